@@ -1,0 +1,54 @@
+"""The errors strut raises. Each message names the thing, its value, what was allowed and how to fix it."""
+
+
+class StrutError(Exception):
+    """Root of every error strut raises on purpose."""
+
+
+class ModelError(StrutError):
+    """A system is described wrongly: a name, a shape, a unit of meaning is missing or doubled."""
+
+
+class UnknownNameError(ModelError):
+    """A name that the system does not have."""
+
+
+class ShapeError(ModelError):
+    """A vector of the wrong length."""
+
+
+class AlgebraicLoopError(ModelError):
+    """Outputs and inputs that feed each other without a state in between."""
+
+
+class GuardError(ModelError):
+    """A guard that can never fire, because nothing it depends on changes."""
+
+
+class ValueRangeError(StrutError, ValueError):
+    """A number that is not finite, or outside of what is allowed."""
+
+
+class CompileError(StrutError):
+    """The C compiler refused the generated code, or could not be run."""
+
+
+class StorageError(StrutError, OSError):
+    """A file could not be written or read."""
+
+
+class MissingExtraError(StrutError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'strut[{extra}]'")
+
+
+def did_you_mean(name: str, known: "list[str] | tuple[str, ...]") -> str:
+    """A sentence that lists what exists, nearest first."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return hint + (f"known: {shown}" if known else "there are none")

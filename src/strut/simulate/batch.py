@@ -1,0 +1,243 @@
+"""`simulate_batch`: thousands of runs of one system, on all cores, without Python in the loop."""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.options import STIFF, Options, check_method, interval
+from strut.simulate.raw import STATUS
+from strut.simulate.run_native import HISTORY
+from strut.simulate.simulate import names_of, simulate
+from strut.system.compile import compiled, lowered
+from strut.system.native import Many, Native, address, byref
+from strut.system.system import System
+from strut.system.values import Start, runs_in, start
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The results of many runs, a row each.
+
+    t: when each ended [s]. x, z: final states. status: 'done', the name of the terminal event, or what went wrong.
+    counts: how often each event and sample happened. outputs: by name, at the end, or at the times asked for
+        (nan after a run has ended). steps: taken by each run.
+    supplied, dissipated, lost: energy totals [J] by name, if the ledger was asked for.
+    """
+
+    t: np.ndarray
+    x: np.ndarray = field(repr=False)
+    z: np.ndarray = field(repr=False)
+    status: np.ndarray = field(repr=False)
+    counts: Mapping[str, np.ndarray] = field(repr=False)
+    outputs: Mapping[str, np.ndarray] = field(repr=False)
+    steps: np.ndarray = field(repr=False)
+    supplied: Mapping[str, np.ndarray] = field(repr=False)
+    dissipated: Mapping[str, np.ndarray] = field(repr=False)
+    lost: Mapping[str, np.ndarray] = field(repr=False)
+    names: Any = field(repr=False)
+    wall: float = 0.0
+    interrupted: bool = False
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which runs reached their end, or ended in an event meant to end them."""
+        return np.array([s == "done" or s in self.names.jumps for s in self.status])
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A final state or discrete state, or a chosen output, over the runs."""
+        for group, array in (("x", self.x), ("z", self.z)):
+            labels = getattr(self.names, group)
+            if name in labels:
+                return array[:, labels.index(name)]
+        if name in self.outputs:
+            return self.outputs[name]
+        raise UnknownNameError(f"the batch has no '{name}': {did_you_mean(name, [*self.names.x, *self.names.z, *self.outputs])}")
+
+    def __repr__(self) -> str:
+        kinds, counts = np.unique(self.status, return_counts=True)
+        return f"<Batch of {len(self)} runs: " + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True)) + ">"
+
+
+def simulate_batch(
+    system: System,
+    t: float | tuple[float, float],
+    *,
+    x0: Any = None,
+    z0: Any = None,
+    u: Any = None,
+    p: Any = None,
+    outputs: Sequence[str] = (),
+    at: Any = None,
+    seed: int = 0,
+    threads: int | None = None,
+    backend: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> Batch:
+    """Run a system many times.
+
+    x0, z0, u, p: by name a number for all runs or an array with one per run; or matrices with one row per run.
+    outputs: names of outputs to return, at the end of each run or, with `at`, at those times.
+    seed: run k draws its random numbers from stream k of this seed.
+    threads: how many; all cores by default.
+    progress: called with the fraction done.
+    options: as for `simulate`; the ledger is off unless ledger=True.
+
+    Memory is what is returned and nothing per step. A run that fails is marked in `status`, and stops no other. A
+    keyboard interrupt returns what is finished, the rest with status 'not run'.
+    """
+    began = clock.perf_counter()
+    begin, end = interval(t)
+    options.setdefault("ledger", False)
+    chosen = Options(**options)
+    if chosen.method in STIFF:
+        raise ModelError(f"method '{chosen.method}' does not run in batches: use an explicit method, or simulate() one by one")
+    check_method(system, chosen, lowered(system).tables["velocity_of"])
+    runs = runs_in(x0, z0, u, p, sizes=tuple(system.size(g) for g in ("x", "z", "u", "p")))
+    values = start(system, x0, z0, u, p, runs=runs)
+    stops = _stops(at, begin, end)
+    model = compiled(system, backend=backend)
+    wanted = _wanted(system, outputs)
+    room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
+    threads = threads or os.cpu_count() or 1
+    work = _native_work(model, chosen, values, begin, stops, wanted, room, seed) if isinstance(model, Native) else \
+        _virtual_work(system, chosen, values, begin, stops, wanted, room, seed)
+    interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
+    return _batch(system, room, wanted, outputs, at is not None, chosen, clock.perf_counter() - began, interrupted)
+
+
+def _stops(at: Any, begin: float, end: float) -> np.ndarray:
+    if at is None:
+        return np.array([end])
+    stops = np.atleast_1d(np.asarray(at, dtype=float))
+    if np.any(np.diff(stops) < 0) or stops[0] < begin or stops[-1] > end:
+        raise ValueRangeError(f"'at' must ascend within the run, {begin:g} to {end:g} s; it goes from {stops[0]:g} to {stops[-1]:g} s")
+    return stops if stops[-1] == end else np.append(stops, end)
+
+
+def _wanted(system: System, outputs: Sequence[str]) -> np.ndarray:
+    places = system.slices("outputs")
+    for name in outputs:
+        if name not in places:
+            raise UnknownNameError(f"'{name}' is not an output of '{system.name}': {did_you_mean(name, list(system.outputs))}")
+    return np.array([k for name in outputs for k in range(places[name].start, places[name].stop)], dtype=np.int32)
+
+
+def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: bool) -> dict[str, Any]:
+    return {
+        "t": np.zeros(runs), "x": np.zeros((runs, sizes["NX"])), "z": np.zeros((runs, sizes["NZ"])),
+        "y": np.full((runs, stops, wanted), np.nan), "work": np.zeros((runs, sizes["NW"])) if ledger else None,
+        "lost": np.zeros((runs, sizes["NL"])) if ledger else None, "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
+        "steps": np.zeros(runs, dtype=np.int64), "status": np.zeros(runs, dtype=np.int32), "cause": np.full(runs, -1, dtype=np.int32),
+    }
+
+
+def _native_work(model: Native, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray,
+                 room: dict[str, Any], seed: int) -> Callable[[int, int], None]:
+    sizes = model.sizes
+    native = options.native(dense=False)
+    rows = HISTORY * 16 if sizes["ND"] else 0
+
+    def work(first: int, last: int) -> None:
+        history = np.empty((rows, 1 + 2 * sizes["ND"]))
+        many = Many(begin, address(stops), address(values.x), address(values.z), address(values.u), address(values.p),
+                    len(stops), sizes["NX"], sizes["NZ"], sizes["NU"], sizes["NP"], seed, 0, rows, address(history),
+                    address(wanted), len(wanted),
+                    *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")])
+        model.library.strut_batch(byref(native), byref(many), first, last)
+
+    return work
+
+
+def _virtual_work(system: System, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray,
+                  room: dict[str, Any], seed: int) -> Callable[[int, int], None]:
+    """Without a compiler: one run after the other in Python."""
+    from strut.simulate.engine import Engine
+    from strut.simulate.random import Stream
+
+    low, model = lowered(system), compiled(system, backend="virtual")
+
+    def work(first: int, last: int) -> None:
+        for k in range(first, last):
+            run = Engine(low, model, options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), begin, seed)
+            run.stream = Stream(seed, k)
+            for s, stop in enumerate(stops):
+                run.go(float(stop))
+                if len(wanted) and (run.t >= stop or s + 1 == len(stops)):
+                    y = model.evaluate("outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t))[0]
+                    room["y"][k, s] = y[wanted]
+            room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
+            room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
+            room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
+            if room["work"] is not None:
+                room["work"][k] = run.x[run.nx:]
+                room["lost"][k] = np.sum(run.chunks["loss"], axis=0) if run.chunks["loss"] else 0.0
+
+    return work
+
+
+def _spread(work: Callable[[int, int], None], runs: int, threads: int, progress: Callable[[float], None] | None) -> bool:
+    """Do all runs in small pieces on several threads. True if interrupted."""
+    piece = max(1, min(256, runs // (8 * threads) or 1))
+    starts = range(0, runs, piece)
+    if threads == 1 or len(starts) == 1:
+        try:
+            for done, first in enumerate(starts):
+                work(first, min(first + piece, runs))
+                if progress:
+                    progress((done + 1) / len(starts))
+        except KeyboardInterrupt:
+            return True
+        return False
+    pool = ThreadPoolExecutor(threads)
+    try:
+        futures = [pool.submit(work, first, min(first + piece, runs)) for first in starts]
+        for done, future in enumerate(futures):
+            future.result()
+            if progress:
+                progress((done + 1) / len(starts))
+    except KeyboardInterrupt:
+        pool.shutdown(wait=True, cancel_futures=True)
+        return True
+    pool.shutdown()
+    return False
+
+
+def _batch(system: System, room: dict[str, Any], wanted: np.ndarray, outputs: Sequence[str], sampled: bool, options: Options,
+           wall: float, interrupted: bool) -> Batch:
+    names = names_of(system)
+    words = np.array([*STATUS, *names.jumps], dtype=object)
+    words[0] = "not run"
+    code = np.where(room["status"] == STATUS.index("terminal"), len(STATUS) + room["cause"], room["status"])
+    status = words[code]
+    places, y, at = system.slices("outputs"), room["y"], 0
+    shown = {}
+    for name in outputs:
+        width = places[name].stop - places[name].start
+        column = y[:, :, at : at + width] if sampled else y[:, -1, at : at + width]
+        shown[name] = column[..., 0] if width == 1 else column
+        at += width
+    counts: dict[str, np.ndarray] = {}
+    for k, name in enumerate(names.jumps):
+        counts[name] = counts.get(name, 0) + room["counts"][:, k]
+    s = len(names.supplied)
+    work, lost = (room["work"], room["lost"]) if options.ledger else (np.empty((0, 0)), np.empty((0, 0)))
+    return Batch(
+        room["t"], room["x"], room["z"], status, counts, shown, room["steps"],
+        dict(zip(names.supplied, work[:, :s].T, strict=True)) if options.ledger else {},
+        dict(zip(names.dissipated, -work[:, s:].T, strict=True)) if options.ledger else {},
+        dict(zip(names.lost, lost.T, strict=True)) if options.ledger else {}, names, wall, interrupted)
+
+
+__all__ = ["Batch", "simulate", "simulate_batch"]

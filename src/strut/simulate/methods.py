@@ -1,0 +1,146 @@
+"""One step of every method in Python: the counterpart of the C runtime, for systems that are not compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from strut.errors import MissingExtraError
+from strut.simulate.options import STIFF, Options
+from strut.system.tableau import BASIS, DOP853, DOPRI5, Tableau
+
+Rate = Callable[[float, np.ndarray], np.ndarray]
+
+
+@dataclass
+class Trial:
+    """A step from (t, x, dx) over h: where it ends, its error against the tolerance, and its dense output on demand."""
+
+    h: float
+    x: np.ndarray
+    dx: np.ndarray
+    error: float
+    cover: Callable[[], np.ndarray]
+
+
+def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.ndarray) -> np.ndarray:
+    a, b = h * dx0, h * dx1
+    return np.array([x0, a, 3 * (x1 - x0) - 2 * a - b, 2 * (x0 - x1) + a + b])
+
+
+class Stepper:
+    """Trial steps of an explicit method. `past` holds earlier rates for the multistep method, newest first."""
+
+    def __init__(self, rate: Rate, options: Options, nx: int, velocity_of: list[int]) -> None:
+        self.rate, self.options, self.nx = rate, options, nx
+        self.velocity = np.array(velocity_of, dtype=int)
+        self.past: list[np.ndarray] = []
+        self.h_past = 0.0
+        self.tableau = {"dopri5": DOPRI5, "dop853": DOP853}.get(options.method)
+
+    @property
+    def adaptive(self) -> bool:
+        return self.tableau is not None
+
+    def trial(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
+        if self.tableau is not None:
+            return self._embedded(self.tableau, t, x, dx, h)
+        new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
+        end = self.rate(t + h, new)
+        return Trial(h, new, end, 0.0, lambda: hermite(h, x, dx, new, end))
+
+    def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        return x + h * dx
+
+    def _rk4(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        k2 = self.rate(t + h / 2, x + h / 2 * dx)
+        k3 = self.rate(t + h / 2, x + h / 2 * k2)
+        k4 = self.rate(t + h, x + h * k3)
+        return x + h / 6 * (dx + 2 * k2 + 2 * k3 + k4)
+
+    def _leapfrog(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        paired = np.flatnonzero(self.velocity >= 0)
+        new = x + h * dx
+        new[paired] += h**2 / 2 * dx[self.velocity[paired]]
+        k = self.rate(t + h, new)
+        others = np.setdiff1d(np.arange(len(x)), paired)
+        new[others] = x[others] + h / 2 * (dx[others] + k[others])
+        return new
+
+    def _predictor_corrector(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        if len(self.past) < 3 or abs(h - self.h_past) > 1e3 * np.finfo(float).eps * h:
+            return self._rk4(t, x, dx, h)
+        f1, f2, f3 = self.past
+        k = self.rate(t + h, x + h / 24 * (55 * dx - 59 * f1 + 37 * f2 - 9 * f3))
+        return x + h / 24 * (9 * k + 19 * dx - 5 * f1 + f2)
+
+    def _embedded(self, m: Tableau, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
+        k = [dx]
+        for c, row in zip(m.c[1:], m.a, strict=True):
+            k.append(self.rate(t + c * h, x + h * np.dot(row, k)))
+        new = x + h * np.dot(m.b, k)
+        k.append(self.rate(t + h, new))
+        n = slice(0, self.nx)
+        scale = self.options.atol + self.options.rtol * np.maximum(np.abs(x[n]), np.abs(new[n]))
+        with np.errstate(all="ignore"):
+            squares = [np.sum((np.dot(e, k)[n] / scale) ** 2) for e in m.errors]
+            if len(squares) == 1:
+                error = h * np.sqrt(squares[0] / max(self.nx, 1))
+            else:
+                both = squares[0] + 0.01 * squares[1]
+                error = h * squares[0] / np.sqrt(both * max(self.nx, 1)) if both != 0 else 0.0
+        return Trial(h, new, k[-1], float(error), lambda: self._dense(m, t, x, h, new, k))
+
+    def _dense(self, m: Tableau, t: float, x: np.ndarray, h: float, new: np.ndarray, k: list[np.ndarray]) -> np.ndarray:
+        if not m.extra_a:
+            return np.vstack([x, h * np.dot(m.dense, k)])
+        stages = list(k)
+        for c, row in zip(m.extra_c, m.extra_a, strict=True):
+            stages.append(self.rate(t + c * h, x + h * np.dot(row, stages)))
+        f0 = new - x
+        f1 = h * k[0] - f0
+        f2 = 2 * f0 - h * (k[-1] + k[0])
+        poly: np.ndarray = BASIS @ np.vstack([f0, f1, f2, h * np.dot(m.dense, stages)])
+        poly[0] = x
+        return poly
+
+
+class StiffStepper:
+    """Steps of SciPy's implicit methods. A step chooses its own length; shortened to an event, it is read off the
+    dense output, whose order is that of the method."""
+
+    def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options) -> None:
+        try:
+            from scipy import integrate
+        except ImportError as error:
+            raise MissingExtraError("SciPy", f"method '{options.method}'", "stiff") from error
+        self.solver_type = getattr(integrate, STIFF[options.method])
+        self.rate, self.jacobian, self.options = rate, jacobian, options
+        self.solver: Any = None
+        self.previous_step: float | None = None
+
+    def restart(self) -> None:
+        self.solver = None
+
+    def step(self, t: float, x: np.ndarray, t_stop: float) -> Trial | None:
+        if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
+            first = self.options.step if self.previous_step is None else min(self.previous_step, t_stop - t)
+            self.solver = self.solver_type(self.rate, t, x, t_stop, rtol=self.options.rtol, atol=self.options.atol, jac=self.jacobian,
+                                           max_step=min(self.options.max_step, t_stop - t), first_step=first)
+        self.solver.step()
+        if self.solver.status == "failed":
+            return None
+        h = self.solver.t - t
+        self.previous_step = h
+        dense = self.solver.dense_output()
+        nodes = (1 - np.cos(np.pi * np.arange(6) / 5)) / 2
+
+        def cover() -> np.ndarray:
+            values = np.array([dense(t + a * h) for a in nodes])
+            fitted: np.ndarray = np.linalg.solve(np.vander(nodes, 6, increasing=True), values)
+            return fitted
+
+        return Trial(h, self.solver.y.copy(), self.rate(self.solver.t, self.solver.y), 0.0, cover)

@@ -1,0 +1,95 @@
+"""What a run can be asked, checked before anything starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from strut.errors import ModelError, ValueRangeError, did_you_mean
+from strut.system.native import Options as NativeOptions
+from strut.system.system import System
+
+FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
+ADAPTIVE = {"dopri5": 4, "dop853": 5}
+STIFF = {"radau": "Radau", "bdf": "BDF"}
+METHODS = (*FIXED, *ADAPTIVE, *STIFF)
+DEGREE = {"dopri5": 4, "dop853": 7, "radau": 5, "bdf": 5}
+"""Of the dense output; 3 for the others."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to integrate.
+
+    method: 'dop853' (default) or 'dopri5', adaptive; 'euler', 'rk4', 'leapfrog', 'predictor-corrector', fixed step;
+        'radau', 'bdf', for stiff systems (these need SciPy).
+    step: the step of a fixed-step method [s]; the first step of an adaptive one.
+    rtol, atol: an adaptive step is accepted when its error is below atol + rtol |x|.
+    max_step: no step is longer [s].
+    max_steps: the run ends with status 'too many steps' after so many.
+    ledger: integrate the energy account beside the state.
+    zeno: events whose remaining intervals sum to less than this, relative to the time, count as accumulated.
+    """
+
+    method: str = "dop853"
+    step: float | None = None
+    rtol: float = 1e-10
+    atol: float = 1e-12
+    max_step: float = math.inf
+    max_steps: int = 10_000_000
+    ledger: bool = True
+    zeno: float = 1e-12
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ModelError(f"method '{self.method}' is unknown: {did_you_mean(self.method, list(METHODS))}")
+        if self.method in FIXED and self.step is None:
+            raise ModelError(f"method '{self.method}' has a fixed step: give step=..., in seconds")
+        for label in ("step", "rtol", "atol", "max_step", "max_steps"):
+            value = getattr(self, label)
+            if value is not None and not value > 0:
+                raise ValueRangeError(f"{label} is {value}: it must be positive")
+
+    @property
+    def degree(self) -> int:
+        return DEGREE.get(self.method, 3)
+
+    def native(self, dense: bool) -> NativeOptions:
+        code = {**FIXED, **ADAPTIVE}[self.method]
+        return NativeOptions(code, int(self.ledger), int(dense), 0, self.step or 0.0, min(self.max_step, 1e300), self.rtol,
+                             self.atol, self.zeno, self.max_steps)
+
+
+def interval(t: Any) -> tuple[float, float]:
+    """The begin and end of a run from `t`: a duration, or a pair."""
+    begin, end = (0.0, t) if not isinstance(t, (tuple, list)) else t
+    begin, end = float(begin), float(end)
+    if not (math.isfinite(begin) and math.isfinite(end)):
+        raise ValueRangeError(f"the time is {begin:g} to {end:g}: both must be finite")
+    if end < begin:
+        raise ValueRangeError(f"the run would end at {end:g} s, before it begins at {begin:g} s: give t=(begin, end) with begin <= end")
+    return begin, end
+
+
+def check_method(system: System, options: Options, velocity_of: list[int]) -> None:
+    if options.method == "leapfrog" and max(velocity_of, default=-1) < 0:
+        raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A discrete controller: every `every` seconds it sets the inputs, which are held in between.
+
+    function: called with the present `Moment`, returns the inputs as a mapping by name or a sequence in order; or a C
+        function of type `strut.CONTROLLER`, which is called without Python.
+    """
+
+    function: Callable[..., Any]
+    every: float
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.every > 0:
+            raise ValueRangeError(f"a controller is to run every {self.every} s: it must be positive")

@@ -1,0 +1,33 @@
+"""The random stream of a run, number for number the one of the C runtime (strut_math.h)."""
+
+from __future__ import annotations
+
+import math
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def mix(a: int) -> int:
+    """splitmix64."""
+    a = (a + GOLDEN) & MASK
+    a = ((a ^ (a >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    a = ((a ^ (a >> 27)) * 0x94D049BB133111EB) & MASK
+    return a ^ (a >> 31)
+
+
+class Stream:
+    """Run `run` of a batch with seed `seed`."""
+
+    def __init__(self, seed: int, run: int = 0) -> None:
+        self.stream = mix(mix(seed & MASK) ^ run)
+        self.draws = 0
+
+    def uniform(self) -> float:
+        bits = mix((self.stream + self.draws * GOLDEN) & MASK)
+        self.draws += 1
+        return (bits >> 11) * 2.0**-53
+
+    def normal(self) -> float:
+        a, b = 1 - self.uniform(), self.uniform()
+        return math.sqrt(-2 * math.log(a)) * math.cos(2 * math.pi * b)

@@ -1,0 +1,61 @@
+"""What a run leaves behind, before it gets names: steps with their dense output, and jumps between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+STATUS = ("running", "done", "terminal", "zeno", "not finite", "step too small", "too many steps", "history full")
+"""By the runtime's number. A run that a terminal event ended carries the event's name instead of 'terminal'."""
+
+STEP_FIELDS = ("t", "h", "poly", "z", "u")
+JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
+
+
+@dataclass
+class Raw:
+    """Arrays of a run; `poly[k]` holds the powers of step k's dense output, `jump_after` the steps before a jump."""
+
+    t: np.ndarray
+    h: np.ndarray
+    poly: np.ndarray
+    z: np.ndarray
+    u: np.ndarray
+    jump_t: np.ndarray
+    x_before: np.ndarray
+    z_before: np.ndarray
+    x_after: np.ndarray
+    z_after: np.ndarray
+    loss: np.ndarray
+    jump: np.ndarray
+    jump_after: np.ndarray
+    t_end: float = 0.0
+    x_end: np.ndarray = field(default_factory=lambda: np.empty(0))
+    z_end: np.ndarray = field(default_factory=lambda: np.empty(0))
+    u_end: np.ndarray = field(default_factory=lambda: np.empty(0))
+    status: int = 0
+    cause: int = -1
+    interrupted: bool = False
+    counters: dict[str, int] = field(default_factory=dict)
+    balance: tuple[float, float] = (0.0, 0.0)  # imbalance of the energy account at the end, and its scale [J]
+
+
+def shapes(width: int, degree: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
+    """The shape of one row of every array."""
+    x, z, u, loss = (sizes["NX"],), (sizes["NZ"],), (sizes["NU"],), (sizes["NL"],)
+    return {"t": (), "h": (), "poly": (degree + 1, width), "z": z, "u": u, "jump_t": (), "x_before": x, "z_before": z,
+            "x_after": x, "z_after": z, "loss": loss, "jump": (), "jump_after": ()}
+
+
+_INTEGERS: dict[str, type] = {"jump": np.int32, "jump_after": np.int64}
+
+
+def kind_of(name: str) -> type:
+    return _INTEGERS.get(name, np.float64)
+
+
+def gathered(chunks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(chunks) == 1:
+        return chunks[0]
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in (*STEP_FIELDS, *JUMP_FIELDS)}

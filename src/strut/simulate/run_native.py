@@ -1,0 +1,127 @@
+"""A run in compiled code: hand it arrays, collect them when they are full, stay interruptible."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from strut.simulate.options import Hold, Options
+from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw, gathered, kind_of, shapes
+from strut.system.native import Control, Native, Record, address, byref
+from strut.system.values import Start
+
+BUDGET = 50_000  # steps between looks at the keyboard: well below a second even for a large machine
+HISTORY = 1024  # rows of delay history to begin with; it grows when a run asks for more
+NO_HISTORY = 7
+DONE = 1
+
+
+class NativeRun:
+    """One run of a compiled system, advanced piece by piece."""
+
+    def __init__(self, native: Native, options: Options, start: Start, begin: float, seed: int) -> None:
+        self.native, self.options = native, options
+        self.lib = native.library
+        self.width = native.sizes["NX"] + (native.sizes["NW"] if options.ledger else 0)
+        self.rows = shapes(self.width, options.degree, native.sizes)
+        sizes = native.sizes
+        words = native.sim_size // 8 + 1  # the sim struct, then what `see` reads: t, x, z, u, counts, balance
+        ends = list(itertools.accumulate([words, 1, self.width, sizes["NZ"], sizes["NU"], 6, 2]))
+        self.memory = np.empty(ends[-1])
+        self.at = address(self.memory) or 0
+        self.places = [self.at + 8 * end for end in ends[:-1]]
+        self.parts = [self.memory[i:j] for i, j in itertools.pairwise(ends)]
+        self.parts[4] = self.parts[4].view(np.int64)
+        rows = HISTORY if sizes["ND"] else 0
+        self.history = np.empty((rows, 1 + 2 * sizes["ND"]))
+        self.native_options = options.native(dense=True)
+        self.lib.strut_begin(self.at, byref(self.native_options), begin, address(start.x), address(start.z), address(start.u),
+                             address(start.p), seed, address(self.history) if rows else None, rows)
+        self.chunks: list[dict[str, np.ndarray]] = []
+        self.capacity = 128
+        self.control = Control()
+
+    def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Time, state (with integrated powers), discrete state, counters."""
+        self.lib.strut_see(self.at, *self.places)
+        t, x, z, _, counts, _ = self.parts
+        return float(t[0]), x, z, counts
+
+    def hold(self, u: np.ndarray) -> None:
+        self.lib.strut_hold(self.at, address(np.ascontiguousarray(u, dtype=float)))
+
+    def go(self, t_stop: float, progress: Callable[[float], None] | None = None) -> None:
+        """Run to `t_stop` or to the end of the run, recording."""
+        self.lib.strut_resume(self.at)
+        while True:
+            record, block, places = self._record(self.capacity, max(16, self.capacity // 4))
+            answer = self.lib.strut_go(self.at, t_stop, byref(record), byref(self.control), BUDGET)
+            self._keep(record, block, places)
+            if answer == 0:
+                if self.see()[3][0] != NO_HISTORY:
+                    return
+                longer = np.empty((4 * len(self.history), self.history.shape[1]))
+                self.lib.strut_lengthen(self.at, address(longer), len(longer))
+                self.history = longer
+            self.capacity = min(4 * self.capacity, 65536)
+            if progress:
+                progress(self.see()[0])
+
+    def _layout(self, steps: int, jumps: int) -> tuple[int, list[tuple[str, int, int, bool]]]:
+        """Where each array of a record lies in one piece of memory: name, offset and row length in doubles, whether
+        it counts steps. Made once per model and size."""
+        key = (steps, jumps, self.width, self.options.degree)
+        if key not in self.native.layouts:
+            at, places = 0, []
+            for name in (*STEP_FIELDS, *JUMP_FIELDS):
+                row = math.prod(self.rows[name])
+                places.append((name, at, row, name in STEP_FIELDS))
+                at += row * (steps if name in STEP_FIELDS else jumps)
+            self.native.layouts[key] = (at, places)
+        return self.native.layouts[key]
+
+    def _record(self, steps: int, jumps: int) -> tuple[Record, np.ndarray, list[tuple[str, int, int, bool]]]:
+        size, places = self._layout(steps, jumps)
+        block = np.empty(size)
+        begin = address(block) or 0
+        at = [begin + 8 * offset for _, offset, _, _ in places]
+        split = len(STEP_FIELDS)
+        return Record(steps, 0, *at[:split], jumps, 0, *at[split:]), block, places
+
+    def _keep(self, record: Record, block: np.ndarray, places: list[tuple[str, int, int, bool]]) -> None:
+        chunk = {}
+        for name, offset, row, counts_steps in places:
+            n = record.steps if counts_steps else record.jumps
+            piece = block[offset : offset + n * row]
+            chunk[name] = piece.reshape(n, *self.rows[name]) if kind_of(name) is np.float64 else piece.view(kind_of(name))[:n]
+        self.chunks.append(chunk)
+
+    def raw(self, interrupted: bool = False) -> Raw:
+        t, x, z, counts = self.see()
+        counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:]), strict=True))
+        return Raw(**gathered(self.chunks), t_end=t, x_end=x, z_end=z, u_end=self.parts[3], status=int(counts[0]), cause=int(counts[1]),
+                   interrupted=interrupted, counters=counters, balance=(float(self.parts[5][0]), float(self.parts[5][1])))
+
+
+def native_controller(run: NativeRun, hold: Hold, begin: float) -> None:
+    """Let the compiled run call a C controller by itself."""
+    import ctypes
+
+    run.control.act = ctypes.cast(hold.function, ctypes.c_void_p)  # type: ignore[arg-type]
+    run.control.every, run.control.offset = hold.every, hold.offset
+    run.control.tick = first_tick(hold, begin)
+
+
+def first_tick(hold: Hold, begin: float) -> int:
+    return max(0, int(np.ceil((begin - hold.offset) / hold.every - 1e-12)))
+
+
+def is_native(function: Any) -> bool:
+    """Is this a C function rather than Python?"""
+    import ctypes
+
+    return isinstance(function, ctypes._CFuncPtr)  # the base of every ctypes function pointer

@@ -1,0 +1,147 @@
+"""Trajectories in files: HDF5 that describes itself and can be read by anything, and CSV tables. Never pickle."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+
+from strut.errors import ModelError, StorageError
+from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw
+from strut.simulate.trajectory import Names, Trajectory
+
+if TYPE_CHECKING:
+    from strut.system.system import System
+
+FORMAT = "strut trajectory 1"
+ABOUT = {
+    "points": "the run as a table, a row per point; an event contributes two, before and after",
+    "points/x": "continuous states", "points/z": "discrete states", "points/u": "inputs", "points/outputs": "observables",
+    "points/energies": "stored energies [J]",
+    "steps": "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the integrated powers [J]",
+    "jumps": "resets by events and samples: number (see the attribute 'jumps'), time, state before and after, energy lost [J]",
+}
+
+
+def written(path: Path, write: Callable[[Path], None]) -> Path:
+    """Write a file that appears whole or not at all: a failure leaves what was there before, and says why."""
+    path = path.expanduser()
+    if not path.parent.is_dir():
+        raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it first")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}; choose a place you can write to") from error
+    scratch = Path(name)
+    try:
+        write(scratch)
+        umask = os.umask(0)
+        os.umask(umask)
+        scratch.chmod(0o666 & ~umask)
+        os.replace(scratch, path)
+    except (OSError, RuntimeError) as error:
+        if isinstance(error, StorageError):
+            raise
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) or any(
+            sign in str(error) for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota"))
+        why = "the disk is full" if full else str(error)
+        raise StorageError(f"cannot write {path}: {why}; nothing was changed there, make room and save again") from error
+    finally:
+        scratch.unlink(missing_ok=True)
+    return path
+
+
+def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
+    if path.suffix == ".csv":
+        return written(path, lambda scratch: _write_csv(trajectory, scratch, times))
+    if path.suffix in (".h5", ".hdf5"):
+        if times is not None:
+            raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
+        return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
+    raise StorageError(f"cannot tell what to write from '{path.name}': use .h5 (everything) or .csv (a table)")
+
+
+def _write_csv(trajectory: Trajectory, path: Path, times: Any) -> None:
+    table = trajectory.table(times)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(table)
+        out.writerows(zip(*[[repr(float(v)) for v in column] for column in table.values()], strict=True))
+
+
+def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
+    t, x, z, u, _ = trajectory._points
+    nx = len(trajectory.names.x)
+    with h5py.File(path, "w") as file:
+        head = {"format": FORMAT, "system": trajectory.system_name, "status": trajectory.status,
+                "names": json.dumps(asdict(trajectory.names)), "statistics": json.dumps(dict(trajectory.statistics)),
+                "provenance": json.dumps(dict(trajectory.provenance), default=str), "jumps": json.dumps(trajectory.names.jumps)}
+        file.attrs.update(head)
+        file["parameters"] = trajectory.p
+        file["parameters"].attrs["columns"] = json.dumps(trajectory.names.p)
+        points: dict[str, tuple[np.ndarray, tuple[str, ...]]] = {
+            "t": (t, ()), "x": (x[:, :nx], trajectory.names.x), "z": (z, trajectory.names.z), "u": (u, trajectory.names.u)}
+        points["outputs"] = (trajectory._outputs, trajectory.names.outputs)
+        if trajectory.names.stored:
+            points["energies"] = (np.column_stack(list(trajectory.ledger.stored.values())), trajectory.names.stored)
+        for name, (array, columns) in points.items():
+            data = file.create_dataset(f"points/{name}", data=array)
+            if columns:
+                data.attrs["columns"] = json.dumps(columns)
+        for group, fields in (("steps", STEP_FIELDS), ("jumps", JUMP_FIELDS)):
+            for name in fields:
+                file[f"{group}/{name}"] = getattr(trajectory.raw, name)
+        for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "interrupted"):
+            file[f"end/{name}"] = getattr(trajectory.raw, name)
+        for place, text in ABOUT.items():
+            if place in file:
+                file[place].attrs["about"] = text
+
+
+def load(path: Path, system: System | None) -> Trajectory:
+    if not path.exists():
+        raise StorageError(f"cannot read {path}: there is no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("format") != FORMAT:
+                raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")
+            fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS}
+            end = {n: file[f"end/{n}"][()] for n in ("x_end", "z_end", "u_end")}
+            statistics = json.loads(file.attrs["statistics"])
+            raw = Raw(**fields, **end, t_end=float(file["end/t_end"][()]), status=int(file["end/status"][()]),
+                      cause=int(file["end/cause"][()]), interrupted=bool(file["end/interrupted"][()]),
+                      counters={k: int(v) for k, v in statistics.items() if k != "wall"})
+            kept = {"outputs": file["points/outputs"][()]}
+            if "points/energies" in file:
+                kept["energies"] = file["points/energies"][()]
+            names = Names(**{k: v if isinstance(v, dict) else tuple(v) for k, v in json.loads(file.attrs["names"]).items()})
+            result = Trajectory(str(file.attrs["system"]), names, file["parameters"][()], raw, str(file.attrs["status"]), statistics,
+                                json.loads(file.attrs["provenance"]), kept=kept)
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"cannot read {path}: it is damaged or not an HDF5 file ({error})") from error
+    return result if system is None else _with_model(result, system)
+
+
+def _with_model(result: Trajectory, system: System) -> Trajectory:
+    from dataclasses import replace
+
+    from strut.simulate.simulate import names_of
+    from strut.system.compile import compiled, lowered
+
+    names = names_of(system)
+    if (names.x, names.z, names.p, names.outputs) != (result.names.x, result.names.z, result.names.p, result.names.outputs):
+        raise ModelError(f"the file holds a run of '{result.system_name}' with other names than the system '{system.name}' given")
+    delays = np.array(lowered(system).functions["delays"](result.p)).reshape(-1) if system.delays else None
+    return replace(result, model=compiled(system), delays=delays)

@@ -1,0 +1,328 @@
+"""`Trajectory`: the result of a run, with names, dense evaluation at any time, an event log and the energy account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.account import Account
+from strut.simulate.raw import Raw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from strut.system.native import Native
+    from strut.system.system import System
+    from strut.system.virtual import Virtual
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the columns of the arrays are called; enough to read a trajectory without its system."""
+
+    x: tuple[str, ...]
+    z: tuple[str, ...]
+    u: tuple[str, ...]
+    p: tuple[str, ...]
+    outputs: tuple[str, ...]
+    jumps: tuple[str, ...]  # event or sample name of each jump number
+    clocked: tuple[bool, ...]
+    stored: tuple[str, ...]
+    supplied: tuple[str, ...]
+    dissipated: tuple[str, ...]
+    lost: tuple[str, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One event of a run: its name, its time [s], and the state before and after by name."""
+
+    name: str
+    t: float
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class EventLog:
+    """The events of a run, in order."""
+
+    names: tuple[str, ...]
+    t: np.ndarray
+    trajectory: Trajectory = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, index: int) -> Occurrence:
+        raw, names = self.trajectory.raw, self.trajectory.names
+        k = self.rows[index]
+        both = (*names.x, *names.z)
+        return Occurrence(self.names[index], float(self.t[index]),
+                          dict(zip(both, (*raw.x_before[k], *raw.z_before[k]), strict=True)),
+                          dict(zip(both, (*raw.x_after[k], *raw.z_after[k]), strict=True)))
+
+    def __iter__(self) -> Iterator[Occurrence]:
+        return (self[k] for k in range(len(self)))
+
+    def times(self, name: str) -> np.ndarray:
+        """When the event called `name` happened [s]."""
+        known = sorted(set(self.trajectory.names.jumps))
+        if name not in known:
+            raise UnknownNameError(f"there is no event '{name}': {did_you_mean(name, known)}")
+        return self.t[[n == name for n in self.names]]
+
+    def counts(self) -> dict[str, int]:
+        return {name: self.names.count(name) for name in dict.fromkeys(self.names)}
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """A trajectory at chosen times: `moments["hip"]` is an array over them, or a number for a single time."""
+
+    t: np.ndarray
+    values: Mapping[str, np.ndarray] = field(repr=False)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.values:
+            raise UnknownNameError(f"there is no '{name}' here: {did_you_mean(name, list(self.values))}")
+        return self.values[name]
+
+    def keys(self) -> list[str]:
+        return list(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """The result of a run.
+
+    t: the times of all points [s]; an event contributes two, before and after.
+    trajectory["name"]: a state, discrete state, input or output at those times; a parameter's value.
+    at(times): everything at any times, from the integrator's dense output.
+    events, ledger: what happened, and where the energy went.
+    status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
+        first two.
+    statistics: steps, rejected, flows, jumps, and wall [s].
+    provenance: system, versions, options, seed: what is needed to run it again.
+    """
+
+    system_name: str
+    names: Names
+    p: np.ndarray
+    raw: Raw = field(repr=False)
+    status: str
+    statistics: Mapping[str, float]
+    provenance: Mapping[str, Any] = field(repr=False)
+    model: Native | Virtual | None = field(default=None, repr=False)
+    kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
+    delays: np.ndarray | None = field(default=None, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """The run reached its end, or ended in an event that was meant to end it."""
+        return self.status == "done" or self.status in self.names.jumps
+
+    def __repr__(self) -> str:
+        return f"<Trajectory {self.system_name}: {self.t0:g} to {self.t1:g} s, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
+
+    @property
+    def t0(self) -> float:
+        return float(self.t[0])
+
+    @property
+    def t1(self) -> float:
+        return float(self.raw.t_end)
+
+    # ---- points ----
+
+    @cached_property
+    def _points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Times, states (with integrated powers), discrete states, inputs, and how many jumps came before."""
+        raw = self.raw
+        m, width = len(raw.t), len(raw.x_end)
+        jumps_after = np.bincount(raw.jump_after, minlength=m + 1) if len(raw.jump_after) else np.zeros(m + 1, dtype=int)
+        ends = np.append(raw.t[1:], raw.t_end) if m else np.empty(0)
+        shown = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)
+        if m and (not len(shown) or shown[-1] != m - 1):
+            shown = np.append(shown, m - 1)
+        key = np.concatenate([2 * np.arange(m), 2 * shown + 1])
+        order = np.argsort(key, kind="stable")
+        t = np.concatenate([raw.t, ends[shown]])[order]
+        x = np.concatenate([raw.poly[:, 0, :], raw.poly[shown].sum(axis=1)]).reshape(-1, width)[order]
+        z = np.concatenate([raw.z, raw.z[shown]])[order]
+        u = np.concatenate([raw.u, raw.u[shown]])[order]
+        passed = np.cumsum(jumps_after)
+        count = np.concatenate([passed[:m], passed[shown]])[order]
+        if jumps_after[0]:  # before the first step
+            padded = np.concatenate([raw.x_before[0], np.zeros(width - raw.x_before.shape[1])])
+            t, x = np.insert(t, 0, raw.jump_t[0]), np.insert(x, 0, padded, axis=0)
+            z, u = np.insert(z, 0, raw.z_before[0], axis=0), np.insert(u, 0, u[0] if m else raw.u_end, axis=0)
+            count = np.insert(count, 0, 0)
+        if not m or jumps_after[m]:  # after the last
+            t, x = np.append(t, raw.t_end), np.append(x, raw.x_end[None], axis=0)
+            z, u = np.append(z, raw.z_end[None], axis=0), np.append(u, raw.u_end[None], axis=0)
+            count = np.append(count, len(raw.jump))
+        return t, x, z, u, count
+
+    @cached_property
+    def t(self) -> np.ndarray:
+        return self._points[0]
+
+    @cached_property
+    def _outputs(self) -> np.ndarray:
+        if "outputs" in self.kept:
+            return self.kept["outputs"]
+        t, x, z, u, _ = self._points
+        return self._evaluate("outputs", t, x, z, u)
+
+    def _evaluate(self, which: str, t: np.ndarray, x: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+        if self.model is None:
+            raise StrutError("this trajectory was loaded without its system: give it, Trajectory.load(file, system=...)")
+        nx = len(self.names.x)
+        d: Any = 0.0
+        if self.delays is not None:
+            d = np.empty((len(t), len(self.delays)))
+            for k, by in enumerate(self.delays):
+                then = np.clip(t - by, self.t0, self.t1)
+                xs, zs, us = self._states(then)
+                d[:, k] = self.model.evaluate("signals", then, xs[:, :nx], zs, us, self.p)[:, k]
+        return self.model.evaluate(which, t, x[:, :nx], z, u, self.p, d)
+
+    def _states(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """x, z, u at any times: the polynomial of the step that holds each; at an event, what comes after it."""
+        raw = self.raw
+        if not len(raw.t):
+            rows = np.ones((len(t), 1))
+            return rows * raw.x_end, rows * raw.z_end, rows * raw.u_end
+        k = np.clip(np.searchsorted(raw.t, t, side="right") - 1, 0, len(raw.t) - 1)
+        h = raw.h[k]
+        a = np.clip(np.divide(t - raw.t[k], h, out=np.zeros(len(t)), where=h > 0), 0.0, 1.0)
+        x = raw.poly[k, -1]
+        for power in range(raw.poly.shape[1] - 2, -1, -1):
+            x = x * a[:, None] + raw.poly[k, power]
+        z, u = raw.z[k], raw.u[k]
+        ended = t >= raw.t_end
+        if np.any(ended):
+            x[ended], z[ended], u[ended] = raw.x_end, raw.z_end, raw.u_end
+        return x, z, u
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Values over `t`; several columns for a vector. A parameter gives its value."""
+        t, x, z, u, _ = self._points
+        if name == "t":
+            return t
+        for group, array in (("x", x), ("z", z), ("u", u)):
+            found = _columns(getattr(self.names, group), name)
+            if found is not None:
+                return array[:, found]
+        found = _columns(self.names.outputs, name)
+        if found is not None:
+            return self._outputs[:, found]
+        found = _columns(self.names.p, name)
+        if found is not None:
+            return self.p[found]
+        raise UnknownNameError(f"'{self.system_name}' has no '{name}': {did_you_mean(name, self.keys())}")
+
+    def keys(self) -> list[str]:
+        """Every name that can be asked for."""
+        n = self.names
+        return [*n.x, *n.z, *n.u, *n.outputs, *n.p]
+
+    def at(self, times: Any) -> Moments:
+        """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        slack = 1e-12 * max(1.0, abs(self.t1))
+        if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
+            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
+        x, z, u = self._states(t)
+        groups = {"x": x, "z": z, "u": u}
+        if self.names.outputs and self.model is not None:
+            groups["outputs"] = self._evaluate("outputs", t, x, z, u)
+        single = np.ndim(times) == 0
+        values = {}
+        for group, array in groups.items():
+            labels = getattr(self.names, group)
+            for name in dict.fromkeys(label.split("[")[0] for label in labels) | dict.fromkeys(labels):
+                chosen = array[:, _columns(labels, name)]
+                values[name] = chosen[0] if single else chosen
+        return Moments(t[0] if single else t, values)
+
+    # ---- events and energy ----
+
+    @cached_property
+    def events(self) -> EventLog:
+        """Events in order of time; samples of the clock are left out."""
+        return self._log(clocked=False)
+
+    @cached_property
+    def samples(self) -> EventLog:
+        """What the clock triggered."""
+        return self._log(clocked=True)
+
+    def _log(self, clocked: bool) -> EventLog:
+        raw = self.raw
+        rows = np.array([k for k, j in enumerate(raw.jump) if self.names.clocked[j] == clocked], dtype=int)
+        return EventLog(tuple(self.names.jumps[raw.jump[k]] for k in rows), raw.jump_t[rows], self, rows)
+
+    @cached_property
+    def ledger(self) -> Account:
+        """Stored, supplied, dissipated and lost energy over `t`, and how well they balance."""
+        t, x, z, u, count = self._points
+        n = self.names
+        energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
+        work = x[:, len(n.x):]
+        if work.shape[1] != len(n.supplied) + len(n.dissipated):
+            raise StrutError("this run kept no ledger: simulate with ledger=True")
+        lost = np.vstack([np.zeros((1, self.raw.loss.shape[1])), np.cumsum(self.raw.loss, axis=0)])[count]
+        s = len(n.supplied)
+        return Account(t, dict(zip(n.stored, energies.T, strict=True)), dict(zip(n.supplied, work[:, :s].T, strict=True)),
+                       dict(zip(n.dissipated, -work[:, s:].T, strict=True)), dict(zip(n.lost, lost.T, strict=True)))
+
+    # ---- files and tables ----
+
+    def to_dataframe(self, times: Any = None) -> pd.DataFrame:
+        """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("pandas", "to_dataframe", "data") from error
+        return pd.DataFrame(self.table(times))
+
+    def table(self, times: Any = None) -> dict[str, np.ndarray]:
+        """Columns by name: t, then every component of states, discrete states, inputs and outputs."""
+        n = self.names
+        labels = (*n.x, *n.z, *n.u, *n.outputs)
+        if times is None:
+            return {"t": self.t, **{label: self[label] for label in labels}}
+        moments = self.at(np.atleast_1d(times))
+        return {"t": moments.t, **{label: moments[label] for label in labels if label in moments.values}}
+
+    def save(self, path: str | Path, times: Any = None) -> Path:
+        """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or at
+        chosen times. The file appears whole or not at all."""
+        from strut.simulate import storage
+
+        return storage.save(self, Path(path), times)
+
+    @staticmethod
+    def load(path: str | Path, system: System | None = None) -> Trajectory:
+        """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the points."""
+        from strut.simulate import storage
+
+        return storage.load(Path(path), system)
+
+
+def _columns(labels: tuple[str, ...], name: str) -> int | list[int] | None:
+    """Where `name` stands among component labels: one column, or several for a whole vector."""
+    if name in labels:
+        return labels.index(name)
+    several = [k for k, label in enumerate(labels) if label.startswith(name + "[")]
+    return several or None

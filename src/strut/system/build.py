@@ -1,0 +1,113 @@
+"""Compiling C into shared libraries, once: a cache by content that survives crashes, races and damage."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import filelock
+import platformdirs
+
+from strut.errors import CompileError
+
+FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
+"""Chosen by measurement (bench/compile.py): -O3 takes up to twice as long to compile and runs no faster, and
+-march=native gains little and would make results differ between machines."""
+
+
+def cache_directory() -> Path:
+    """Where compiled systems are kept: $STRUT_CACHE, or the user's cache directory."""
+    return Path(os.environ.get("STRUT_CACHE") or platformdirs.user_cache_path("strut"))
+
+
+@functools.cache
+def _find(name: str, path: str) -> str | None:
+    return shutil.which(name, path=path)
+
+
+def compiler() -> Path | None:
+    """The C compiler: $CC if set, else the first of cc, gcc, clang. None if there is none."""
+    wanted = os.environ.get("CC")
+    for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
+        found = _find(name, os.environ.get("PATH", os.defpath))
+        if found:
+            return Path(found)
+    return None
+
+
+@functools.cache
+def _identity(path: str, modified: int, size: int) -> str:
+    return f"{path} {modified} {size} {platform.machine()} {sys.platform}"
+
+
+def compiler_identity(cc: Path) -> str:
+    """What a library depends on besides its source. Found without starting the compiler."""
+    real = cc.resolve()
+    status = real.stat()
+    return _identity(str(real), status.st_mtime_ns, status.st_size)
+
+
+def key_of(content: str, cc: Path) -> str:
+    return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
+
+
+def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: Path) -> Path:
+    """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
+
+    `key` names the content. Concurrent processes wait for one another; a build that is interrupted leaves nothing; an
+    entry whose checksum is wrong is built again.
+    """
+    directory = cache_directory()
+    library = directory / f"{key}.so"
+    if _intact(library):
+        return library
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(directory / f"{key}.lock"):
+            if not _intact(library):
+                _compile(library, sources(), main, cc)
+    except OSError as error:
+        if isinstance(error, CompileError):
+            raise
+        raise CompileError(f"cannot write to the cache directory {directory}: {error.strerror or error}; set STRUT_CACHE to one you can write to") from error
+    return library
+
+
+def _seal(library: Path) -> Path:
+    return library.with_suffix(".json")
+
+
+def _intact(library: Path) -> bool:
+    """The library exists and is what was built. A truncated library would kill the process, not raise an error."""
+    try:
+        seal = json.loads(_seal(library).read_text())
+        return bool(seal["sha256"] == hashlib.sha256(library.read_bytes()).hexdigest())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _compile(library: Path, sources: dict[str, str], main: str, cc: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="build-", dir=library.parent) as scratch:
+        for name, text in sources.items():
+            (Path(scratch) / name).write_text(text)
+        product = Path(scratch) / library.name
+        command = [str(cc), *FLAGS, "-o", str(product), str(Path(scratch) / main), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise CompileError(f"the C compiler {cc} could not be started ({error.strerror}): set CC to one that works, or unset it") from error
+        if done.returncode != 0:
+            raise CompileError(f"{cc} could not compile the generated C:\n{done.stderr[:2000]}")
+        seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": str(cc), "flags": list(FLAGS)}
+        (Path(scratch) / "seal").write_text(json.dumps(seal))
+        os.replace(product, library)
+        os.replace(Path(scratch) / "seal", _seal(library))

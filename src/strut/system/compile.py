@@ -1,0 +1,73 @@
+"""From a system to something that runs: compiled where there is a C compiler, virtual where there is none."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import warnings
+from pathlib import Path
+
+from strut.errors import CompileError, ModelError
+from strut.system import emit, unit
+from strut.system.build import build, compiler, key_of
+from strut.system.lower import Lowered, lower
+from strut.system.native import Native
+from strut.system.system import System
+from strut.system.virtual import Virtual
+
+BACKENDS = ("auto", "native", "virtual")
+
+
+def lowered(system: System, jacobians: bool = False) -> Lowered:
+    """The functions of a system, made once per system."""
+    key = f"lowered-{jacobians}"
+    if key not in system.cache:
+        system.cache[key] = lower(system, jacobians)
+    made: Lowered = system.cache[key]
+    return made
+
+
+@functools.cache
+def _generator() -> tuple[dict[str, str], str]:
+    """Our C files, and a digest of everything else the text of a unit depends on."""
+    sources = unit.runtime_sources()
+    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, unit))])
+    return sources, hashlib.sha256(ours.encode()).hexdigest()
+
+
+_warned = False
+
+
+def _warn_once() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn("no C compiler found: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
+                      "install gcc or clang, or set CC", RuntimeWarning, stacklevel=4)
+
+
+def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND)."""
+    backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
+    if backend not in BACKENDS:
+        raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
+    key = f"compiled-{backend}-{jacobians}"
+    if key not in system.cache:
+        system.cache[key] = _make(lowered(system, jacobians), backend)
+    made: Native | Virtual = system.cache[key]
+    return made
+
+
+def _make(low: Lowered, backend: str) -> Native | Virtual:
+    cc = None if backend == "virtual" else compiler()
+    if cc is None:
+        if backend == "native":
+            raise CompileError("no C compiler found: install gcc or clang, set CC, or use backend='virtual'")
+        if backend == "auto":
+            _warn_once()
+        return Virtual(low)
+    runtime, generator = _generator()
+    key = key_of(low.digest() + generator, cc)
+    path = build(key, lambda: {**runtime, "model.c": unit.unit_text(low)}, "model.c", cc)
+    return Native(path, low)

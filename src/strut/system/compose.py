@@ -1,0 +1,165 @@
+"""Larger systems from smaller ones: prefix the parts, connect outputs to inputs, add couplings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import AlgebraicLoopError, ModelError, UnknownNameError, did_you_mean
+from strut.system.ledger import Ledger
+from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
+from strut.system.system import GROUPS, System
+
+Rewrite = Callable[[Expression], ca.SX]
+
+
+def prefixed(system: System, prefix: str) -> System:
+    """A copy whose every name begins with `prefix.`, with symbols of its own: a part that can stand beside another
+    copy of the same system."""
+    check_name(prefix, "prefix")
+    fresh = {q: q.renamed(f"{prefix}.{q.name}") for q in system.quantities((*GROUPS, "randoms", "delays"))}
+    follow = _substitution([q.sym for q in fresh], [q.sym for q in fresh.values()])
+    return _assembled(system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description)
+
+
+def join(
+    name: str,
+    *parts: System,
+    connect: Mapping[str, Expression] | None = None,
+    couplings: Mapping[str, Expression] | None = None,
+    share: Iterable[str] = (),
+    outputs: Mapping[str, Expression] | None = None,
+    description: str = "",
+) -> System:
+    """One system from several whose names do not collide (see `prefixed`).
+
+    connect: input name -> what drives it: the name of an output or state, or an expression of the parts' symbols.
+    couplings: state name -> expression added to its flow.
+    share: parameters that the parts have in common; 'g' makes one 'g' of 'left.g' and 'right.g'.
+    outputs: further observables.
+    """
+    quantities, merge = _shared(parts, tuple(share))
+    inputs = {q.name: q for part in parts for q in part.u}
+    sources: dict[str, ca.SX] = {}
+    for target, source in (connect or {}).items():
+        if target not in inputs:
+            raise UnknownNameError(f"join '{name}' connects to '{target}', which is not an input: {did_you_mean(target, list(inputs))}")
+        sources[target] = merge(_lookup(parts, source, name) if isinstance(source, str) else source)
+        if sources[target].numel() != inputs[target].size:
+            raise ModelError(f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has {inputs[target].size}")
+    solved = _ordered(name, inputs, sources)
+    plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
+    kept = {q: new for q, new in quantities.items() if q.name not in sources}
+    return _assembled(name, parts, kept, str, lambda e: plug(merge(e)), couplings or {}, outputs or {}, description)
+
+
+def _substitution(old: list[ca.SX], new: list[ca.SX]) -> Rewrite:
+    def follow(expression: Expression) -> ca.SX:
+        column = sx(expression)
+        return ca.substitute([column], old, new)[0] if old else column
+
+    return follow
+
+
+def _assembled(name: str, parts: tuple[System, ...], quantities: Mapping[Quantity, Quantity], rename: Callable[[str], str],
+               follow: Rewrite, couplings: Mapping[str, Expression] = {}, outputs: Mapping[str, Expression] = {},
+               description: str = "") -> System:
+    """The parts as one system: quantities replaced, names renamed, every expression rewritten."""
+
+    def mapped(mapping: Mapping[str, Expression]) -> dict[str, ca.SX]:
+        return {rename(n): follow(e) for n, e in mapping.items()}
+
+    def group(label: str) -> tuple[Any, ...]:
+        chosen = [quantities[q] for part in parts for q in getattr(part, label) if q in quantities]
+        return tuple(dict.fromkeys(_revalued(q, follow) for q in chosen))
+
+    def jumps(label: str, body: str) -> tuple[Any, ...]:
+        found = []
+        for part in parts:
+            for jump in getattr(part, label):
+                changes = {body: mapped(getattr(jump, body)), "loss": None if jump.loss is None else mapped(jump.loss)}
+                for other in ("guard", "when", "every", "offset"):
+                    if getattr(jump, other, None) is not None:
+                        changes[other] = follow(getattr(jump, other))
+                found.append(replace(jump, name=rename(jump.name), **changes))
+        return tuple(found)
+
+    flow = {n: e for part in parts for n, e in mapped(part.flow).items()}
+    for state, term in couplings.items():
+        if state not in flow:
+            raise UnknownNameError(f"join '{name}' couples to '{state}', which is not a state: {did_you_mean(state, list(flow))}")
+        flow[state] = flow[state] + follow(term)
+    entries = [{n: e for part in parts for n, e in mapped(getattr(part.ledger, kind)).items()} for kind in ("stored", "supplied", "dissipated")]
+    return System(
+        name, x=group("x"), z=group("z"), u=group("u"), p=group("p"), randoms=group("randoms"), delays=group("delays"),
+        flow=flow, events=jumps("events", "reset"), samples=jumps("samples", "set"), ledger=Ledger(*entries),
+        outputs={n: e for part in parts for n, e in mapped(part.outputs).items()} | {n: follow(e) for n, e in outputs.items()},
+        description=description,
+    )
+
+
+def _revalued(q: Quantity, follow: Rewrite) -> Quantity:
+    """The quantity with the expressions it carries rewritten, its symbol kept."""
+    changes: dict[str, Any] = {}
+    if not isinstance(q.value, np.ndarray):
+        changes["value"] = follow(q.value)
+    if isinstance(q, Delay):
+        changes |= {label: follow(getattr(q, label)) for label in ("signal", "by", "before")}
+    if not changes:
+        return q
+    copy = replace(q, **changes)
+    object.__setattr__(copy, "sym", q.sym)
+    return copy
+
+
+def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Quantity, Quantity], Rewrite]:
+    """Which quantity stands for which after the parameters in `share` are made one."""
+    stands: dict[Quantity, Quantity] = {q: q for part in parts for q in part.quantities((*GROUPS, "randoms", "delays"))}
+    for name in share:
+        same = [q for q in stands if isinstance(q, Param) and q.name.split(".")[-1] == name]
+        if not same:
+            raise UnknownNameError(f"no part has a parameter '{name}' to share")
+        for other in same[1:]:
+            if not np.array_equal(other.value, same[0].value):
+                raise ModelError(f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value before sharing '{name}'")
+        one = same[0].renamed(name)
+        stands.update({q: one for q in same})
+    changed = [(old, new) for old, new in stands.items() if old is not new]
+    return stands, _substitution([old.sym for old, _ in changed], [new.sym for _, new in changed])
+
+
+def _lookup(parts: tuple[System, ...], name: str, joined: str) -> ca.SX:
+    known: list[str] = []
+    for part in parts:
+        names = [q.name for q in part.quantities()] + list(part.outputs)
+        if name in names:
+            return part[name]
+        known += names
+    raise UnknownNameError(f"join '{joined}' connects from '{name}', which no part has: {did_you_mean(name, known)}")
+
+
+def _ordered(name: str, inputs: Mapping[str, Quantity], sources: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """The sources with connected inputs eliminated from them; a circle among them is an algebraic loop."""
+    owner = {inputs[n].sym[i].element_hash(): n for n in sources for i in range(inputs[n].size)}
+    needs = {n: {owner[s.element_hash()] for s in ca.symvar(e) if s.element_hash() in owner} for n, e in sources.items()}
+    solved: dict[str, ca.SX] = {}
+    while len(solved) < len(sources):
+        ready = [n for n in sources if n not in solved and needs[n] <= set(solved)]
+        if not ready:
+            raise AlgebraicLoopError(f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay or a Sample between them")
+        for n in ready:
+            solved[n] = _substitution([inputs[m].sym for m in solved], list(solved.values()))(sources[n])
+    return solved
+
+
+def _circle(needs: Mapping[str, set[str]], solved: set[str]) -> str:
+    path = [next(n for n in needs if n not in solved)]
+    while True:
+        following = next(n for n in sorted(needs[path[-1]]) if n not in solved)
+        if following in path:
+            return " <- ".join([*path[path.index(following):], following])
+        path.append(following)

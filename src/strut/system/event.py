@@ -1,0 +1,59 @@
+"""Jumps of the state: events, which happen when a guard becomes positive, and samples, which happen by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from strut.errors import ModelError
+from strut.system.quantity import Expression, check_name
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """When `guard` crosses zero, set some states to new values.
+
+    guard: expression of time, states, inputs and parameters.
+    direction: 'up' fires when the guard becomes positive, 'down' when it becomes negative, 'both' on either.
+    reset: new values of continuous and discrete states by name; what is not named keeps its value. All right-hand
+        sides see the state before the event.
+    when: the event is enabled while this is positive; it may depend on discrete states, inputs and parameters.
+        Crossings while it is not are ignored; a guard that is already positive when its event becomes enabled does
+        not fire. (To fire then too, make it part of the guard: if_else(flag > 0, guard, -1).)
+    priority: of events at the same instant, the smallest number goes first.
+    terminal: the run ends after the reset, with the event's name as its status.
+    loss: energy [J] that leaves the ledger in this event, by channel, from the state before it. Without it the change
+        of stored energy is booked to a channel with the event's name, and nothing is checked.
+    """
+
+    name: str
+    guard: Expression
+    reset: Mapping = field(default_factory=dict)
+    direction: str = "up"
+    when: Expression | None = None
+    priority: int = 0
+    terminal: bool = False
+    loss: Mapping[str, Expression] | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "event")
+        if self.direction not in ("up", "down", "both"):
+            raise ModelError(f"event '{self.name}' has direction '{self.direction}': allowed are 'up', 'down' and 'both'")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Every `every` seconds, beginning at `offset`, set some states to new values: a discrete controller, a
+    zero-order hold, held noise. `every` and `offset` are numbers or expressions of parameters [s]."""
+
+    name: str
+    every: Expression
+    set: Mapping
+    offset: Expression = 0.0
+    priority: int = 0
+    loss: Mapping[str, Expression] | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "sample")

@@ -1,0 +1,203 @@
+"""Named quantities: the letters from which a system is written.
+
+A `Quantity` carries its symbol, so it is used in expressions as if it were a number. States, discrete states, inputs
+and parameters differ only in who may change them and when.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, ShapeError, ValueRangeError
+
+Expression = Any
+"""What may stand in a model: a number, a `Quantity`, or a CasADi `SX` made of them."""
+
+time = ca.SX.sym("t")
+"""The time [s], the same symbol in every system."""
+
+
+def sx(value: Expression) -> ca.SX:
+    """An expression as a dense CasADi column."""
+    if isinstance(value, Quantity):
+        return value.sym
+    if isinstance(value, ca.SX):
+        return ca.densify(value)
+    if isinstance(value, (list, tuple)):
+        return ca.vertcat(*[sx(v) for v in value])
+    try:
+        return ca.densify(ca.SX(value))
+    except (NotImplementedError, TypeError) as error:
+        raise ModelError(f"{value!r} is not an expression: use numbers, quantities and CasADi functions of them") from error
+
+
+def check_name(name: str, what: str) -> str:
+    """Names are dotted identifiers, so that `left.hip` is a part's state and nothing needs quoting."""
+    if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+        raise ModelError(f"{what} '{name}' is not a name: use letters, digits and _, with dots between parts")
+    return name
+
+
+def _operator(symbol: str) -> Callable[..., ca.SX]:
+    def apply(self: Quantity, *others: Expression) -> ca.SX:
+        return getattr(self.sym, symbol)(*[sx(other) for other in others])
+
+    return apply
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A named number or vector, and its symbol.
+
+    `value` is the value it starts from; for states it may be an expression of parameters. A vector is given by a
+    sequence. `bounds` are inclusive and checked whenever a value is set.
+    """
+
+    name: str
+    value: Expression = 0.0
+    unit: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    description: str = ""
+    sym: ca.SX = field(init=False, repr=False)
+    size: int = field(init=False, repr=False)
+
+    kind = "quantity"
+    __array_priority__ = 1000.0
+
+    def __post_init__(self) -> None:
+        check_name(self.name, self.kind)
+        value = sx(self.value)
+        if value.shape[1] != 1:
+            raise ShapeError(f"{self.kind} '{self.name}' has shape {value.shape}: a number or a column is allowed")
+        if not isinstance(self.value, (Quantity, ca.SX)):
+            try:
+                object.__setattr__(self, "value", np.asarray(ca.DM(value)).reshape(-1))
+            except RuntimeError:
+                object.__setattr__(self, "value", value)
+        low, high = self.bounds
+        if not low <= high:
+            raise ValueRangeError(f"{self.kind} '{self.name}' has bounds ({low}, {high}): the first must not exceed the second")
+        if isinstance(self.value, np.ndarray):
+            self.check(self.value)
+        label = self.name.replace(".", "_")
+        object.__setattr__(self, "size", int(value.numel()))
+        object.__setattr__(self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel()))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One name per component: `q`, or `q[0]`, `q[1]`, ... for a vector."""
+        return (self.name,) if self.size == 1 else tuple(f"{self.name}[{i}]" for i in range(self.size))
+
+    def check(self, value: Any) -> np.ndarray:
+        """`value` as a float array, or an error that says what is wrong with it."""
+        array = np.asarray(value, dtype=float)
+        if not np.all(np.isfinite(array)):
+            raise ValueRangeError(f"{self.kind} '{self.name}' is {value}: a finite number is needed")
+        low, high = self.bounds
+        if array.size and (array.min() < low or array.max() > high):
+            worst = float(array.min() if array.min() < low else array.max())
+            unit = f" {self.unit}" if self.unit else ""
+            raise ValueRangeError(f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {low:g} to {high:g}{unit}")
+        return array
+
+    def renamed(self, name: str, value: Expression | None = None) -> Quantity:
+        """A quantity of the same kind with a new name and a symbol of its own."""
+        from dataclasses import replace
+
+        return replace(self, name=name, value=self.value if value is None else value)
+
+    def __SX__(self) -> ca.SX:  # CasADi asks for this, so that ca.sin(quantity) works
+        return self.sym
+
+    def __getitem__(self, index: int) -> ca.SX:
+        return self.sym[index]
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Any:
+        return iter([self.sym[i] for i in range(self.size)])
+
+    def __str__(self) -> str:
+        return self.name
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "neg", "pos", "abs",
+              "lt", "le", "gt", "ge", "matmul", "rmatmul", "mod", "rmod"):
+    setattr(Quantity, f"__{_name}__", _operator(f"__{_name}__"))
+for _name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "sqrt", "exp",
+              "log", "fabs", "sign", "floor", "ceil"):  # numpy.sin(quantity) calls quantity.sin()
+    setattr(Quantity, _name, _operator(_name))
+
+
+class State(Quantity):
+    """A continuous state: it flows, and events may reset it."""
+
+    kind = "state"
+
+
+class Discrete(Quantity):
+    """A discrete state: only events and samples change it (contact flags, counters, held commands)."""
+
+    kind = "discrete state"
+
+
+class Input(Quantity):
+    """An input: held constant until the outside changes it (torques, voltages, pushes)."""
+
+    kind = "input"
+
+
+class Param(Quantity):
+    """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or optimised."""
+
+    kind = "parameter"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.value, np.ndarray):
+            raise ModelError(f"parameter '{self.name}' has an expression for its value: a number is needed")
+
+
+@dataclass(frozen=True, eq=False)
+class Random(Quantity):
+    """A random number, drawn anew whenever an event or sample that uses it happens; `law` is 'uniform' on [0, 1) or
+    'normal' with mean 0 and variance 1. To let noise act on a flow, hold it: set a `Discrete` to it in a `Sample`."""
+
+    law: str = "uniform"
+    kind = "random number"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.law not in ("uniform", "normal"):
+            raise ModelError(f"random number '{self.name}' has law '{self.law}': allowed are 'uniform' and 'normal'")
+
+
+@dataclass(frozen=True, eq=False)
+class Delay(Quantity):
+    """What `signal` was `by` seconds ago. Before the run began it is `before`, an expression of time and parameters.
+
+    The delay is an expression of parameters and must be positive; no step is longer than it.
+    """
+
+    signal: Expression = None
+    by: Expression = 0.0
+    before: Expression = 0.0
+    kind = "delay"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.signal is None:
+            raise ModelError(f"delay '{self.name}' has no signal: say what is delayed, Delay('{self.name}', signal=..., by=...)")
+        for label in ("signal", "by", "before"):
+            if sx(getattr(self, label)).numel() != 1:
+                raise ShapeError(f"delay '{self.name}': its {label} must be a single number, one Delay per signal")
+
+
+Values = Sequence[float] | np.ndarray | float

@@ -1,0 +1,154 @@
+/* strut runtime: when does a guard become true inside a step?
+ *
+ * A guard g holds while it is positive; an event that is enabled fires when its guard begins to hold, whether the flow
+ * or a reset made it so. Values and rates of every guard are known at both ends of a step, so a guard that rises
+ * and falls again inside one step (grazing), or that was left by a reset and comes back (bouncing), is seen as well. */
+
+STRUT_FN void STRUT_(look)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx, strut_real *g,
+                           strut_real *r)
+{
+    STRUT_(guards)(t, x, s->z, s->u, s->p, g);
+    STRUT_(guard_rates)(t, x, s->z, s->u, s->p, dx, r);
+}
+
+/* What rounding makes of a guard that is exactly zero. */
+STRUT_FN strut_real STRUT_(fuzz)(const STRUT_(sim) * s, int i, strut_real r)
+{
+    return STRUT_EPS * (R(256) * s->g_size[i] + R(8) * STRUT_FABS(r) * strut_max(STRUT_FABS(s->t), s->h0));
+}
+
+/* A guard on zero holds if it is rising. */
+STRUT_FN int STRUT_(positive)(const STRUT_(sim) * s, int i, strut_real g, strut_real r)
+{
+    strut_real fuzz = STRUT_(fuzz)(s, i, r);
+    return g > fuzz || (g >= -fuzz && r > R(0));
+}
+
+/* Guard i at the fraction a of the covered step, and its rate [1/step] if wanted. */
+STRUT_FN strut_real STRUT_(guard_at)(STRUT_(sim) * s, strut_real h, strut_real a, int i, strut_real *rate)
+{
+    strut_real x[STRUT_SLOTS(STRUT_N)], dx[STRUT_SLOTS(STRUT_N)], g[STRUT_SLOTS(STRUT_NG)], r[STRUT_SLOTS(STRUT_NG)];
+    STRUT_(interpolate)(s, h, a, x, rate ? dx : (strut_real *)0);
+    STRUT_(guards)(s->t + a * h, x, s->z, s->u, s->p, g);
+    if (rate) {
+        STRUT_(guard_rates)(s->t + a * h, x, s->z, s->u, s->p, dx, r);
+        *rate = h * r[i];
+    }
+    return g[i];
+}
+
+/* The rate of guard i changes sign inside the step: follow it to the extremum and return the first fraction at which
+ * the guard itself has the wanted sign; -1 if it never has. */
+STRUT_FN strut_real STRUT_(extremum)(STRUT_(sim) * s, strut_real h, int i, strut_real sign, strut_real fuzz)
+{
+    strut_real a = R(0), b = R(1), ra = h * s->r[i], rb = h * s->r_new[i];
+    for (int tries = 0; tries < 12; tries++) {
+        strut_real m = a + (b - a) * ra / (ra - rb), rm;
+        if (tries % 3 == 2) m = (a + b) / R(2);
+        if (!(m > a && m < b)) break;
+        if (sign * STRUT_(guard_at)(s, h, m, i, &rm) > fuzz) return m;
+        if ((rm > R(0)) == (ra > R(0))) {
+            a = m;
+            ra = rm;
+        } else {
+            b = m;
+            rb = rm;
+        }
+        if (b - a < R(64) * STRUT_EPS) break;
+    }
+    return R(-1);
+}
+
+/* The root of guard i in (a, b], negative at a and not so at b: Newton's method, bisecting where that leaves the bracket
+ * or is slow. */
+STRUT_FN strut_real STRUT_(root)(STRUT_(sim) * s, strut_real h, int i, strut_real a, strut_real b)
+{
+    strut_real m = b, step = b - a, step_before = step;
+    if (!(STRUT_(guard_at)(s, h, a, i, 0) < R(0))) return a;
+    for (int tries = 0; tries < 100; tries++) {
+        strut_real r, g = STRUT_(guard_at)(s, h, m, i, &r), next = m - g / r;
+        if (g < R(0)) a = m;
+        else b = m;
+        if (!(next > a && next < b) || R(2) * STRUT_FABS(g) > STRUT_FABS(step_before * r)) next = (a + b) / R(2);
+        step_before = step;
+        step = next - m;
+        m = next;
+        if (STRUT_FABS(step) <= R(4) * STRUT_EPS * m) break;
+    }
+    return m;
+}
+
+/* The fraction of the trial step at which guard i becomes true, or 2 if it does not. */
+STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
+{
+    int before = s->holds[i], after = STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]);
+    strut_real fuzz = STRUT_(fuzz)(s, i, s->r_new[i]), a = R(0), b = R(1);
+    if (!before && !after) {
+        if (!(s->r[i] > R(0) && s->r_new[i] < R(0))) return R(2);
+        STRUT_(cover)(s, h);
+        b = STRUT_(extremum)(s, h, i, R(1), fuzz);
+        if (b < R(0)) return R(2);
+    } else if (after && (before || s->g[i] >= R(0))) {
+        int leaves = s->r[i] < R(0) && s->r_new[i] > R(0);
+        if (before && !leaves) return R(2);
+        STRUT_(cover)(s, h);
+        a = leaves ? STRUT_(extremum)(s, h, i, R(-1), before ? fuzz : R(0)) : R(-1);
+        if (a < R(0)) return before ? R(2) : R(0);
+    } else if (!after) {
+        return R(2);
+    } else {
+        STRUT_(cover)(s, h);
+    }
+    return STRUT_(root)(s, h, i, a, b);
+}
+
+/* Shorten the trial step of length h to the first event in it: find the root on the dense output, then repeat the step
+ * itself up to the event until the guard is zero to rounding. Returns the new length, with x_new, dx_new, g_new, r_new
+ * at its end and the jumps due there marked pending. */
+STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
+{
+    strut_real first = R(2), length = h, moved = h;
+    int who = -1;
+    STRUT_(look)(s, s->t + h, s->x_new, s->dx_new, s->g_new, s->r_new);
+    for (int i = 0; i < STRUT_NG; i++) {
+        strut_real a = s->on[i] > R(0) ? STRUT_(crossing)(s, h, i) : R(2);
+        if (a < first) {
+            first = a;
+            who = i;
+        }
+    }
+    if (who < 0) return h;
+    if (first < R(1)) {
+        length = first * h;
+        for (int tries = 0; tries < 8; tries++) {
+            strut_real change;
+            if (STRUT_(trial)(s, length) > R(1)) STRUT_(rate)(s, s->t + length, s->x_new, s->dx_new);
+            STRUT_(look)(s, s->t + length, s->x_new, s->dx_new, s->g_new, s->r_new);
+            change = -s->g_new[who] / s->r_new[who];
+            if (!(STRUT_FABS(change) < moved / R(2))) break; /* no longer converging; also true of a zero rate */
+            if (STRUT_FABS(change) <= STRUT_EPS * strut_max(STRUT_FABS(s->t), length)) break;
+            if (length + change <= R(0) || length + change > h) break;
+            moved = STRUT_FABS(change);
+            length += change;
+        }
+    }
+    for (int j = 0; j < STRUT_NJ; j++) {
+        int i = STRUT_(guard_of)[j];
+        if (i < 0 || !(s->on[i] > R(0))) continue;
+        if (i == who || (!s->holds[i] && STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]))) s->pending[j] = 1;
+    }
+    return length;
+}
+
+/* Has guard i fired so often, so closely, that its events accumulate? Either the gaps shrink geometrically and what is
+ * left of their sum is nothing, or it chatters without the clock moving. */
+STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i)
+{
+    strut_real gap = s->t - s->fired[i], near_zero = s->options.zeno * strut_max(R(1), STRUT_FABS(s->t)), ratio;
+    ratio = s->gap[i] > R(0) ? gap / s->gap[i] : R(2);
+    s->shrinking[i] = ratio < R(1) && gap * ratio / (R(1) - ratio) < near_zero ? s->shrinking[i] + 1 : 0;
+    s->chatter[i] = gap * R(64) < near_zero ? s->chatter[i] + 1 : 0;
+    s->fired[i] = s->t;
+    s->gap[i] = gap;
+    return s->shrinking[i] >= 3 || s->chatter[i] >= 64;
+}

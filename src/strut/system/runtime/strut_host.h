@@ -1,0 +1,191 @@
+/* strut runtime, host side: recording a run into arrays, and running many. Not part of an export. */
+
+#ifdef _WIN32
+#define STRUT_EXPORT __declspec(dllexport)
+#else
+#define STRUT_EXPORT __attribute__((visibility("default")))
+#endif
+
+typedef struct {
+    int64_t steps_capacity, steps;
+    double *t, *h, *poly, *z, *u;
+    int64_t jumps_capacity, jumps;
+    double *jump_t, *x_before, *z_before, *x_after, *z_after, *loss;
+    int32_t *jump;
+    int64_t *jump_after; /* how many steps came before it */
+} strut_record;
+
+typedef void (*strut_controller)(double t, const double *x, const double *z, const double *p, double *u, void *data);
+
+typedef struct {
+    strut_controller act;
+    void *data;
+    double every, offset;
+    int64_t tick;
+} strut_control;
+
+static double *strut_put(double *to, const double *from, int n)
+{
+    for (int i = 0; i < n; i++) to[i] = from[i];
+    return to + n;
+}
+
+static void strut_keep_step(const STRUT_(sim) * s, strut_record *r)
+{
+    int n = STRUT_(width)(s);
+    int64_t k = r->steps++;
+    double *poly = r->poly + k * (s->degree + 1) * n;
+    r->t[k] = s->t0;
+    r->h[k] = s->h0;
+    for (int i = 0; i <= s->degree; i++) poly = strut_put(poly, s->poly[i], n);
+    strut_put(r->z + k * STRUT_NZ, s->z, STRUT_NZ);
+    strut_put(r->u + k * STRUT_NU, s->u, STRUT_NU);
+}
+
+static void strut_keep_jump(const STRUT_(sim) * s, strut_record *r)
+{
+    int64_t k = r->jumps++;
+    r->jump_t[k] = s->t;
+    r->jump[k] = s->jump;
+    r->jump_after[k] = s->steps;
+    strut_put(r->x_before + k * STRUT_NX, s->x_before, STRUT_NX);
+    strut_put(r->z_before + k * STRUT_NZ, s->z_before, STRUT_NZ);
+    strut_put(r->x_after + k * STRUT_NX, s->x, STRUT_NX);
+    strut_put(r->z_after + k * STRUT_NZ, s->z, STRUT_NZ);
+    strut_put(r->loss + k * STRUT_NL, s->loss, STRUT_NL);
+}
+
+/* Go on to t_stop, keeping every step and jump. 0: stopped; 1: the record is full; 2: `budget` things were done. */
+STRUT_EXPORT int strut_go(STRUT_(sim) * s, double t_stop, strut_record *r, strut_control *c, int64_t budget)
+{
+    while (budget-- > 0) {
+        double target = t_stop;
+        int did;
+        if (r->steps >= r->steps_capacity || r->jumps >= r->jumps_capacity) return 1;
+        if (c->act) {
+            double due = c->offset + (double)c->tick * c->every, u[STRUT_SLOTS(STRUT_NU)];
+            if (due <= s->t * (1 + 8 * DBL_EPSILON) && s->t < t_stop) {
+                strut_put(u, s->u, STRUT_NU);
+                c->act(s->t, s->x, s->z, s->p, u, c->data);
+                STRUT_(hold)(s, u);
+                due = c->offset + (double)++c->tick * c->every;
+            }
+            if (due < target) target = due;
+        }
+        did = STRUT_(advance)(s, target);
+        if (did == STRUT_STEP) strut_keep_step(s, r);
+        if (did == STRUT_JUMP) strut_keep_jump(s, r);
+        if (did == STRUT_STOPPED) {
+            if (s->status != STRUT_DONE || s->t >= t_stop) return 0;
+            s->status = STRUT_RUNNING;
+        }
+    }
+    return 2;
+}
+
+typedef struct {
+    double t0;
+    const double *stops, *x0, *z0, *u, *p; /* stops ascend; the others hold a row per run or, with stride 0, one row */
+    int64_t n_stops, x_stride, z_stride, u_stride, p_stride;
+    uint64_t seed;
+    int64_t first_run, capacity;
+    double *history;
+    const int32_t *wanted; /* outputs to return at every stop */
+    int64_t n_wanted;
+    double *t, *x, *z, *y, *work, *lost;
+    int64_t *counts, *steps;
+    int32_t *status, *cause;
+} strut_many;
+
+/* Runs begin..end-1 of a batch; each writes its own rows and nothing else. */
+STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b, int64_t begin, int64_t end)
+{
+    STRUT_(sim) s;
+    for (int64_t run = begin; run < end; run++) {
+        int64_t stop = 0;
+        double y[STRUT_SLOTS(STRUT_NY)];
+        STRUT_(begin)(&s, options, b->t0, b->x0 + run * b->x_stride, b->z0 + run * b->z_stride,
+                      b->u + run * b->u_stride, b->p + run * b->p_stride,
+                      strut_stream(b->seed, (uint64_t)(b->first_run + run)), b->history, b->capacity);
+        for (; stop < b->n_stops; stop++) {
+            int did;
+            if (s.status == STRUT_DONE) s.status = STRUT_RUNNING;
+            while ((did = STRUT_(advance)(&s, b->stops[stop])) != STRUT_STOPPED)
+                if (did == STRUT_JUMP && b->counts) b->counts[run * STRUT_NJ + s.jump]++;
+            if (!b->n_wanted) continue;
+            STRUT_(delayed)(&s, s.t);
+            STRUT_(outputs)(s.t, s.x, s.z, s.u, s.p, s.d, y);
+            for (int64_t k = 0; k < b->n_wanted; k++)
+                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s.t < b->stops[stop] && stop + 1 < b->n_stops
+                                                                        ? (double)NAN : y[b->wanted[k]];
+        }
+        b->t[run] = s.t;
+        strut_put(b->x + run * STRUT_NX, s.x, STRUT_NX);
+        strut_put(b->z + run * STRUT_NZ, s.z, STRUT_NZ);
+        if (b->work) strut_put(b->work + run * STRUT_NW, s.x + STRUT_NX, STRUT_NW);
+        if (b->lost) strut_put(b->lost + run * STRUT_NL, s.lost, STRUT_NL);
+        b->steps[run] = s.steps;
+        b->status[run] = s.status;
+        b->cause[run] = s.cause;
+    }
+}
+
+STRUT_EXPORT void strut_begin(STRUT_(sim) * s, const strut_options *o, double t, const double *x, const double *z,
+                              const double *u, const double *p, uint64_t seed, double *history, int64_t capacity)
+{
+    STRUT_(begin)(s, o, t, x, z, u, p, strut_stream(seed, 0), history, capacity);
+}
+STRUT_EXPORT void strut_hold(STRUT_(sim) * s, const double *u) { STRUT_(hold)(s, u); }
+STRUT_EXPORT int64_t strut_sim_size(void) { return (int64_t)sizeof(STRUT_(sim)); }
+
+/* Where a run stands; balance: the imbalance of the energy account and the size of what it is made of [J]. */
+STRUT_EXPORT void strut_see(const STRUT_(sim) * s, double *t, double *x, double *z, double *u, int64_t *counts, double *balance)
+{
+    *t = s->t;
+    strut_put(x, s->x, STRUT_(width)(s));
+    strut_put(z, s->z, STRUT_NZ);
+    strut_put(u, s->u, STRUT_NU);
+    counts[0] = s->status;
+    counts[1] = s->cause;
+    counts[2] = s->steps;
+    counts[3] = s->rejected;
+    counts[4] = s->flows;
+    counts[5] = s->jumps;
+    balance[0] = STRUT_(imbalance)(s, balance + 1);
+}
+STRUT_EXPORT void strut_resume(STRUT_(sim) * s)
+{
+    if (s->status == STRUT_DONE) s->status = STRUT_RUNNING;
+}
+
+/* After STRUT_NO_HISTORY, a longer history: the old rows in order, the one that found no room, and space. */
+STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capacity)
+{
+    int row = 1 + 2 * STRUT_ND;
+    for (int64_t k = 0; k < s->count; k++)
+        strut_put(longer + k * row, s->history + ((s->first + k) % s->capacity) * row, row);
+    s->history = longer;
+    s->capacity = capacity;
+    s->first = 0;
+    s->status = STRUT_RUNNING;
+    STRUT_(remember)(s);
+}
+
+enum { STRUT_EVAL_FLOW, STRUT_EVAL_POWERS, STRUT_EVAL_OUTPUTS, STRUT_EVAL_ENERGIES, STRUT_EVAL_GUARDS, STRUT_EVAL_SIGNALS };
+
+/* One of the model's functions at m points, a row each; a parameter row per point or, with stride 0, one for all. */
+STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double *x, const double *z, const double *u,
+                             const double *p, int64_t p_stride, const double *d, double *out)
+{
+    double dx[STRUT_SLOTS(STRUT_NX)];
+    for (int64_t k = 0; k < m; k++, t++, x += STRUT_NX, z += STRUT_NZ, u += STRUT_NU, p += p_stride, d += STRUT_ND) {
+        switch (which) {
+        case STRUT_EVAL_FLOW: STRUT_(flow)(*t, x, z, u, p, d, out); out += STRUT_NX; break;
+        case STRUT_EVAL_POWERS: STRUT_(flow_and_powers)(*t, x, z, u, p, d, dx, out); out += STRUT_NW; break;
+        case STRUT_EVAL_OUTPUTS: STRUT_(outputs)(*t, x, z, u, p, d, out); out += STRUT_NY; break;
+        case STRUT_EVAL_ENERGIES: STRUT_(energies)(*t, x, z, u, p, out); out += STRUT_NE; break;
+        case STRUT_EVAL_GUARDS: STRUT_(guards)(*t, x, z, u, p, out); out += STRUT_NG; break;
+        default: STRUT_(signals)(*t, x, z, u, p, out); out += STRUT_ND; break;
+        }
+    }
+}

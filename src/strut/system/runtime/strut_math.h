@@ -1,0 +1,218 @@
+/* strut runtime: the real type, the mathematics, random numbers, options and statuses.
+ *
+ * Everything the runtime and a generated model need of the outside world is named here, so that
+ *   -DSTRUT_FLOAT          makes every number a float instead of a double,
+ *   -DSTRUT_SIN=my_sin     (or COS, TAN, SQRT, EXP, ...) replaces one function of <math.h>,
+ *   nvcc                   sees the whole runtime as device code.
+ */
+#ifndef STRUT_MATH_H
+#define STRUT_MATH_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#ifdef STRUT_FLOAT
+typedef float strut_real;
+#define STRUT_CALL(function) function##f
+#define STRUT_EPS FLT_EPSILON
+#define STRUT_MAX FLT_MAX
+#else
+typedef double strut_real;
+#define STRUT_CALL(function) function
+#define STRUT_EPS DBL_EPSILON
+#define STRUT_MAX DBL_MAX
+#endif
+
+/* A literal of the real type. The cast is done by the compiler, not at run time. */
+#define R(literal) ((strut_real)(literal))
+#define STRUT_INF ((strut_real)INFINITY)
+#define STRUT_NAN ((strut_real)NAN)
+
+#ifdef __CUDACC__
+#define STRUT_FN static __device__ inline
+#define STRUT_TABLE static __device__ const
+#define STRUT_RESTRICT __restrict__
+#else
+#define STRUT_FN static inline
+#define STRUT_TABLE static const
+#define STRUT_RESTRICT restrict
+#endif
+
+/* C has no empty arrays: a model without inputs still owns one unused slot. */
+#define STRUT_SLOTS(n) ((n) > 0 ? (n) : 1)
+
+#ifndef STRUT_SIN
+#define STRUT_SIN(a) STRUT_CALL(sin)(a)
+#endif
+#ifndef STRUT_COS
+#define STRUT_COS(a) STRUT_CALL(cos)(a)
+#endif
+#ifndef STRUT_TAN
+#define STRUT_TAN(a) STRUT_CALL(tan)(a)
+#endif
+#ifndef STRUT_ASIN
+#define STRUT_ASIN(a) STRUT_CALL(asin)(a)
+#endif
+#ifndef STRUT_ACOS
+#define STRUT_ACOS(a) STRUT_CALL(acos)(a)
+#endif
+#ifndef STRUT_ATAN
+#define STRUT_ATAN(a) STRUT_CALL(atan)(a)
+#endif
+#ifndef STRUT_ATAN2
+#define STRUT_ATAN2(a, b) STRUT_CALL(atan2)(a, b)
+#endif
+#ifndef STRUT_SINH
+#define STRUT_SINH(a) STRUT_CALL(sinh)(a)
+#endif
+#ifndef STRUT_COSH
+#define STRUT_COSH(a) STRUT_CALL(cosh)(a)
+#endif
+#ifndef STRUT_TANH
+#define STRUT_TANH(a) STRUT_CALL(tanh)(a)
+#endif
+#ifndef STRUT_ASINH
+#define STRUT_ASINH(a) STRUT_CALL(asinh)(a)
+#endif
+#ifndef STRUT_ACOSH
+#define STRUT_ACOSH(a) STRUT_CALL(acosh)(a)
+#endif
+#ifndef STRUT_ATANH
+#define STRUT_ATANH(a) STRUT_CALL(atanh)(a)
+#endif
+#ifndef STRUT_EXP
+#define STRUT_EXP(a) STRUT_CALL(exp)(a)
+#endif
+#ifndef STRUT_EXPM1
+#define STRUT_EXPM1(a) STRUT_CALL(expm1)(a)
+#endif
+#ifndef STRUT_LOG
+#define STRUT_LOG(a) STRUT_CALL(log)(a)
+#endif
+#ifndef STRUT_LOG1P
+#define STRUT_LOG1P(a) STRUT_CALL(log1p)(a)
+#endif
+#ifndef STRUT_POW
+#define STRUT_POW(a, b) STRUT_CALL(pow)(a, b)
+#endif
+#ifndef STRUT_SQRT
+#define STRUT_SQRT(a) STRUT_CALL(sqrt)(a)
+#endif
+#ifndef STRUT_HYPOT
+#define STRUT_HYPOT(a, b) STRUT_CALL(hypot)(a, b)
+#endif
+#ifndef STRUT_ERF
+#define STRUT_ERF(a) STRUT_CALL(erf)(a)
+#endif
+#ifndef STRUT_FLOOR
+#define STRUT_FLOOR(a) STRUT_CALL(floor)(a)
+#endif
+#ifndef STRUT_CEIL
+#define STRUT_CEIL(a) STRUT_CALL(ceil)(a)
+#endif
+#ifndef STRUT_FMOD
+#define STRUT_FMOD(a, b) STRUT_CALL(fmod)(a, b)
+#endif
+#ifndef STRUT_REMAINDER
+#define STRUT_REMAINDER(a, b) STRUT_CALL(remainder)(a, b)
+#endif
+#ifndef STRUT_FABS
+#define STRUT_FABS(a) STRUT_CALL(fabs)(a)
+#endif
+#ifndef STRUT_FMIN
+#define STRUT_FMIN(a, b) STRUT_CALL(fmin)(a, b)
+#endif
+#ifndef STRUT_FMAX
+#define STRUT_FMAX(a, b) STRUT_CALL(fmax)(a, b)
+#endif
+#ifndef STRUT_COPYSIGN
+#define STRUT_COPYSIGN(a, b) STRUT_CALL(copysign)(a, b)
+#endif
+
+STRUT_FN strut_real strut_sign(strut_real a) { return a > R(0) ? R(1) : (a < R(0) ? R(-1) : a); }
+STRUT_FN strut_real strut_sq(strut_real a) { return a * a; }
+STRUT_FN strut_real strut_min(strut_real a, strut_real b) { return a < b ? a : b; }
+STRUT_FN strut_real strut_max(strut_real a, strut_real b) { return a > b ? a : b; }
+
+/* ---- random numbers: splitmix64, one stream per run, the n-th draw a function of (stream, n) alone ---- */
+
+STRUT_FN uint64_t strut_mix(uint64_t a)
+{
+    a += UINT64_C(0x9E3779B97F4A7C15);
+    a = (a ^ (a >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    a = (a ^ (a >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return a ^ (a >> 31);
+}
+
+STRUT_FN uint64_t strut_stream(uint64_t seed, uint64_t run) { return strut_mix(strut_mix(seed) ^ run); }
+
+/* Uniform on [0, 1): 24 bits survive in a float, 53 in a double. */
+STRUT_FN strut_real strut_uniform(uint64_t stream, uint64_t *draws)
+{
+    uint64_t bits = strut_mix(stream + (*draws)++ * UINT64_C(0x9E3779B97F4A7C15));
+#ifdef STRUT_FLOAT
+    return (strut_real)(bits >> 40) * R(5.9604644775390625e-08);
+#else
+    return (strut_real)(bits >> 11) * R(1.1102230246251565e-16);
+#endif
+}
+
+/* Standard normal, by Box and Muller. */
+STRUT_FN strut_real strut_normal(uint64_t stream, uint64_t *draws)
+{
+    strut_real a = R(1) - strut_uniform(stream, draws), b = strut_uniform(stream, draws);
+    return STRUT_SQRT(R(-2) * STRUT_LOG(a)) * STRUT_COS(R(6.283185307179586) * b);
+}
+
+/* ---- what a run is asked, and how it ends ---- */
+
+enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853 };
+
+enum strut_status {
+    STRUT_RUNNING,
+    STRUT_DONE,        /* reached the end time */
+    STRUT_TERMINAL,    /* a terminal event ended the run; `cause` is its jump */
+    STRUT_ZENO,        /* events accumulate: infinitely many in finite time; `cause` is the jump */
+    STRUT_NOT_FINITE,  /* a state became NaN or infinite */
+    STRUT_TOO_SMALL,   /* the step fell below what the clock resolves */
+    STRUT_MAX_STEPS,   /* the allowed number of steps is used up */
+    STRUT_NO_HISTORY   /* the delay history given is too short */
+};
+
+enum strut_result { STRUT_STOPPED, STRUT_STEP, STRUT_JUMP };
+
+typedef struct {
+    int32_t method;        /* enum strut_method */
+    int32_t ledger;        /* 1: integrate the ledger's powers beside the state */
+    int32_t dense;         /* 1: every step leaves its dense output in `poly` */
+    int32_t reserved;
+    strut_real step;       /* fixed-step methods: the step [s]; adaptive: first step, 0 = choose */
+    strut_real max_step;   /* [s] */
+    strut_real rtol, atol; /* adaptive error control, per component */
+    strut_real zeno;       /* relative time within which events count as accumulated */
+    int64_t max_steps;
+} strut_options;
+
+STRUT_FN strut_options strut_defaults(void)
+{
+    strut_options o;
+    o.method = STRUT_DOP853;
+    o.ledger = 0;
+    o.dense = 0;
+    o.reserved = 0;
+    o.step = R(0);
+    o.max_step = STRUT_MAX;
+#ifdef STRUT_FLOAT
+    o.rtol = R(1e-5);
+    o.atol = R(1e-6);
+#else
+    o.rtol = R(1e-10);
+    o.atol = R(1e-12);
+#endif
+    o.zeno = R(5e3) * STRUT_EPS;
+    o.max_steps = INT64_C(10000000);
+    return o;
+}
+
+#endif

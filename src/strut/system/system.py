@@ -1,0 +1,166 @@
+"""`System`: a hybrid dynamical system over named vectors. The waist of strut: everything describes one, or uses one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.system.event import Event, Sample
+from strut.system.ledger import Ledger
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx
+
+GROUPS = ("x", "z", "u", "p")
+"""The four vectors of a system: continuous states, discrete states, inputs, parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A hybrid dynamical system.
+
+    x, z, u, p: continuous states, discrete states, inputs, parameters.
+    flow: the rate of every continuous state, by name.
+    events, samples: jumps of the state, by guard and by clock.
+    outputs: named observables.
+    ledger: stored energies and powers.
+    randoms, delays: random numbers used in resets, and delayed signals.
+
+    Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
+    exists is well formed. It is immutable: `using` and `dataclasses.replace` give variants.
+    """
+
+    name: str
+    x: tuple[State, ...] = ()
+    flow: Mapping[Any, Expression] = field(default_factory=dict)
+    z: tuple[Discrete, ...] = ()
+    u: tuple[Input, ...] = ()
+    p: tuple[Param, ...] = ()
+    events: tuple[Event, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    outputs: Mapping[str, Expression] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    randoms: tuple[Random, ...] = ()
+    delays: tuple[Delay, ...] = ()
+    description: str = ""
+    cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from strut.system.validate import validated
+
+        check_name(self.name, "system")
+        for label, value in validated(self).items():
+            object.__setattr__(self, label, value)
+        object.__setattr__(self, "cache", {})
+
+    # ---- names ----
+
+    def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
+        return tuple(q for group in groups for q in getattr(self, group))
+
+    def labels(self, group: str) -> tuple[str, ...]:
+        """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
+        key = f"labels-{group}"
+        if key not in self.cache:
+            parts = self.outputs.items() if group == "outputs" else [(q.name, q.sym) for q in getattr(self, group)]
+            self.cache[key] = tuple(label for name, e in parts for label in component_labels(name, e.numel()))
+        labels: tuple[str, ...] = self.cache[key]
+        return labels
+
+    def size(self, group: str) -> int:
+        return len(self.labels(group))
+
+    def slices(self, group: str) -> dict[str, slice]:
+        """Where each named quantity of a group, or each of its components, lies in the vector."""
+        key = f"slices-{group}"
+        if key not in self.cache:
+            self.cache[key] = self._slices(group)
+        found: dict[str, slice] = self.cache[key]
+        return found
+
+    def _slices(self, group: str) -> dict[str, slice]:
+        found: dict[str, slice] = {}
+        at = 0
+        parts = ([(n, e.numel()) for n, e in self.outputs.items()] if group == "outputs"
+                 else [(q.name, q.size) for q in getattr(self, group)])
+        for name, size in parts:
+            found[name] = slice(at, at + size)
+            for i, label in enumerate(component_labels(name, size)):
+                found.setdefault(label, slice(at + i, at + i + 1))
+            at += size
+        return found
+
+    def __getitem__(self, name: str) -> ca.SX:
+        """The expression of a state, input, parameter or output, for use in further expressions."""
+        for q in self.quantities():
+            if q.name == name:
+                return q.sym
+        if name in self.outputs:
+            return self.outputs[name]
+        known = [q.name for q in self.quantities()] + list(self.outputs)
+        raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, known)}")
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{len(getattr(self, group))} {word}" for group, word in
+                          (("x", "states"), ("z", "discrete"), ("u", "inputs"), ("p", "parameters"), ("events", "events")))
+        return f"<System {self.name}: {sizes}>"
+
+    # ---- values ----
+
+    def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
+        """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
+        wanted = dict(values or {}, **more)
+        known = {q.name: group for group in GROUPS for q in getattr(self, group)}
+        for name in wanted:
+            if name not in known:
+                raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}")
+        changed: dict[str, tuple[Quantity, ...]] = {}
+        for group in {known[name] for name in wanted}:
+            changed[group] = tuple(_with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group))
+        variant = object.__new__(System)
+        for label in self.__dataclass_fields__:
+            object.__setattr__(variant, label, changed.get(label, getattr(self, label)))
+        return variant  # shares the cache: expressions, and so compiled code, are the same
+
+    def replace(self, **changes: Any) -> System:
+        """A variant with other fields, checked anew."""
+        return replace(self, **changes)
+
+
+def component_labels(name: str, size: int) -> tuple[str, ...]:
+    return (name,) if size == 1 else tuple(f"{name}[{i}]" for i in range(size))
+
+
+def _with_value(q: Quantity, value: Any) -> Quantity:
+    """The same quantity, symbol included, with another value."""
+    copy = object.__new__(type(q))
+    for label in q.__dataclass_fields__:
+        object.__setattr__(copy, label, getattr(q, label))
+    if isinstance(value, (Quantity, ca.SX)):
+        raise ModelError(f"{q.kind} '{q.name}': a number is needed here, not an expression")
+    try:
+        array = np.broadcast_to(np.asarray(value, dtype=float).reshape(-1), (q.size,)).copy()
+    except ValueError as error:
+        from strut.errors import ShapeError
+
+        raise ShapeError(f"{q.kind} '{q.name}' is {value!r}: {q.size} number(s) needed") from error
+    object.__setattr__(copy, "value", q.check(array))
+    return copy
+
+
+def expressions_of(system: System) -> dict[str, ca.SX]:
+    """Every expression of a system under a label that says where it stands, for messages and traversals."""
+    found: dict[str, ca.SX] = {}
+    found.update({f"the flow of '{n}'": e for n, e in system.flow.items()})
+    found.update({f"output '{n}'": e for n, e in system.outputs.items()})
+    for e in system.events:
+        found[f"the guard of event '{e.name}'"] = sx(e.guard)
+        found.update({f"the reset of '{n}' in event '{e.name}'": v for n, v in e.reset.items()})
+    for s in system.samples:
+        found.update({f"the new value of '{n}' in sample '{s.name}'": v for n, v in s.set.items()})
+    for kind in ("stored", "supplied", "dissipated"):
+        found.update({f"'{n}' ({kind}) in the ledger": v for n, v in getattr(system.ledger, kind).items()})
+    return found

@@ -1,0 +1,91 @@
+"""The C translation unit of a system: sizes, tables, functions; the runtime is included after them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from strut.system.emit import emit
+from strut.system.lower import JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.system.tableau import DOP853, DOPRI5, c_text
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+
+def runtime_sources() -> dict[str, str]:
+    """Our C files by name, those written from tables included."""
+    files = {path.name: path.read_text() for path in sorted(RUNTIME.glob("*.h"))}
+    return files | {f"strut_{m.name}.h": c_text(m) for m in (DOPRI5, DOP853)}
+
+
+def sizes_text(lowered: Lowered, prefix: str) -> str:
+    lines = [f"#define STRUT_PREFIX {prefix}"] + [f"#define STRUT_{k} {n}" for k, n in lowered.sizes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def forget_text(lowered: Lowered) -> str:
+    """Undefine what the sizes and templates defined, so that headers of two models can be included together."""
+    names = ["PREFIX", *lowered.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
+    return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
+
+
+def functions_text(lowered: Lowered) -> str:
+    """Tables and functions of the model."""
+    parts = [_table(name, values) for name, values in lowered.tables.items()]
+    parts += [emit(f, name, *SIGNATURES[name]) for name, f in lowered.functions.items()]
+    parts += [emit(f, f"reset_{k}", *RESET) for k, f in enumerate(lowered.resets)]
+    parts += [emit(f, f"loss_{k}", *LOSS) for k, f in enumerate(lowered.losses)]
+    parts.append(_choose("reset", *RESET, len(lowered.resets)))
+    parts.append(_choose("losses", *LOSS, len(lowered.losses), each="loss"))
+    for label, functions in lowered.jacobians.items():
+        inputs = tuple(functions[0].name_in()) if functions else ()
+        outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
+        if label == "reset_jacobian":
+            parts += [emit(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions)]
+            if functions:
+                parts.append(_choose("reset_jacobian", inputs, outputs, len(functions)))
+        else:
+            parts.append(emit(functions[0], label, inputs, outputs))
+    return "\n".join(parts)
+
+
+def unit_text(lowered: Lowered) -> str:
+    """The whole unit compiled for simulation: model, runtime, host side."""
+    return "\n".join([
+        '#include "strut_math.h"',
+        sizes_text(lowered, "strut_model"),
+        '#include "strut_types.h"',
+        functions_text(lowered),
+        '#include "strut_run.h"',
+        '#include "strut_host.h"',
+        _jacobian_entry(lowered) if lowered.jacobians else "",
+    ])
+
+
+def _table(name: str, values: list[int]) -> str:
+    return f"STRUT_TABLE int STRUT_({name})[] = {{{', '.join(map(str, values)) or '0'}}};\n"
+
+
+def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], count: int, each: str = "") -> str:
+    """The function `name(j, ...)` that calls the j-th of several."""
+    written = [f"out_{n}" for n in outputs]
+    arguments = ["int j"] + [f"strut_real {n}" if n == "t" else f"const strut_real *{n}" for n in inputs]
+    arguments += [f"strut_real *STRUT_RESTRICT {n}" for n in written]
+    call = ", ".join([*inputs, *written])
+    cases = [f"    case {k}: STRUT_({each or name}_{k})({call}); break;" for k in range(count)]
+    unused = [f"    (void){n};" for n in ("j", *inputs, *written)] if not count else []
+    body = ["    switch (j) {", *cases, "    default: break;", "    }"] if count else unused
+    return f"STRUT_FN void STRUT_({name})({', '.join(arguments)})\n{{\n" + "\n".join(body) + "\n}\n"
+
+
+def _jacobian_entry(lowered: Lowered) -> str:
+    reset = ("STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;")
+    return f"""
+/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. */
+STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
+                                 const double *p, const double *d, const double *random, double *a, double *b, double *c)
+{{
+    if (which == 0) STRUT_(flow_jacobian)(t, x, z, u, p, d, a, b, c);
+    else if (which == 1) STRUT_(guard_jacobian)(t, x, z, u, p, a, b, c);
+    else {{ {reset} }}
+}}
+"""

@@ -1,0 +1,194 @@
+"""Checks made when a system is constructed, and the one normal form everything later relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, did_you_mean
+from strut.system.event import Event, Sample
+from strut.system.ledger import Ledger
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
+
+if TYPE_CHECKING:
+    from strut.system.system import System
+
+KINDS: dict[str, type[Quantity]] = {"x": State, "z": Discrete, "u": Input, "p": Param, "randoms": Random, "delays": Delay}
+
+
+class Scope:
+    """Which symbols an expression may use."""
+
+    def __init__(self, system: str, groups: Mapping[str, tuple[Quantity, ...]]) -> None:
+        self.system = system
+        self.owner = {time.element_hash(): ("t", "t")}
+        for group, quantities in groups.items():
+            for q in quantities:
+                for i in range(q.size):
+                    self.owner[q.sym[i].element_hash()] = (group, q.name)
+
+    def groups_in(self, expression: ca.SX, where: str) -> set[str]:
+        """The groups an expression depends on; an error names any symbol that the system does not have."""
+        found = set()
+        for symbol in ca.symvar(expression):
+            group, _ = self.owner.get(symbol.element_hash(), (None, None))
+            if group is None:
+                raise UnknownNameError(
+                    f"{where} in system '{self.system}' uses '{symbol.name()}', which the system does not have: "
+                    "add that quantity (the same object) to x, z, u, p, randoms or delays"
+                )
+            found.add(group)
+        return found
+
+    def allow(self, expression: Expression, where: str, groups: str, why: str, size: int = 1) -> ca.SX:
+        """`expression` as a column of `size`, using only the groups named (letters t x z u p r d)."""
+        allowed = {{"r": "randoms", "d": "delays"}.get(letter, letter) for letter in groups}
+        column = sx(expression)
+        if column.shape != (size, 1):
+            if column.shape == (1, size):
+                column = column.T
+            elif column.numel() == 1 and size > 1:
+                column = ca.repmat(column, size, 1)
+            else:
+                raise ShapeError(f"{where} in system '{self.system}' has shape {column.shape}: ({size}, 1) needed")
+        for group in self.groups_in(column, where) - allowed:
+            names = [s.name() for s in ca.symvar(column) if self.owner[s.element_hash()][0] == group]
+            raise ModelError(f"{where} in system '{self.system}' depends on '{names[0]}': {why}")
+        return column
+
+
+def validated(system: System) -> dict[str, Any]:
+    """The fields of a system in normal form: tuples, names as keys, dense columns as expressions."""
+    groups, merge = _merged_quantities(system)
+    scope = Scope(system.name, groups)
+    sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
+    states = {q.name: q.size for q in groups["x"]}
+
+    flow = {}
+    for name, rate in _by_name(system.flow, states, f"the flow of system '{system.name}'").items():
+        flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd",
+                                 "a flow cannot use random numbers; hold them in a discrete state with a Sample", states[name])
+    for name in states:
+        if name not in flow:
+            raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
+
+    for q in (*groups["x"], *groups["z"]):
+        scope.allow(merge(q.value), f"the initial value of '{q.name}'", "p", "initial values may depend on parameters only", q.size)
+    groups["delays"] = tuple(
+        _with_symbol(q, signal=scope.allow(merge(q.signal), f"the signal of delay '{q.name}'", "txzup", "a delay cannot delay a delay; delay the original signal by the sum"),
+                     by=scope.allow(merge(q.by), f"the duration of delay '{q.name}'", "p", "a duration is constant during a run: use parameters only"),
+                     before=scope.allow(merge(q.before), f"the past of delay '{q.name}'", "tp", "nothing but time and parameters exists before a run"))
+        for q in groups["delays"])
+
+    events = tuple(_checked_event(e, scope, sizes, merge) for e in system.events)
+    samples = tuple(_checked_sample(s, scope, sizes, merge) for s in system.samples)
+    _unique([e.name for e in (*events, *samples)], f"events and samples of system '{system.name}'")
+
+    outputs = {}
+    for name, expression in system.outputs.items():
+        column = sx(merge(expression))
+        outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
+    _unique([q.name for qs in groups.values() for q in qs] + list(outputs), f"names of system '{system.name}'")
+
+    return {**groups, "flow": {name: flow[name] for name in states}, "events": events, "samples": samples,
+            "outputs": outputs, "ledger": _checked_ledger(system.ledger, scope, merge)}
+
+
+def _merged_quantities(system: System) -> tuple[dict[str, tuple[Quantity, ...]], Callable[[Expression], ca.SX]]:
+    """The groups with equal parameters of one name made one, and the substitution that makes expressions follow."""
+    groups: dict[str, tuple[Quantity, ...]] = {}
+    old, new = [], []
+    for group, kind in KINDS.items():
+        kept: dict[str, Quantity] = {}
+        for q in getattr(system, group):
+            if not isinstance(q, kind):
+                raise ModelError(f"'{q}' stands in {group} of system '{system.name}' but is a {getattr(q, 'kind', type(q).__name__)}: {kind.__name__} needed")
+            first = kept.setdefault(q.name, q)
+            if first is q:
+                continue
+            if group != "p" or first.size != q.size or not np.array_equal(first.value, q.value) or first.bounds != q.bounds:
+                raise ModelError(f"{q.kind} '{q.name}' stands twice in system '{system.name}' with different definitions: rename one, or use one object in both places")
+            old.append(q.sym)
+            new.append(first.sym)
+        groups[group] = tuple(kept.values())
+
+    def merge(expression: Expression) -> ca.SX:
+        column = sx(expression)
+        return ca.substitute([column], old, new)[0] if old else column
+
+    return groups, merge
+
+
+def _with_symbol(q: Quantity, **changes: Any) -> Any:
+    """A copy with other fields and the same symbol (dataclasses.replace would make a new one)."""
+    copy = replace(q, **changes)  # type: ignore[arg-type]
+    object.__setattr__(copy, "sym", q.sym)
+    return copy
+
+
+def _by_name(mapping: Mapping, known: Mapping[str, int], where: str) -> dict[str, Expression]:
+    named = {}
+    for key, value in dict(mapping).items():
+        name = key.name if isinstance(key, Quantity) else str(key)
+        if name not in known:
+            raise UnknownNameError(f"{where} names '{name}', which is not a state it can set: {did_you_mean(name, list(known))}")
+        if name in named:
+            raise ModelError(f"{where} names '{name}' twice")
+        named[name] = value
+    return named
+
+
+def _unique(names: list[str], where: str) -> None:
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise ModelError(f"'{name}' stands twice among the {where}: give every one its own name")
+        seen.add(name)
+
+
+def _checked_reset(reset: Mapping, owner: str, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> dict[str, ca.SX]:
+    named = _by_name(reset, sizes, f"the reset of {owner}")
+    return {n: scope.allow(merge(v), f"the reset of '{n}' in {owner}", "txzupdr", "", sizes[n]) for n, v in named.items()}
+
+
+def _checked_loss(loss: Mapping | None, owner: str, scope: Scope, merge: Callable) -> dict[str, ca.SX] | None:
+    if loss is None:
+        return None
+    return {str(n): scope.allow(merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event") for n, v in loss.items()}
+
+
+def _checked_event(event: Event, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Event:
+    owner = f"event '{event.name}'"
+    guard = scope.allow(merge(event.guard), f"the guard of {owner}", "txzup",
+                        "a guard cannot use random numbers or delays; hold them in a state")
+    if not scope.groups_in(guard, owner) & {"t", "x", "z", "u"}:
+        raise GuardError(f"the guard of {owner} in system '{scope.system}' is {guard}, which never changes during a run: let it depend on time or a state")
+    when = None if event.when is None else scope.allow(
+        merge(event.when), f"the 'when' of {owner}", "zup", "it may depend on discrete states, inputs and parameters; put the rest in the guard")
+    return replace(event, guard=guard, when=when, reset=_checked_reset(event.reset, owner, scope, sizes, merge),
+                   loss=_checked_loss(event.loss, owner, scope, merge))
+
+
+def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Sample:
+    owner = f"sample '{sample.name}'"
+    every = scope.allow(merge(sample.every), f"the period of {owner}", "p", "a period is constant during a run: use parameters only")
+    if every.is_constant() and not float(ca.DM(every)) > 0:
+        raise ModelError(f"{owner} in system '{scope.system}' has period {float(ca.DM(every)):g} s: it must be positive")
+    offset = scope.allow(merge(sample.offset), f"the offset of {owner}", "p", "an offset is constant during a run: use parameters only")
+    return replace(sample, every=every, offset=offset, set=_checked_reset(sample.set, owner, scope, sizes, merge),
+                   loss=_checked_loss(sample.loss, owner, scope, merge))
+
+
+def _checked_ledger(ledger: Ledger, scope: Scope, merge: Callable) -> Ledger:
+    def column(name: str, value: Expression, groups: str) -> ca.SX:
+        return scope.allow(merge(value), f"'{name}' in the ledger", groups, "an energy depends on the present state only")
+
+    stored = {str(n): column(n, e, "txzup") for n, e in ledger.stored.items()}
+    supplied = {str(n): column(n, e, "txzupd") for n, e in ledger.supplied.items()}
+    dissipated = {str(n): column(n, e, "txzupd") for n, e in ledger.dissipated.items()}
+    _unique([*stored, *supplied, *dissipated], f"ledger entries of system '{scope.system}'")
+    return Ledger(stored, supplied, dissipated)

@@ -1,0 +1,122 @@
+"""Numbers for a system's vectors, from defaults and from what a user names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.system.quantity import sx
+from strut.system.system import System
+
+WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
+
+
+@dataclass(frozen=True)
+class Start:
+    """The numbers a run begins from; in a batch, arrays of rows where something varies."""
+
+    x: np.ndarray
+    z: np.ndarray
+    u: np.ndarray
+    p: np.ndarray
+
+
+def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None) -> Start:
+    """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With `runs`,
+    numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
+    pv = _vector(system, "p", p, runs)
+    uv = _vector(system, "u", u, runs)
+    return Start(_vector(system, "x", x0, runs, pv), _vector(system, "z", z0, runs, pv), uv, pv)
+
+
+def runs_in(*givens: Any, sizes: tuple[int, ...]) -> int:
+    """How many runs the arguments of a batch describe: the one length that is not 1."""
+    lengths: dict[int, str] = {}
+    for given, size in zip(givens, sizes, strict=True):
+        if given is None:
+            continue
+        if not isinstance(given, Mapping):
+            array = np.asarray(given, dtype=float)
+            if array.ndim == 2:
+                lengths[len(array)] = f"a matrix of shape {array.shape}"
+            elif array.shape != (size,):
+                raise ShapeError(f"a vector of {size} number(s), or one such row per run, is needed; got shape {array.shape}")
+            continue
+        for name, value in given.items():
+            array = np.asarray(value, dtype=float)
+            if array.ndim:
+                lengths[len(array)] = f"'{name}'"
+    lengths.pop(1, None)
+    if len(lengths) > 1:
+        described = " and ".join(f"{who} has {n}" for n, who in lengths.items())
+        raise ShapeError(f"a batch needs one length: {described}; use numpy.meshgrid(...).ravel() for a grid")
+    return next(iter(lengths), 1)
+
+
+def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndarray | None = None) -> np.ndarray:
+    quantities = getattr(system, group)
+    size = system.size(group)
+    shape = (size,) if runs is None else (runs, size)
+    if given is not None and not isinstance(given, Mapping):
+        array = np.asarray(given, dtype=float)
+        if array.shape not in (shape, (size,), (1, size)):
+            raise ShapeError(f"{WORDS[group]}s of '{system.name}' need {size} number(s) ({', '.join(system.labels(group)) or 'there are none'}); got shape {array.shape}")
+        _check(system, group, array)
+        return np.ascontiguousarray(array if array.shape == shape else np.broadcast_to(array, shape))
+    if not given and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
+        return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
+    places = system.slices(group)
+    for name in given or {}:
+        if name not in places:
+            raise UnknownNameError(f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, [q.name for q in quantities])}")
+    array = _defaults(system, group, shape, p)
+    by_name = {q.name: q for q in quantities}
+    for name, value in (given or {}).items():
+        where = places[name]
+        owner = by_name.get(name) or by_name[name[: name.index("[")]]
+        try:
+            numbers = owner.check(value)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ValueRangeError):
+                raise
+            raise ModelError(f"{WORDS[group]} '{name}' is {value!r}: a number is needed") from error
+        width = where.stop - where.start
+        try:
+            array[..., where] = numbers[:, None] if runs is not None and numbers.ndim == 1 and (width == 1 or len(numbers) != width) else numbers
+        except ValueError as error:
+            raise ShapeError(f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed") from error
+    return array
+
+
+def _check(system: System, group: str, array: np.ndarray) -> None:
+    for q in getattr(system, group):
+        q.check(array[..., system.slices(group)[q.name]])
+
+
+def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None) -> np.ndarray:
+    array = np.empty(shape)
+    for q in getattr(system, group):
+        where = system.slices(group)[q.name]
+        if isinstance(q.value, np.ndarray):
+            array[..., where] = q.value
+        else:
+            f = initial_function(system)
+            columns = np.array(f(np.atleast_2d(p).T)) if p is not None else np.empty((0, 0))
+            rows = {name: k for k, name in enumerate(_expressed(system))}
+            array[..., where] = columns[[rows[label] for label in q.labels]].T.reshape(*shape[:-1], q.size)
+    return array
+
+
+def _expressed(system: System) -> list[str]:
+    return [label for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray) for label in q.labels]
+
+
+def initial_function(system: System) -> ca.Function:
+    """Initial values that are expressions of parameters; called with a matrix it maps over its columns."""
+    values = [sx(q.value) for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray)]
+    return ca.Function("initial", [ca.vertcat(*[q.sym for q in system.p])], [ca.densify(ca.vertcat(*values))])

@@ -1,0 +1,21 @@
+"""Ready-made machines. Each is a function that returns a `System`; keyword arguments replace its default values."""
+
+from collections.abc import Callable
+
+from strut.system import System
+from strut.walkers.bouncing_ball import bouncing_ball
+from strut.walkers.pendulum import pendulum
+from strut.walkers.rimless_wheel import rimless_wheel
+from strut.walkers.slip import slip
+from strut.walkers.van_der_pol import van_der_pol
+
+CATALOGUE: dict[str, Callable[..., System]] = {
+    "bouncing-ball": bouncing_ball,
+    "pendulum": pendulum,
+    "rimless-wheel": rimless_wheel,
+    "slip": slip,
+    "van-der-pol": van_der_pol,
+}
+"""By the name the command line knows them."""
+
+__all__ = ["CATALOGUE", "bouncing_ball", "pendulum", "rimless_wheel", "slip", "van_der_pol"]

@@ -1,0 +1,29 @@
+"""The bouncing ball: events with a closed form, and infinitely many of them in finite time."""
+
+from __future__ import annotations
+
+from strut.system import Discrete, Event, Ledger, Param, State, System
+
+
+def bouncing_ball(**values: float) -> System:
+    """A ball falling on a floor at height 0; every bounce returns the fraction `restitution` of its speed."""
+    height = State("height", 1.0, "m")
+    velocity = State("velocity", 0.0, "m/s")
+    bounces = Discrete("bounces", 0)
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
+    restitution = Param("restitution", 0.8, bounds=(0, 1))
+    g = Param("g", 9.81, "m/s^2")
+
+    bounce = Event(
+        "bounce", guard=height, direction="down",
+        reset={velocity: -restitution * velocity, bounces: bounces + 1},
+        loss={"bounce": (1 - restitution**2) * mass * velocity**2 / 2},
+    )
+    return System(
+        "bouncing_ball",
+        x=(height, velocity), z=(bounces,), p=(mass, restitution, g),
+        flow={height: velocity, velocity: -g},
+        events=(bounce,),
+        ledger=Ledger(stored={"kinetic": mass * velocity**2 / 2, "gravity": mass * g * height}),
+        description="ball on a floor; a run ends where its bounces accumulate",
+    ).using(values)

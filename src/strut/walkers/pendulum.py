@@ -1,0 +1,33 @@
+"""The driven, damped pendulum: the smallest machine with an energy account."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from strut.system import Input, Ledger, Param, State, System
+
+
+def pendulum(**values: float) -> System:
+    """A point mass on a rod, hanging at angle 0 and swinging in the x-z plane, with damping and a motor at the pivot."""
+    angle = State("angle", 1.0, "rad", description="from hanging straight down")
+    rate = State("rate", 0.0, "rad/s")
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
+    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6))
+    damping = Param("damping", 0.0, "N m s/rad", bounds=(0, 1e9))
+    g = Param("g", 9.81, "m/s^2")
+    torque = Input("torque", 0.0, "N m")
+
+    inertia = mass * length**2
+    weight = mass * g * length
+    return System(
+        "pendulum",
+        x=(angle, rate), u=(torque,), p=(mass, length, damping, g),
+        flow={angle: rate, rate: (torque - damping * rate - weight * ca.sin(angle)) / inertia},
+        outputs={"tip_x": length * ca.sin(angle), "tip_z": -length * ca.cos(angle)},
+        ledger=Ledger(
+            stored={"kinetic": inertia * rate**2 / 2, "gravity": weight * (1 - ca.cos(angle))},
+            supplied={"motor": torque * rate},
+            dissipated={"damper": damping * rate**2},
+        ),
+        description="point mass on a rod, with damping and a motor",
+    ).using(values)

@@ -1,0 +1,52 @@
+"""The rimless wheel: the simplest thing that walks."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+
+from strut.system import Discrete, Event, Ledger, Param, State, System
+
+
+def rimless_wheel(**values: float) -> System:
+    """Massless spokes around a point mass, rolling down a slope one spoke at a time.
+
+    Between impacts an inverted pendulum about the spoke on the ground; at impact the next spoke takes over and only
+    the velocity along its circle survives. Rolling steadily it leaves each impact with
+    rate^2 = 4 (g/l) sin(alpha) sin(slope) c^2 / (1 - c^2), alpha = pi / spokes, c = cos(2 alpha).
+    """
+    mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
+    length = Param("length", 1.0, "m", bounds=(1e-6, 1e6))
+    spokes = Param("spokes", 8, bounds=(3, 1000))
+    slope = Param("slope", 0.08, "rad", bounds=(-math.pi / 2, math.pi / 2), description="positive downhill in the direction of walking")
+    g = Param("g", 9.81, "m/s^2")
+    half = ca.pi / spokes
+
+    angle = State("angle", slope - half, "rad", description="of the stance spoke from the vertical, forward positive")
+    rate = State("rate", 1.0, "rad/s")
+    foot = Discrete("foot", 0.0, "m", description="distance of the stance foot along the slope")
+    steps = Discrete("steps", 0)
+
+    kept = ca.cos(2 * half)
+    lost = mass * (length * rate) ** 2 / 2 * (1 - kept**2)
+
+    def strike(name: str, guard: ca.SX, sign: int) -> Event:
+        return Event(
+            name, guard=guard, loss={"impact": lost},
+            reset={angle: angle - sign * 2 * half, rate: kept * rate, steps: steps + sign, foot: foot + sign * 2 * length * ca.sin(half)},
+        )
+
+    hub_height = length * ca.cos(angle) - foot * ca.sin(slope)
+    return System(
+        "rimless_wheel",
+        x=(angle, rate), z=(foot, steps), p=(mass, length, spokes, slope, g),
+        flow={angle: rate, rate: g / length * ca.sin(angle)},
+        events=(strike("heel_strike", angle - slope - half, 1), strike("back_strike", slope - half - angle, -1)),
+        outputs={
+            "hub_x": foot * ca.cos(slope) + length * ca.sin(angle), "hub_z": hub_height,
+            "foot_x": foot * ca.cos(slope), "foot_z": -foot * ca.sin(slope), "speed": length * rate * ca.cos(angle),
+        },
+        ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
+        description="spokes around a mass, rolling down a slope",
+    ).using(values)

@@ -1,0 +1,50 @@
+"""The spring-loaded inverted pendulum: how animals run, in five numbers (Kieboom, section 2.4, model 2.15)."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+
+from strut.system import Discrete, Event, Ledger, Param, State, System
+
+
+def slip(**values: float) -> System:
+    """A point mass on a massless spring leg that is set to a fixed angle of attack before every landing.
+
+    The run ends with 'fell' when the mass reaches the ground, and with 'finished' after `max_steps` steps.
+    """
+    mass = Param("mass", 80.0, "kg", bounds=(1e-9, 1e6))
+    length = Param("length", 1.0, "m", bounds=(1e-9, 1e6), description="of the leg at rest")
+    stiffness = Param("stiffness", 20e3, "N/m", bounds=(0, 1e12))
+    attack = Param("attack", math.radians(68), "rad", bounds=(0, math.pi / 2), description="angle of the leg from the ground at landing")
+    g = Param("g", 9.81, "m/s^2")
+    max_steps = Param("max_steps", 24, bounds=(1, 1e9))
+
+    x = State("x", 0.0, "m")
+    y = State("y", length, "m", description="height of the mass")
+    vx = State("vx", 5.0, "m/s")
+    vy = State("vy", 0.0, "m/s")
+    stance = Discrete("stance", 0, description="1 while the foot is on the ground")
+    foot = Discrete("foot", 0.0, "m", description="where the foot stands, or last stood")
+    steps = Discrete("steps", 0)
+
+    leg = ca.hypot(x - foot, y)
+    force = stance * stiffness * (length - leg)
+    landing_height = length * ca.sin(attack)
+    return System(
+        "slip",
+        x=(x, y, vx, vy), z=(stance, foot, steps), p=(mass, length, stiffness, attack, g, max_steps),
+        flow={x: vx, y: vy, vx: force * (x - foot) / leg / mass, vy: force * y / leg / mass - g},
+        events=(
+            Event("touchdown", landing_height - y, when=1 - stance, loss={},
+                  reset={stance: 1, foot: x + length * ca.cos(attack), steps: steps + 1}),
+            Event("takeoff", leg - length, when=stance, reset={stance: 0}, loss={}),
+            Event("fell", -y, terminal=True, priority=1),
+            Event("finished", steps - max_steps + 0.5, terminal=True, priority=2),
+        ),
+        outputs={"leg": ca.if_else(stance > 0, leg, length), "force": force},
+        ledger=Ledger(stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y,
+                              "spring": stance * stiffness * (length - leg) ** 2 / 2}),
+        description="spring-mass runner with a fixed angle of attack",
+    ).using(values)
