@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from strut import walkers
+from strut import view, walkers
 from strut.errors import StrutError
 from strut.export import export
 from strut.simulate import Hold, Trajectory, simulate, simulate_batch
@@ -26,4 +26,4 @@ from strut.system import (
 from strut.units import deg
 
 __all__ = ["CONTROLLER", "Delay", "Discrete", "Event", "Hold", "Input", "Ledger", "Param", "Random", "Sample", "State", "StrutError",
-           "System", "Trajectory", "compiled", "deg", "export", "join", "prefixed", "simulate", "simulate_batch", "time", "walkers"]
+           "System", "Trajectory", "compiled", "deg", "export", "join", "prefixed", "simulate", "simulate_batch", "time", "view", "walkers"]

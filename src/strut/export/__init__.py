@@ -1,1 +1,5 @@
-def export(): ...
+"""Handing systems over: C for any machine."""
+
+from strut.export.c import Export, export
+
+__all__ = ["Export", "export"]

@@ -58,12 +58,13 @@ def simulate(
 
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
-    began = clock.perf_counter()
     begin, end = interval(t)
     chosen = Options(**options)
     low = lowered(system)
     check_method(system, chosen, low.tables["velocity_of"])
-    model = compiled(system, backend=backend, jacobians=False)
+    called = clock.perf_counter()
+    model = compiled(system, backend=backend)
+    began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     _check_times(system, low, values.p)
     run: NativeRun | Engine
@@ -85,7 +86,7 @@ def simulate(
     raw = run.raw(interrupted)
     wall = clock.perf_counter() - began
     result = Trajectory(
-        system.name, names_of(system), values.p, raw, _status(raw, names_of(system)), {**raw.counters, "wall": wall},
+        system.name, names_of(system), values.p, raw, _status(raw, names_of(system)), {**raw.counters, "wall": wall, "compile": began - called},
         _provenance(system, chosen, seed, begin, end, model), model,
         delays=np.array(low.functions["delays"](values.p)).reshape(-1) if system.delays else None)
     if chosen.ledger and system.ledger.stored and result.ok:

@@ -120,7 +120,7 @@ def load(path: Path, system: System | None) -> Trajectory:
             statistics = json.loads(file.attrs["statistics"])
             raw = Raw(**fields, **end, t_end=float(file["end/t_end"][()]), status=int(file["end/status"][()]),
                       cause=int(file["end/cause"][()]), interrupted=bool(file["end/interrupted"][()]),
-                      counters={k: int(v) for k, v in statistics.items() if k != "wall"})
+                      counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")})
             kept = {"outputs": file["points/outputs"][()]}
             if "points/energies" in file:
                 kept["energies"] = file["points/energies"][()]

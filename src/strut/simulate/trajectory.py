@@ -110,7 +110,7 @@ class Trajectory:
     events, ledger: what happened, and where the energy went.
     status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
         first two.
-    statistics: steps, rejected, flows, jumps, and wall [s].
+    statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
     """
 

@@ -54,6 +54,12 @@ OPERATIONS: dict[int, Callable[..., str]] = {
     "LOG", "LOG1P", "SQRT", "HYPOT", "ERF", "FLOOR", "CEIL", "FMOD", "REMAINDER", "FABS", "FMIN", "FMAX", "COPYSIGN")}
 
 
+def operation_count(f: ca.Function) -> int:
+    """Arithmetic operations and function calls; reading inputs and writing outputs is free."""
+    free = {ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN}
+    return sum(f.instruction_id(k) not in free for k in range(f.n_instructions()))
+
+
 def literal(value: float) -> str:
     if math.isnan(value):
         return "STRUT_NAN"

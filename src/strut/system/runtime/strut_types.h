@@ -4,13 +4,7 @@
  *   NY outputs
  * defined as STRUT_NX and so on. No pointer in it owns anything; copying the struct copies the run. */
 
-#define STRUT_PASTE_(a, b) a##_##b
-#define STRUT_PASTE(a, b) STRUT_PASTE_(a, b)
-#define STRUT_(name) STRUT_PASTE(STRUT_PREFIX, name)
-
-#define STRUT_N (STRUT_NX + STRUT_NW) /* states, then the integrals of the ledger's powers */
-#define STRUT_STAGES 16
-#define STRUT_DEGREE 7 /* of the dense output, at most */
+#include "strut_template.h"
 
 typedef struct {
     strut_options options;

@@ -1,0 +1,5 @@
+"""`python -m strut`."""
+
+from strut.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""The command `strut`."""
+
+from strut.cli.app import main
+
+__all__ = ["main"]

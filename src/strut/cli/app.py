@@ -1,0 +1,204 @@
+"""Commands of `strut`. Each does one thing, prints a table a person can read, or with --json a document for machines."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+import strut
+from strut.cli.doctor import examine
+from strut.cli.model import find_model, parse_times, with_settings
+from strut.cli.show import as_json, notes, out, run_data, run_text, system_data, system_text, table, watched
+from strut.errors import StrutError
+from strut.simulate import METHODS
+from strut.simulate.options import FIXED
+from strut.walkers import CATALOGUE
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    help="""Describe a walking machine once; simulate it, look at it, hand it over as C.
+
+[bold]Begin here[/bold]
+
+  strut list                                      what there is to run
+
+  strut run rimless-wheel -t 10                   ten seconds of walking
+
+  strut run rimless-wheel --set slope=5deg -t 10 -o walk.html
+
+  strut export slip -o firmware/                  the same machine as C99
+
+Every command has its own --help.""",
+)
+
+Model = Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System (or a function returning one) of your own.")]
+Settings = Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, stiffness=20kN.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+
+
+@contextmanager
+def progress_bar(begin: float, end: float) -> Any:
+    """A bar on standard error for work that takes long; nothing at all for work that does not."""
+    started, bar, task = time.perf_counter(), None, None
+
+    def report(t: float) -> None:
+        nonlocal bar, task
+        if bar is None and time.perf_counter() - started > 0.5 and notes.is_terminal:
+            bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn(), console=notes, transient=True)
+            bar.start()
+            task = bar.add_task("simulating", total=end - begin)
+        if bar is not None and task is not None:
+            bar.update(task, completed=t - begin)
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+@app.command()
+def run(
+    model: Model,
+    t: Annotated[str, typer.Option("-t", "--time", metavar="[BEGIN:[STEP:]]END", help="How long [s]. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.")] = "10",
+    settings: Settings = [],
+    watch: Annotated[list[str], typer.Option("--watch", "-w", metavar="NAME", help="Print this state or output over time; may be given more than once.")] = [],
+    output: Annotated[list[Path], typer.Option("-o", "--output", metavar="FILE", help="Save: .h5 (everything), .csv (a table), .html (a page with plots). May be given more than once.")] = [],
+    method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
+    seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
+    json: Json = False,
+) -> None:
+    """Simulate a machine and report what happened: final state, events, where the energy went.
+
+    [bold]Examples[/bold]
+
+      strut run pendulum -t 0:0.1:2 --watch angle --watch rate
+
+      strut run slip --set stiffness=15kN --set attack=64deg -t 20 -o run.h5 -o run.html
+
+      strut run van-der-pol --set mu=1000 -t 2000 --method radau
+    """
+    system = with_settings(find_model(model), settings)
+    times = parse_times(t)
+    options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
+    if method in FIXED:
+        options["step"] = times.step or 1e-3
+    with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
+        warnings.simplefilter("always")
+        result = strut.simulate(system, t=(times.begin, times.end), progress=report, **options)
+    for warning in caught:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
+    for name in watch:
+        result[name]
+    for path in output:
+        saved = strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)
+        notes.print(f"wrote {escape(str(saved))}", soft_wrap=True)
+    if json:
+        as_json(run_data(result, watch, times.grid))
+    elif watch:
+        columns = watched(result, watch, times.grid)
+        print("\t".join(columns))
+        for row in zip(*columns.values(), strict=True):
+            print("\t".join(f"{v:.12g}" for v in row))
+    else:
+        run_text(result)
+    if result.status == "interrupted":
+        raise typer.Exit(130)
+    if not result.ok:
+        if watch and not json:
+            notes.print(f"the run ended at {result.t1:g} s: {result.status}")
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_models(
+    model: Annotated[str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")] = "",
+    json: Json = False,
+) -> None:
+    """List the machines that come with strut, or describe one of them.
+
+    [bold]Examples[/bold]
+
+      strut list
+
+      strut list rimless-wheel
+    """
+    if model:
+        system = find_model(model)
+        as_json(system_data(system)) if json else system_text(system)
+        return
+    systems = {name: make() for name, make in CATALOGUE.items()}
+    if json:
+        as_json([system_data(system) | {"name": name} for name, system in systems.items()])
+        return
+    table("machines", ["name", "", "parameters"], [[n, s.description, ", ".join(q.name for q in s.p)] for n, s in systems.items()])
+
+
+@app.command()
+def export(
+    model: Model,
+    directory: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")],
+    settings: Settings = [],
+    jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile.
+
+    The code allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision, -DSTRUT_SIN=my_sin
+    replaces a function.
+
+    [bold]Example[/bold]
+
+      strut export slip -o firmware/ && make -C firmware && firmware/slip
+    """
+    done = strut.export(with_settings(find_model(model), settings), directory, jacobians=jacobians)
+    if json:
+        as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
+        return
+    table(f"wrote {len(done.files)} files to {done.directory}", ["function", "operations"], [[n, c] for n, c in done.operations.items()])
+    out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where something is missing."""
+    rows = examine()
+    if json:
+        as_json(rows)
+    else:
+        table("", ["what", "found", ""], [[r["what"], r["found"], r["remedy"]] for r in rows])
+    if not all(r["ok"] for r in rows):
+        raise typer.Exit(1)
+
+
+def _version(show: bool) -> None:
+    if show:
+        print(strut.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def common(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False) -> None:
+    """Options of strut itself."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; errors that strut understands are one sentence, not a traceback."""
+    try:
+        app(args=arguments)
+    except StrutError as error:
+        notes.print(f"[red]error:[/red] {escape(str(error))}", soft_wrap=True)
+        sys.exit(2)
+
+

@@ -1,0 +1,63 @@
+"""`strut doctor`: what was found on this machine, and what that means."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+from typing import Any
+
+import strut
+from strut.system.build import cache_directory, compiler
+
+OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "mujoco": "bench"}
+
+
+def _says(*command: str) -> str:
+    """The first line a program prints about itself."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "found, but does not run"
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[0] if lines else "found, but says nothing"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def examine() -> list[dict[str, Any]]:
+    """Rows of what, found, and whether it is well; `remedy` says what to do where it is not."""
+    rows: list[dict[str, Any]] = []
+
+    def row(what: str, found: str, ok: bool = True, remedy: str = "") -> None:
+        rows.append({"what": what, "found": found, "ok": ok, "remedy": remedy})
+
+    row("strut", strut.__version__)
+    row("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    row("cores", str(os.cpu_count()))
+    cc = compiler()
+    if cc is None:
+        row("C compiler", "none", False, "install gcc or clang, or set CC; until then everything runs 50 to 500 times slower")
+    else:
+        row("C compiler", _says(str(cc), "--version"))
+    directory = cache_directory()
+    entries = list(directory.glob("*.so")) if directory.is_dir() else []
+    size = sum(entry.stat().st_size for entry in entries) / 1e6
+    nearest = next((p for p in (directory, *directory.parents) if p.exists()), directory)
+    row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", os.access(nearest, os.W_OK),
+        "" if os.access(nearest, os.W_OK) else "not writable: set STRUT_CACHE")
+    for package in ("casadi", "numpy", "h5py"):
+        row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
+    for package, extra in OPTIONAL.items():
+        found = _version(package)
+        row(package, found or "not installed", True, "" if found else f"optional: pip install 'strut[{extra}]'")
+    row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")
+    row("GPU", _says("nvidia-smi", "-L") if shutil.which("nvidia-smi") else "none (optional)")
+    return rows

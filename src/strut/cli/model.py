@@ -1,0 +1,96 @@
+"""What a user types on the command line: models, values and times."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.system.system import System
+from strut.units import number
+from strut.walkers import CATALOGUE
+
+
+def find_model(text: str) -> System:
+    """A system by its name in the catalogue, or from Python: FILE.py, or FILE.py:NAME."""
+    if text in CATALOGUE:
+        return CATALOGUE[text]()
+    path, _, name = text.partition(":")
+    if path.endswith(".py"):
+        return _from_file(Path(path), name)
+    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME")
+
+
+def _from_file(path: Path, name: str) -> System:
+    """The system that the user's own program defines. This runs the file: it is a program, not a model file."""
+    if not path.is_file():
+        raise ModelError(f"cannot read {path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except StrutError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{path} stopped with {type(error).__name__}: {error}") from error
+    found = {n: v for n, v in vars(module).items() if isinstance(v, System)}
+    if name:
+        value = getattr(module, name, None)
+        value = value() if callable(value) and not isinstance(value, System) else value
+        if not isinstance(value, System):
+            raise ModelError(f"'{name}' in {path} is not a System nor a function that returns one; systems there: {', '.join(found) or 'none'}")
+        return value
+    if len(found) != 1:
+        raise ModelError(f"{path} defines {len(found)} systems ({', '.join(found) or 'none'}): say which, {path}:NAME")
+    return next(iter(found.values()))
+
+
+def with_settings(system: System, settings: Iterable[str]) -> System:
+    """The system with NAME=VALUE applied; values may carry units, slope=3deg."""
+    values: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueRangeError(f"'{setting}' sets nothing: write NAME=VALUE, for example slope=3deg")
+        parts = text.strip("[]() ").split(",")
+        values[name.strip()] = number(text) if len(parts) == 1 else [number(part) for part in parts]
+    return system.using(values) if values else system
+
+
+@dataclass(frozen=True)
+class Times:
+    """When a run begins and ends, and how far apart its printed rows are [s]."""
+
+    begin: float
+    end: float
+    step: float | None = None
+
+    @property
+    def grid(self) -> np.ndarray | None:
+        if self.step is None:
+            return None
+        count = int(np.floor((self.end - self.begin) / self.step + 1e-9))
+        return self.begin + self.step * np.arange(count + 1)
+
+
+def parse_times(text: str) -> Times:
+    """'10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end."""
+    parts = [number(part) for part in text.split(":")]
+    if len(parts) > 3:
+        raise ValueRangeError(f"'{text}' is not a time: write END, BEGIN:END or BEGIN:STEP:END")
+    begin, end = (0.0, parts[0]) if len(parts) == 1 else (parts[0], parts[-1])
+    step = parts[1] if len(parts) == 3 else None
+    if step is not None and not step > 0:
+        raise ValueRangeError(f"the step is {step:g} s: it must be positive")
+    if end < begin:
+        raise ValueRangeError(f"the run would end at {end:g} s, before it begins at {begin:g} s")
+    return Times(begin, end, step)

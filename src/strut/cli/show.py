@@ -1,0 +1,129 @@
+"""Results for people (tables) and for machines (JSON)."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from strut.simulate.trajectory import Trajectory
+from strut.system.system import System
+
+out = Console(highlight=False)
+notes = Console(stderr=True, highlight=False)
+
+EXPLAIN = {
+    "zeno": "infinitely many events in finite time: the run ended where they accumulate",
+    "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
+    "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try --method radau)",
+    "too many steps": "the allowed number of steps is used up: raise max_steps, or try --method radau if the model is stiff",
+    "interrupted": "stopped from the keyboard; what was computed is kept",
+}
+
+
+def as_json(value: Any) -> None:
+    """One JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {str(k): plain(v) for k, v in item.items()}
+        if isinstance(item, (list, tuple, np.ndarray)):
+            return [plain(v) for v in item]
+        if isinstance(item, (float, np.floating)):
+            return float(item) if math.isfinite(item) else None
+        if isinstance(item, (np.integer, np.bool_)):
+            return item.item()
+        return item
+
+    print(json.dumps(plain(value), indent=1))
+
+
+def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
+    shown = Table(title=escape(title) or None, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for k, column in enumerate(columns):
+        shown.add_column(escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right")
+    for row in rows:
+        shown.add_row(*[escape(_cell(cell)) for cell in row])
+    out.print(shown)
+    out.print()
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
+    """Everything `strut run --json` prints."""
+    names, raw = trajectory.names, trajectory.raw
+    final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(zip(names.z, raw.z_end, strict=True))
+    data: dict[str, Any] = {
+        "system": trajectory.system_name, "status": trajectory.status, "ok": trajectory.ok, "t": [trajectory.t0, trajectory.t1],
+        "final": final, "parameters": dict(zip(names.p, trajectory.p, strict=True)),
+        "events": [{"name": n, "t": t} for n, t in zip(trajectory.events.names, trajectory.events.t, strict=True)],
+        "statistics": dict(trajectory.statistics), "provenance": dict(trajectory.provenance),
+    }
+    if names.stored:
+        data["ledger"] = trajectory.ledger.summary()
+    if watch:
+        data["watch"] = watched(trajectory, watch, grid)
+    return data
+
+
+def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Columns t and the watched names, at all points or on the grid as far as the run went."""
+    if grid is None:
+        return {"t": trajectory.t, **{name: trajectory[name] for name in watch}}
+    moments = trajectory.at(grid[grid <= trajectory.t1 * (1 + 1e-12)])
+    return {"t": moments.t, **{name: moments[name] for name in watch}}
+
+
+def run_text(trajectory: Trajectory) -> None:
+    names, raw = trajectory.names, trajectory.raw
+    s = trajectory.statistics
+    out.print(f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {trajectory.t1:.9g} s: [bold]{trajectory.status}[/bold]"
+              f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)")
+    if trajectory.status in EXPLAIN:
+        out.print(EXPLAIN[trajectory.status])
+    out.print()
+    rows = [[n, float(v), names.units.get(n.split("[")[0], "")] for n, v in
+            [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]]
+    table("at the end", ["state", "value", "unit"], rows)
+    log = trajectory.events
+    if len(log):
+        table("events", ["event", "times", "first [s]", "last [s]"],
+              [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()])
+    if names.stored:
+        table("energy", ["where", "change [J]"], [[n, v] for n, v in trajectory.ledger.summary().items()])
+
+
+def system_text(system: System) -> None:
+    out.print(f"[bold]{system.name}[/bold]: {system.description}\n")
+    for group, word in (("p", "parameters"), ("x", "states"), ("z", "discrete states"), ("u", "inputs")):
+        quantities = getattr(system, group)
+        if quantities:
+            rows = []
+            for q in quantities:
+                value = ", ".join(f"{v:g}" for v in q.value) if isinstance(q.value, np.ndarray) else str(q.value)
+                low, high = q.bounds
+                bounds = "" if not (math.isfinite(low) or math.isfinite(high)) else f"{low:g} to {high:g}"
+                rows.append([q.name, value, q.unit, bounds, q.description])
+            table(word, ["name", "value", "unit", "allowed", ""], rows)
+    if system.events or system.samples:
+        rows = [[e.name, f"when {e.guard} crosses 0 ({e.direction})" + (", ends the run" if e.terminal else "")] for e in system.events]
+        table("events", ["name", ""], rows + [[s.name, f"every {s.every} s"] for s in system.samples])
+    if system.outputs:
+        table("outputs", ["name", "is"], [[n, str(e)] for n, e in system.outputs.items()])
+
+
+def system_data(system: System) -> dict[str, Any]:
+    groups = {}
+    for group in ("x", "z", "u", "p"):
+        groups[group] = [{"name": q.name, "value": q.value if isinstance(q.value, np.ndarray) else str(q.value), "unit": q.unit,
+                          "bounds": list(q.bounds), "description": q.description} for q in getattr(system, group)]
+    return {"name": system.name, "description": system.description, **groups, "outputs": list(system.outputs),
+            "events": [e.name for e in system.events], "samples": [s.name for s in system.samples]}

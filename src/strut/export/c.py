@@ -1,0 +1,193 @@
+"""`export`: a system as C99 that anybody can build: no heap, no dependency beyond <math.h>, double or float."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+
+import strut
+from strut.errors import StorageError
+from strut.export.identifiers import comment, identifier, identifiers
+from strut.simulate.storage import written
+from strut.system.compile import lowered
+from strut.system.emit import emit, literal, operation_count
+from strut.system.lower import Lowered, column
+from strut.system.quantity import Quantity, sx
+from strut.system.system import System
+from strut.system.unit import forget_text, functions_text, runtime_sources, sizes_text
+from strut.system.values import start
+
+HOST_ONLY = "strut_host.h"
+HISTORY_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written: the directory, the files, and how many operations each function of the model takes."""
+
+    directory: Path
+    files: tuple[str, ...]
+    operations: dict[str, int]
+
+
+def export(system: System, directory: str | Path, jacobians: bool = False) -> Export:
+    """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`.
+
+    It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
+    -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
+    """
+    directory = Path(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot create {directory}: {error.strerror}; choose another place") from error
+    low = lowered(system, jacobians)
+    name = identifier(system.name)
+    name = f"{name}_model" if name in ("main", "strut") else name
+    runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
+    files = {f"{name}.h": _header(system, low, name), f"{name}.c": _source(system, low, name), "main.c": _main(low, name),
+             "Makefile": _makefile(name), **runtime}
+    for file, text in files.items():
+        written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
+    operations = {f.name(): operation_count(f) for f in (*low.functions.values(), *low.resets) if f.nnz_out()}
+    return Export(directory, tuple(files), operations)
+
+
+def _constants(system: System, name: str) -> str:
+    """Enumerations that name the entries of every vector, with unit, bounds and meaning."""
+    blocks = []
+    for group, word in (("x", "states"), ("z", "discrete states"), ("u", "inputs"), ("p", "parameters"), ("outputs", "outputs")):
+        labels = system.labels(group)
+        if not labels:
+            continue
+        meaning = {label: _meaning(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
+        rows = [f"    {c} = {k},{meaning.get(label, '')}" for k, (c, label) in
+                enumerate(zip(identifiers(labels, f"{name}_{'y' if group == 'outputs' else group}"), labels, strict=True))]
+        blocks.append(f"enum {name}_{group} {{ /* {word} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{group.upper()} = {len(labels)}\n}};\n")
+    return "\n".join(blocks)
+
+
+def _meaning(q: Quantity) -> str:
+    low, high = q.bounds
+    parts = [f"[{q.unit}]" if q.unit else "", f"{low:g} to {high:g}" if abs(low) < 1e300 or abs(high) < 1e300 else "", q.description]
+    text = ", ".join(part for part in parts if part)
+    return f" /* {comment(text)} */" if text else ""
+
+
+def _header(system: System, low: Lowered, name: str) -> str:
+    jumps = [j.source.name for j in low.jumps]
+    jump_enum = "".join(f"    {c} = {k},\n" for k, c in enumerate(identifiers(jumps, f"{name}_jump")))
+    jump_text = f"enum {name}_jump {{ /* events and samples, in the order in which they happen at one instant */\n{jump_enum}" \
+                f"    {name.upper()}_NJUMPS = {len(jumps)}\n}};\n" if jumps else ""
+    return f"""/* {comment(system.name)}: {comment(system.description)}
+ * Written by strut {strut.__version__}. Regenerate rather than edit.
+ *
+ *   {name}_sim sim;                                   the whole run; no other memory is used
+ *   {name}_begin(&sim, &options, t, x, z, u, p, ...)  begin
+ *   {name}_run(&sim, t)                               run to t; returns a strut_status
+ *   {name}_hold(&sim, u)                              new inputs, held until the next call
+ *   {name}_observe(&sim, y)                           outputs now
+ */
+#ifndef {name.upper()}_H
+#define {name.upper()}_H
+
+#include "strut_math.h"
+
+{sizes_text(low, name)}
+#include "strut_types.h"
+{forget_text(low)}
+{_constants(system, name)}
+{jump_text}
+/* Default parameters and inputs. */
+extern const strut_real {name}_p0[], {name}_u0[];
+
+/* Initial states for parameters p. */
+void {name}_initial(const strut_real *p, strut_real *x, strut_real *z);
+
+/* Begin a run at time t. `stream` selects its random numbers; `history` is memory for delayed signals, `capacity` rows
+ * of {1 + 2 * low.sizes['ND']} reals (none needed where the model has no delays). */
+void {name}_begin({name}_sim *s, const strut_options *options, strut_real t, const strut_real *x, const strut_real *z,
+    const strut_real *u, const strut_real *p, uint64_t stream, strut_real *history, int64_t capacity);
+
+/* One step or one jump: STRUT_STEP, STRUT_JUMP (which: s->jump), or STRUT_STOPPED. */
+int {name}_advance({name}_sim *s, strut_real t_stop);
+
+/* To t_stop, or to whatever ends the run before. Returns s->status, an enum strut_status. */
+int {name}_run({name}_sim *s, strut_real t_stop);
+
+void {name}_hold({name}_sim *s, const strut_real *u);
+void {name}_observe({name}_sim *s, strut_real *y);
+
+/* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the energies. */
+strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
+
+#endif
+"""
+
+
+def _source(system: System, low: Lowered, name: str) -> str:
+    values = start(system)
+
+    def array(label: str, numbers: list[float]) -> str:
+        return f"const strut_real {name}_{label}[] = {{{', '.join(literal(v) for v in numbers) or '0'}}};\n"
+
+    p = column([q.sym for q in system.p])
+    initial = ca.Function("initial", [p], [column([sx(q.value) for q in system.x]), column([sx(q.value) for q in system.z])])
+    initial_text = emit(initial, "initial", ("p",), ("x", "z")).replace("STRUT_FN void", "STRUT_API void", 1)
+    return f"""/* {comment(system.name)}: the model. See {name}.h. */
+#include "{name}.h"
+
+#define STRUT_API
+{sizes_text(low, name)}
+#include "strut_template.h"
+
+{array("p0", list(values.p))}{array("u0", list(values.u))}
+{initial_text}
+{functions_text(low)}
+#include "strut_run.h"
+
+void {name}_observe({name}_sim *s, strut_real *y)
+{{
+    STRUT_(delayed)(s, s->t);
+    STRUT_(outputs)(s->t, s->x, s->z, s->u, s->p, s->d, y);
+}}
+"""
+
+
+def _main(low: Lowered, name: str) -> str:
+    nd = low.sizes["ND"]
+    rows = f"    static strut_real history[{HISTORY_ROWS} * {1 + 2 * nd}];\n" if nd else ""
+    memory = f"history, {HISTORY_ROWS}" if nd else "0, 0"
+    return f"""#include <stdio.h>
+#include "{name}.h"
+
+int main(void) /* ten seconds, a line each: t, then every state */
+{{
+    static {name}_sim sim;
+{rows}    strut_options options = strut_defaults();
+    {name}_initial({name}_p0, sim.x, sim.z);
+    {name}_begin(&sim, &options, 0, sim.x, sim.z, {name}_u0, {name}_p0, strut_stream(0, 0), {memory});
+    for (int second = 1; second <= 10; second++) {{
+        {name}_run(&sim, (strut_real)second);
+        printf("%.17g", (double)sim.t);
+        for (int i = 0; i < {low.sizes["NX"]}; i++) printf(" %.17g", (double)sim.x[i]);
+        printf("\\n");
+        if (sim.status != STRUT_DONE) break;
+    }}
+    return sim.status == STRUT_DONE || sim.status == STRUT_TERMINAL ? 0 : sim.status;
+}}
+"""
+
+
+def _makefile(name: str) -> str:
+    return f"""CFLAGS = -std=c99 -O2 -pedantic -Wall -Wextra -Werror
+# single precision: make EXTRA=-DSTRUT_FLOAT     your own sine: make EXTRA="-DSTRUT_SIN=my_sin -include my_math.h"
+
+{name}: main.c {name}.c {name}.h $(wildcard strut_*.h)
+\t$(CC) $(CFLAGS) $(EXTRA) -o $@ main.c {name}.c -lm
+
+clean:
+\trm -f {name}
+"""
