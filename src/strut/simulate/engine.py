@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
-from strut.simulate.options import STIFF, Options
+from strut.simulate.options import FIXED, STIFF, Options
 from strut.simulate.random import Stream
 from strut.simulate.raw import Raw, kind_of, shapes
 from strut.system.lower import Lowered
@@ -23,6 +23,23 @@ from strut.system.values import Start
 EPS = float(np.finfo(float).eps)
 RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
 JUMPS_AT_ONCE = 256
+
+
+class Reading(NamedTuple):
+    """A guard at one fraction of a step: its value, its rate [1/step], and whether it holds."""
+
+    a: float
+    g: float
+    r: float
+    holds: bool
+
+
+def plain(left: Reading, right: Reading) -> bool:
+    """Can the guard have no turns between two readings but the one its rates show?"""
+    change, reach = right.g - left.g, max(abs(left.r), abs(right.r))
+    if left.g * right.g > 0 and min(abs(left.g), abs(right.g)) > 2 * max(reach, abs(change)):
+        return True
+    return abs(change - (left.r + right.r) / 2) <= reach / 4
 
 
 class Engine:
@@ -39,6 +56,7 @@ class Engine:
         self.status, self.cause = RUNNING, -1
         self.steps = self.rejected = self.flows = self.jumps = 0
         self.h = self.h0 = 0.0
+        self.grid, self.on_grid = begin, 0
         self.error_before, self.at_this_instant = 1e-4, 0
         self.chunks: dict[str, list[Any]] = {n: [] for n in shapes(0, 0, low.sizes)}
         self.energy_begin = float(self._energies().sum())
@@ -156,20 +174,16 @@ class Engine:
         g, r = self._look(self.t + a * h, x, dx)
         return float(g[i]), float(h * r[i])
 
-    def _extremum(self, poly: np.ndarray, h: float, i: int, sign: float, r_new: float, fuzz: float) -> float:
-        a, b, ra, rb = 0.0, 1.0, h * self.r[i], h * r_new
+    def _extremum(self, poly: np.ndarray, h: float, i: int, left: Reading, right: Reading, sign: float, fuzz: float) -> float:
         for tries in range(12):
-            m = (a + b) / 2 if tries % 3 == 2 else a + (b - a) * ra / (ra - rb)
-            if not a < m < b:
+            a = (left.a + right.a) / 2 if tries % 3 == 2 else left.a + (right.a - left.a) * left.r / (left.r - right.r)
+            if not left.a < a < right.a:
                 break
-            g, rm = self._guard_at(poly, h, m, i)
-            if sign * g > fuzz:
-                return m
-            if (rm > 0) == (ra > 0):
-                a, ra = m, rm
-            else:
-                b, rb = m, rm
-            if b - a < 64 * EPS:
+            middle = Reading(a, *self._guard_at(poly, h, a, i), False)
+            if sign * middle.g > fuzz:
+                return a
+            left, right = (middle, right) if (middle.r > 0) == (left.r > 0) else (left, middle)
+            if right.a - left.a < 64 * EPS:
                 break
         return -1.0
 
@@ -189,25 +203,47 @@ class Engine:
                 break
         return m
 
-    def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
-        before, after = self.holds[i], self._positive(i, g, r)
-        fuzz, a, b = self._fuzz(i, r), 0.0, 1.0
-        if not before and not after:
-            if not (self.r[i] > 0 > r):
+    def _between(self, poly: Callable[[], np.ndarray], h: float, i: int, left: Reading, right: Reading, fuzz: float) -> float:
+        a, b = left.a, right.a
+        if not left.holds and not right.holds:
+            if not left.r > 0 > right.r:
                 return 2.0
-            b = self._extremum(poly(), h, i, 1.0, r, fuzz)
+            b = self._extremum(poly(), h, i, left, right, 1.0, fuzz)
             if b < 0:
                 return 2.0
-        elif after and (before or self.g[i] >= 0):
-            leaves = self.r[i] < 0 < r
-            if before and not leaves:
-                return 2.0
-            a = self._extremum(poly(), h, i, -1.0, r, fuzz if before else 0.0) if leaves else -1.0
-            if a < 0:
-                return 2.0 if before else 0.0
-        elif not after:
+        elif not right.holds:
             return 2.0
+        elif left.holds or left.g >= 0:
+            leaves = left.r < 0 < right.r
+            if left.holds and not leaves:
+                return 2.0
+            a = self._extremum(poly(), h, i, left, right, -1.0, fuzz if left.holds else 0.0) if leaves else -1.0
+            if a < 0:
+                return 2.0 if left.holds else left.a
         return self._root(poly(), h, i, a, b)
+
+    def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
+        begin = Reading(0.0, self.g[i], h * self.r[i], bool(self.holds[i]))
+        end = Reading(1.0, g, h * r, self._positive(i, g, r))
+        fuzz = self._fuzz(i, r)
+        if plain(begin, end):
+            return self._between(poly, h, i, begin, end, fuzz)
+        for pieces in (4, 16, 64):
+            left, enough = begin, True
+            for k in range(1, pieces + 1):
+                right = end
+                if k < pieces:
+                    value, slope = self._guard_at(poly(), h, k / pieces, i)
+                    right = Reading(k / pieces, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
+                enough = enough and plain(left, right)
+                if enough or pieces == 64:
+                    found = self._between(poly, h, i, left, right, fuzz)
+                    if found <= 1:
+                        return found
+                left = right
+            if enough:
+                break
+        return 2.0
 
     def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray]:
         """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending."""
@@ -309,7 +345,7 @@ class Engine:
         rejected = False
         while True:
             wanted = min(self.h, longest)
-            last = wanted * (1 + 1e3 * EPS) >= room
+            last = wanted * (1 + 1e3 * EPS) + 8 * EPS * abs(self.t) >= room
             h = room if last else wanted
             with np.errstate(all="ignore"):
                 trial = self.stepper.trial(self.t, self.x, self.dx, h)
@@ -368,8 +404,22 @@ class Engine:
         trial, g, r = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
         for name, value in (("t", self.t), ("h", trial.h), ("poly", trial.cover()), ("z", self.z), ("u", self.u.copy())):
             self.chunks[name].append(value)
-        self._accept(trial, target if not (trial.h < h or h < target - self.t) else self.t + trial.h, g, r)
+        self._accept(trial, self._time_after(trial.h, h, target), g, r)
         return True
+
+    def _time_after(self, length: float, h: float, target: float) -> float:
+        """Exactly the target where a step was made to reach it; fixed steps are counted, not added up."""
+        step = self.options.step or 0.0
+        if h == target - self.t and length == h:
+            t = target
+        elif length == step and self.options.method in FIXED:
+            self.on_grid += 1
+            t = self.grid + self.on_grid * length
+        else:
+            t = self.t + length
+        if t != self.grid + self.on_grid * step:
+            self.grid, self.on_grid = t, 0
+        return t
 
     def _accept(self, trial: Trial, t: float, g: np.ndarray, r: np.ndarray) -> None:
         if isinstance(self.stepper, Stepper) and self.options.method == "predictor-corrector":

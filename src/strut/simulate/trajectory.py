@@ -156,7 +156,10 @@ class Trajectory:
         key = np.concatenate([2 * np.arange(m), 2 * shown + 1])
         order = np.argsort(key, kind="stable")
         t = np.concatenate([raw.t, ends[shown]])[order]
-        x = np.concatenate([raw.poly[:, 0, :], raw.poly[shown].sum(axis=1)]).reshape(-1, width)[order]
+        last = raw.poly[shown].sum(axis=1)
+        if m and not jumps_after[m]:
+            last[-1] = raw.x_end
+        x = np.concatenate([raw.poly[:, 0, :], last]).reshape(-1, width)[order]
         z = np.concatenate([raw.z, raw.z[shown]])[order]
         u = np.concatenate([raw.u, raw.u[shown]])[order]
         passed = np.cumsum(jumps_after)

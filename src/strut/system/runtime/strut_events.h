@@ -37,24 +37,26 @@ STRUT_FN strut_real STRUT_(guard_at)(STRUT_(sim) * s, strut_real h, strut_real a
     return g[i];
 }
 
-/* The rate of guard i changes sign inside the step: follow it to the extremum and return the first fraction at which
- * the guard itself has the wanted sign; -1 if it never has. */
-STRUT_FN strut_real STRUT_(extremum)(STRUT_(sim) * s, strut_real h, int i, strut_real sign, strut_real fuzz)
+/* A guard at one fraction of a step: its value, its rate [1/step], and whether it holds. */
+typedef struct {
+    strut_real a, g, r;
+    int holds;
+} STRUT_(reading);
+
+/* Between two readings the rate of guard i changes sign: follow it to the extremum and return the first fraction at
+ * which the guard itself has the wanted sign; -1 if it never has. */
+STRUT_FN strut_real STRUT_(extremum)(STRUT_(sim) * s, strut_real h, int i, STRUT_(reading) left, STRUT_(reading) right,
+                                     strut_real sign, strut_real fuzz)
 {
-    strut_real a = R(0), b = R(1), ra = h * s->r[i], rb = h * s->r_new[i];
     for (int tries = 0; tries < 12; tries++) {
-        strut_real m = a + (b - a) * ra / (ra - rb), rm;
-        if (tries % 3 == 2) m = (a + b) / R(2);
-        if (!(m > a && m < b)) break;
-        if (sign * STRUT_(guard_at)(s, h, m, i, &rm) > fuzz) return m;
-        if ((rm > R(0)) == (ra > R(0))) {
-            a = m;
-            ra = rm;
-        } else {
-            b = m;
-            rb = rm;
-        }
-        if (b - a < R(64) * STRUT_EPS) break;
+        STRUT_(reading) m;
+        m.a = tries % 3 == 2 ? (left.a + right.a) / R(2) : left.a + (right.a - left.a) * left.r / (left.r - right.r);
+        if (!(m.a > left.a && m.a < right.a)) break;
+        m.g = STRUT_(guard_at)(s, h, m.a, i, &m.r);
+        if (sign * m.g > fuzz) return m.a;
+        if ((m.r > R(0)) == (left.r > R(0))) left = m;
+        else right = m;
+        if (right.a - left.a < R(64) * STRUT_EPS) break;
     }
     return R(-1);
 }
@@ -78,28 +80,75 @@ STRUT_FN strut_real STRUT_(root)(STRUT_(sim) * s, strut_real h, int i, strut_rea
     return m;
 }
 
-/* The fraction of the trial step at which guard i becomes true, or 2 if it does not. */
+/* The fraction between two readings at which guard i begins to hold, or 2 if it does not. */
+STRUT_FN strut_real STRUT_(between)(STRUT_(sim) * s, strut_real h, int i, STRUT_(reading) left, STRUT_(reading) right)
+{
+    strut_real fuzz = STRUT_(fuzz)(s, i, s->r_new[i]), a = left.a, b = right.a;
+    if (!left.holds && !right.holds) { /* up and down again? */
+        if (!(left.r > R(0) && right.r < R(0))) return R(2);
+        STRUT_(cover)(s, h);
+        b = STRUT_(extremum)(s, h, i, left, right, R(1), fuzz);
+        if (b < R(0)) return R(2);
+    } else if (!right.holds) {
+        return R(2);
+    } else if (left.holds || left.g >= R(0)) { /* down and up again? */
+        int leaves = left.r < R(0) && right.r > R(0);
+        if (left.holds && !leaves) return R(2);
+        STRUT_(cover)(s, h);
+        a = leaves ? STRUT_(extremum)(s, h, i, left, right, R(-1), left.holds ? fuzz : R(0)) : R(-1);
+        if (a < R(0)) return left.holds ? R(2) : left.a;
+    }
+    STRUT_(cover)(s, h);
+    return STRUT_(root)(s, h, i, a, b);
+}
+
+/* Can the guard have no turns between two readings but the one its rates show? Yes if it is too far from zero to reach
+ * it, or if its rates explain its change (the trapezoidal rule). */
+STRUT_FN int STRUT_(plain)(STRUT_(reading) left, STRUT_(reading) right)
+{
+    strut_real change = right.g - left.g, reach = strut_max(STRUT_FABS(left.r), STRUT_FABS(right.r));
+    if (left.g * right.g > R(0)
+        && strut_min(STRUT_FABS(left.g), STRUT_FABS(right.g)) > R(2) * strut_max(reach, STRUT_FABS(change))) return 1;
+    return STRUT_FABS(change - (left.r + right.r) / R(2)) <= reach / R(4);
+}
+
+/* The fraction of the trial step at which guard i first begins to hold, or 2 if it does not. A guard that turns faster
+ * than the state is looked at in ever smaller pieces of the dense output, 64 at most. */
 STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
 {
-    int before = s->holds[i], after = STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]);
-    strut_real fuzz = STRUT_(fuzz)(s, i, s->r_new[i]), a = R(0), b = R(1);
-    if (!before && !after) {
-        if (!(s->r[i] > R(0) && s->r_new[i] < R(0))) return R(2);
-        STRUT_(cover)(s, h);
-        b = STRUT_(extremum)(s, h, i, R(1), fuzz);
-        if (b < R(0)) return R(2);
-    } else if (after && (before || s->g[i] >= R(0))) {
-        int leaves = s->r[i] < R(0) && s->r_new[i] > R(0);
-        if (before && !leaves) return R(2);
-        STRUT_(cover)(s, h);
-        a = leaves ? STRUT_(extremum)(s, h, i, R(-1), before ? fuzz : R(0)) : R(-1);
-        if (a < R(0)) return before ? R(2) : R(0);
-    } else if (!after) {
-        return R(2);
-    } else {
-        STRUT_(cover)(s, h);
-    }
-    return STRUT_(root)(s, h, i, a, b);
+    STRUT_(reading) begin, end;
+    int pieces = 1, enough;
+    begin.a = R(0);
+    begin.g = s->g[i];
+    begin.r = h * s->r[i];
+    begin.holds = s->holds[i];
+    end.a = R(1);
+    end.g = s->g_new[i];
+    end.r = h * s->r_new[i];
+    end.holds = STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]);
+    if (STRUT_(plain)(begin, end)) return STRUT_(between)(s, h, i, begin, end);
+    STRUT_(cover)(s, h);
+    do {
+        STRUT_(reading) left = begin;
+        pieces *= 4;
+        enough = 1;
+        for (int k = 1; k <= pieces; k++) {
+            STRUT_(reading) right = end;
+            strut_real found;
+            if (k < pieces) {
+                right.a = (strut_real)k / (strut_real)pieces;
+                right.g = STRUT_(guard_at)(s, h, right.a, i, &right.r);
+                right.holds = STRUT_(positive)(s, i, right.g, h > R(0) ? right.r / h : R(0));
+            }
+            enough = enough && STRUT_(plain)(left, right);
+            if (enough || pieces == 64) {
+                found = STRUT_(between)(s, h, i, left, right);
+                if (found <= R(1)) return found;
+            }
+            left = right;
+        }
+    } while (!enough && pieces < 64);
+    return R(2);
 }
 
 /* Shorten the trial step of length h to the first event in it: find the root on the dense output, then repeat the step

@@ -79,7 +79,8 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
                              strut_real *history, int64_t capacity)
 {
     s->options = *options;
-    s->t = s->t0 = s->t_begin = t;
+    s->t = s->t0 = s->t_begin = s->grid = t;
+    s->on_grid = 0;
     s->h0 = s->h = s->error_before = s->h_past = R(0);
     s->degree = s->jump = s->started = s->at_this_instant = s->n_past = s->covered = 0;
     s->status = STRUT_RUNNING;
@@ -196,7 +197,7 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
     }
     for (;;) {
         strut_real wanted = strut_min(s->h, longest);
-        int last = wanted * (R(1) + R(1e3) * STRUT_EPS) >= room;
+        int last = wanted * (R(1) + R(1e3) * STRUT_EPS) + R(8) * STRUT_EPS * STRUT_FABS(s->t) >= room;
         strut_real h = last ? room : wanted, error, factor;
         error = STRUT_(trial)(s, h);
         if (!adaptive) {
@@ -257,7 +258,13 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
 
     s->t0 = s->t;
     s->h0 = length;
-    s->t = length < h || h < target - s->t ? s->t + length : target;
+    if (h == target - s->t && length == h) s->t = target;
+    else if (length == s->options.step && s->options.method < STRUT_DOPRI5) s->t = s->grid + (strut_real)++s->on_grid * length;
+    else s->t += length;
+    if (s->t != s->grid + (strut_real)s->on_grid * s->options.step) {
+        s->grid = s->t;
+        s->on_grid = 0;
+    }
     if (s->t > s->t0) s->at_this_instant = 0;
     if (s->options.method == STRUT_ABM4) {
         if (STRUT_FABS(length - s->h_past) > R(1e3) * STRUT_EPS * length) s->n_past = 0;

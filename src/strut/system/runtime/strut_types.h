@@ -34,7 +34,8 @@ typedef struct {
 
     /* private to the runtime */
     int32_t started, at_this_instant, n_past, covered;
-    strut_real h, error_before, h_past;
+    strut_real h, error_before, h_past, grid; /* grid, on_grid: fixed steps counted from where they began */
+    int64_t on_grid;
     strut_real x_new[STRUT_SLOTS(STRUT_N)], dx_new[STRUT_SLOTS(STRUT_N)];
     strut_real k[STRUT_STAGES][STRUT_SLOTS(STRUT_N)];
     strut_real past[3][STRUT_SLOTS(STRUT_N)];

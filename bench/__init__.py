@@ -1,0 +1,1 @@
+"""strut against its peers, side by side on this machine: `python -m bench`."""

@@ -1,0 +1,45 @@
+"""`python -m bench`: measure strut against its peers here and now. Nothing is asserted; the numbers speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench import compile as compiling
+from bench import events, fixed_step, pendulum, pleiades, slip
+from bench.report import save, table
+from bench.timing import FULL, QUICK, Effort, Section
+
+CASES: dict[str, Callable[[Effort], list[Section]]] = {
+    "pendulum": pendulum.run, "fixed-step": fixed_step.run, "events": events.run, "pleiades": pleiades.run, "slip": slip.run,
+    "compile": compiling.run,
+}
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main(
+    cases: Annotated[list[str] | None, typer.Argument(help=f"any of: {', '.join(CASES)}; all by default")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions, noisier numbers")] = False,
+    output: Annotated[Path, typer.Option("-o", "--output", help="where the JSON goes")] = RESULTS,
+) -> None:
+    """Time strut against SciPy, CasADi, SUNDIALS and MuJoCo, side by side."""
+    unknown = [case for case in cases or () if case not in CASES]
+    if unknown:
+        raise typer.BadParameter(f"'{unknown[0]}' is not a case: allowed are {', '.join(CASES)}")
+    effort = QUICK if quick else FULL
+    console, results = Console(), {}
+    for name in cases or CASES:
+        with console.status(name):
+            results[name] = CASES[name](effort)
+    console.print(table(results))
+    save(output, results, asdict(effort))
+    console.print(f"every timing: {output}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,123 @@
+"""What optimisation costs and what it gains: time to compile against time to run, and time to load from the cache.
+
+This is where strut.system.build.FLAGS comes from. Runs are RK4 at 1 ms for 10 s without recording, so that compiled code
+is all that is timed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.load import SYSTEMS
+from bench.timing import Contender, Effort, Row, Section, measure
+from strut import System, compiled, simulate_batch
+from strut.system import build
+
+CHOICES = {"-O2": ("-O2",), "-O1": ("-O1",), "-O3": ("-O3",), "-O3 -march=native": ("-O3", "-march=native")}
+"""What takes the place of the optimisation flag; the first is the measure of the others."""
+ROOT = Path(__file__).parent.parent
+T, STEP = 10.0, 1e-3  # [s]
+
+
+@contextmanager
+def flags(choice: tuple[str, ...]) -> Iterator[None]:
+    """strut's own flags with another optimisation."""
+    kept = build.FLAGS
+    build.FLAGS = tuple(flag for old in kept for flag in (choice if old.startswith("-O") else (old,)))  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        build.FLAGS = kept
+
+
+@contextmanager
+def fresh_cache() -> Iterator[Path]:
+    kept = os.environ.get("STRUT_CACHE")
+    with tempfile.TemporaryDirectory(prefix="strut-bench-") as directory:
+        os.environ["STRUT_CACHE"] = directory
+        try:
+            yield Path(directory)
+        finally:
+            os.environ.pop("STRUT_CACHE")
+            if kept is not None:
+                os.environ["STRUT_CACHE"] = kept
+
+
+def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, float, float, int]:
+    """A system compiled anew; the time for all of it [s], for the C compiler alone [s], and the size of its library [bytes]."""
+    spent = 0.0
+    run = subprocess.run
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        nonlocal spent
+        began = clock.perf_counter()
+        try:
+            return run(*arguments, **options)
+        finally:
+            spent += clock.perf_counter() - began
+
+    with fresh_cache(), flags(choice):
+        build.subprocess.run = timed  # type: ignore[attr-defined]
+        try:
+            began = clock.perf_counter()
+            system = make()
+            library = Path(compiled(system, backend="native").path)  # type: ignore[union-attr]
+            return system, clock.perf_counter() - began, spent, library.stat().st_size
+        finally:
+            build.subprocess.run = run  # type: ignore[attr-defined]
+
+
+def _run(system: System) -> np.ndarray:
+    many = {"p": {"max_steps": [1e9]}} if "max_steps" in system.slices("p") else {"x0": {system.x[0].name: [system.x[0].value]}}
+    return simulate_batch(system, T, method="rk4", step=STEP, **many).x
+
+
+def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
+    builds: dict[str, list[tuple[System, float, float, int]]] = {label: [] for label in CHOICES}
+    for _ in range(min(3, effort.rounds)):
+        for label, choice in CHOICES.items():
+            if sum(b[1] for b in builds[label]) < effort.cap:
+                builds[label].append(built(make, choice))
+    ends = {label: _run(made[-1][0]) for label, made in builds.items()}
+    first = ends[next(iter(CHOICES))]
+    rows = measure([Contender(f"run, {label}", "", lambda made=made: _run(made[-1][0]),  # type: ignore[misc]
+                              float(np.max(np.abs(ends[label] - first)))) for label, made in builds.items()], effort)
+    told: list[Row] = []
+    for row, made in zip(rows, builds.values(), strict=True):
+        whole, alone, size = min(m[1] for m in made), min(m[2] for m in made), made[-1][3]
+        told.append(replace(row, setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s", note=f"{size / 1024:.0f} KiB",
+                            extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size}))
+    return Section(f"{name}, compiled and run: RK4 at 1 ms, 10 s", "difference of the end state from that of the first row", tuple(told))
+
+
+def _loaded(effort: Effort) -> Section:
+    """Fresh processes, each with a warm cache; what they print is the time, so start and imports are left out."""
+    rows = []
+    with fresh_cache():
+        for name, make in SYSTEMS.items():
+            compiled(make())
+            command = [sys.executable, "-m", "bench.load", name]
+            said = [subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout for _ in range(effort.rounds)]
+            parts = [tuple(map(float, line.split())) for line in said]
+            described, ready = (min(part[k] for part in parts) for k in (0, 1))
+            rows.append(Row(name, f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms", None, tuple(map(sum, parts)),
+                            extra={"parts": parts}))
+    return Section("a second process loads a cached system", "none", tuple(rows), "target: below 50 ms, and no compiler")
+
+
+def run(effort: Effort) -> list[Section]:
+    if build.compiler() is None:
+        missing = Row("strut", note="no C compiler")
+        return [Section("compiling", "none", (missing,))]
+    return [*(_compared(name, make, effort) for name, make in SYSTEMS.items()), _loaded(effort)]

@@ -1,0 +1,6 @@
+"""Looking at results: figures of a run, and a page that opens anywhere. Needs the extra `view`, except to be imported."""
+
+from strut.view.page import page
+from strut.view.plots import energy, held, outputs, phase_portraits, residual, states
+
+__all__ = ["energy", "held", "outputs", "page", "phase_portraits", "residual", "states"]
