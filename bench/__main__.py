@@ -33,12 +33,14 @@ def main(
         raise typer.BadParameter(f"'{unknown[0]}' is not a case: allowed are {', '.join(CASES)}")
     effort = QUICK if quick else FULL
     console, results = Console(), {}
-    for name in cases or CASES:
-        with console.status(name):
-            results[name] = CASES[name](effort)
-    console.print(table(results))
-    save(output, results, asdict(effort))
-    console.print(f"every timing: {output}")
+    try:
+        for name in cases or CASES:
+            with console.status(name):
+                results[name] = CASES[name](effort)
+    finally:  # what is measured is shown, whatever happens after it
+        console.print(table(results))
+        save(output, results, asdict(effort))
+        console.print(f"every timing: {output}")
 
 
 if __name__ == "__main__":

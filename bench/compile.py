@@ -98,18 +98,22 @@ def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
         whole, alone, size = min(m[1] for m in made), min(m[2] for m in made), made[-1][3]
         told.append(replace(row, setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s", note=f"{size / 1024:.0f} KiB",
                             extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size}))
-    return Section(f"{name}, compiled and run: RK4 at 1 ms, 10 s", "difference of the end state from that of the first row", tuple(told))
+    return Section(f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(told))
 
 
 def _loaded(effort: Effort) -> Section:
     """Fresh processes, each with a warm cache; what they print is the time, so start and imports are left out."""
     rows = []
     with fresh_cache():
-        for name, make in SYSTEMS.items():
-            compiled(make())
+        for name in SYSTEMS:
             command = [sys.executable, "-m", "bench.load", name]
-            said = [subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout for _ in range(effort.rounds)]
-            parts = [tuple(map(float, line.split())) for line in said]
+            subprocess.run([*command, "first"], capture_output=True, check=True, cwd=ROOT)
+            done = [subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT) for _ in range(effort.rounds)]
+            failed = next((run.stderr.strip().split("\n")[-1] for run in done if run.returncode), None)
+            if failed is not None:
+                rows.append(Row(name, note=failed))
+                continue
+            parts = [tuple(map(float, run.stdout.split())) for run in done]
             described, ready = (min(part[k] for part in parts) for k in (0, 1))
             rows.append(Row(name, f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms", None, tuple(map(sum, parts)),
                             extra={"parts": parts}))

@@ -64,7 +64,8 @@ def _cvodes() -> Solve:
 
     def solve(tolerance: float) -> Any:
         if tolerance not in made:
-            options: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "linear_multistep_method": "adams", "max_num_steps": 1_000_000}
+            options: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "linear_multistep_method": "adams",
+                                       "max_num_steps": 1_000_000}
             made[tolerance] = ca.integrator("pendulum", "cvodes", dae, 0.0, T, options)
         return made[tolerance](x0=START)["xf"]
 

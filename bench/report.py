@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 import strut
@@ -40,7 +41,7 @@ def table(results: Mapping[str, Sequence[Section]]) -> Table:
         shown.add_column(heading, justify="right" if heading in ("error", "best", "median", "ratio") else "left")
     for section in (section for sections in results.values() for section in sections):
         shown.add_section()
-        shown.add_row(f"[bold]{section.title}[/bold]", f"[dim]error: {section.error_is}[/dim]", "", "", "", "", section.remark)
+        shown.add_row(f"[bold]{section.title}[/bold]", f"[dim]error: {escape(section.error_is)}[/dim]", "", "", "", "", section.remark)
         for row in section.rows:
             shown.add_row(f"  {row.name}", row.setting, _error(row.error), duration(row.best), duration(row.median),
                           _ratio(section.ratio(row)), row.note)

@@ -20,7 +20,7 @@ from strut.system.unit import forget_text, functions_text, runtime_sources, size
 from strut.system.values import start
 
 HOST_ONLY = "strut_host.h"
-HISTORY_ROWS = 1024
+HISTORY_ROWS = 4096
 
 
 @dataclass(frozen=True)

@@ -116,9 +116,19 @@ class Engine:
     # ---- delays ----
 
     def _remember(self) -> None:
+        self._remember_at(self.t, self.x, self.dx)
+
+    def _remember_at(self, t: float, x: np.ndarray, dx: np.ndarray) -> None:
         if len(self.delay):
-            state = (self.t, self.x[: self.nx], self.z, self.u, self.p)
-            self.history.append((self.t, self._call("signals", *state), self._call("signal_rates", *state, self.dx[: self.nx])))
+            state = (t, x[: self.nx], self.z, self.u, self.p)
+            self.history.append((t, self._call("signals", *state), self._call("signal_rates", *state, dx[: self.nx])))
+
+    def _remember_step(self, t0: float, h: float, poly: np.ndarray) -> None:
+        if len(self.delay) and self.options.method not in FIXED:
+            for a in np.arange(1, 16) / 16:
+                dx = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+                self._remember_at(t0 + a * h, np.polynomial.polynomial.polyval(a, poly), dx)
+        self._remember()
 
     def _delayed(self, t: float) -> np.ndarray:
         d = np.empty(len(self.delay))
@@ -402,9 +412,11 @@ class Engine:
             return False
         h = trial.h
         trial, g, r = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
-        for name, value in (("t", self.t), ("h", trial.h), ("poly", trial.cover()), ("z", self.z), ("u", self.u.copy())):
+        poly = trial.cover()
+        for name, value in (("t", self.t), ("h", trial.h), ("poly", poly), ("z", self.z), ("u", self.u.copy())):
             self.chunks[name].append(value)
         self._accept(trial, self._time_after(trial.h, h, target), g, r)
+        self._remember_step(self.chunks["t"][-1], trial.h, poly)
         return True
 
     def _time_after(self, length: float, h: float, target: float) -> float:
@@ -436,7 +448,6 @@ class Engine:
             if self.low.tables["guard_of"][j] >= 0:
                 self.holds[self.low.tables["guard_of"][j]] = True
         self.steps += 1
-        self._remember()
 
     # ---- the interface `simulate` uses, the same as of a compiled run ----
 

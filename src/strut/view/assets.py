@@ -28,7 +28,7 @@ p { margin: .4rem 0; max-width: 46rem; }
 .figure { width: 100%; margin: .4rem 0; }
 .box { overflow: auto; }
 .long { max-height: 26rem; }
-.long td:last-child { min-width: 15rem; }
+.long td:last-child { min-width: 9rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .28rem 1.4rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 thead th { position: sticky; top: 0; background: var(--paper); color: var(--soft); font-weight: 500; }

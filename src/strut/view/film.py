@@ -37,7 +37,7 @@ def film(trajectory: Trajectory) -> dict[str, Any] | None:
         return None
     camera, window = _camera(t, places)
     return {
-        "t": _short(t), "camera": [_short(c) for c in camera], "window": _short(window), "tick": _tick(float(window.max())),
+        "t": _short(t), "still": bool((np.ptp(camera, axis=1) == 0).all()), "camera": [_short(c) for c in camera], "window": _short(window), "tick": _tick(float(window.max())),
         "points": [{"name": name, "x": _short(x), "z": _short(z), "ground": name.split(".")[-1].startswith("foot"),
                     "color": PALETTE[k % len(PALETTE)]} for k, (name, (x, z)) in enumerate(zip(names, places, strict=True))],
     }
@@ -102,7 +102,7 @@ PLAYER = """
     }
     for (const p of film.points) {
       if (p.ground) line(p.x, p.z, 0, last, color("--soft"), 2);
-      else line(p.x, p.z, frameAt(now - 2), k, p.color + "80", 1.5);
+      else line(p.x, p.z, film.still ? 0 : frameAt(now - 2), film.still ? last : k, p.color + "80", 1.5);
     }
     line(film.points.map(p => p.x[k]), film.points.map(p => p.z[k]), 0, film.points.length - 1, color("--ink"), 3);
     for (const p of film.points) {

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from strut.errors import MissingExtraError
+from strut.view.curves import account, curves, shown
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -26,12 +26,6 @@ NEUTRAL = "#808080"
 """For what is no quantity of its own: events, sums, resets."""
 
 DASHES = ("solid", "dash", "dot", "dashdot")
-PIECES = 8
-"""Into which a step is cut where points are few: enough for its dense output, of degree 7 at most, to look smooth."""
-
-MOST_POINTS = 4000
-"""In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no peak is lost."""
-
 MOST_EVENTS = 400
 """Marked in a figure: beyond that the lines would be all one sees."""
 
@@ -61,12 +55,12 @@ def phase_portraits(trajectory: Trajectory, most: int = 4) -> list[Figure]:
     for name, rate in state_pairs(trajectory)[:most]:
         t, a, b = curve[name][0], curve[name][1], curve[rate][1]
         jumps = np.flatnonzero(np.diff(t) == 0)
-        shown = np.unique(np.concatenate([_shown(a), _shown(b), jumps, jumps + 1]))
-        after = np.searchsorted(shown, jumps + 1)  # a gap before each of these
+        kept = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
+        after = np.searchsorted(kept, jumps + 1)  # a gap before each of these
         figure = _figure(_axis(trajectory, [name]), _axis(trajectory, [rate]), height=340)
         figure.update_layout(hovermode="closest")
         for label, line, xs, ys in (
-            ("flow", {"color": PALETTE[0], "width": 1.6}, np.insert(a[shown], after, np.nan), np.insert(b[shown], after, np.nan)),
+            ("flow", {"color": PALETTE[0], "width": 1.6}, np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan)),
             ("reset", {"color": NEUTRAL, "width": 1, "dash": "dot"}, _separate(a, jumps), _separate(b, jumps)),
         ):
             if len(xs):
@@ -79,25 +73,25 @@ def phase_portraits(trajectory: Trajectory, most: int = 4) -> list[Figure]:
 
 def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
-    account = trajectory.ledger
+    books = account(trajectory)
     figure = _over_time(trajectory, "energy [J]", height=380)
-    kinds = (("", account.stored, "solid"), (", supplied", account.supplied, "dash"), (", dissipated", account.dissipated, "dot"),
-             (", lost in events", account.lost, "dashdot"))
+    kinds = (("", books.stored, "solid"), (", supplied", books.supplied, "dash"), (", dissipated", books.dissipated, "dot"),
+             (", lost in events", books.lost, "dashdot"))
     lines = [(name + kind, values, dash) for kind, entries, dash in kinds for name, values in entries.items()]
     for k, (name, values, dash) in enumerate(lines):
-        _draw(figure, name, account.t, values, color=PALETTE[k % len(PALETTE)], dash=dash)
-    if len(account.stored) > 1:
-        _draw(figure, "all stored", account.t, account.energy, color=NEUTRAL, dash="solid", width=2.6)
+        _draw(figure, name, books.t, values, color=PALETTE[k % len(PALETTE)], dash=dash)
+    if len(books.stored) > 1:
+        _draw(figure, "all stored", books.t, books.energy, color=NEUTRAL, dash="solid", width=2.6)
     return figure
 
 
 def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain, over time."""
-    account = trajectory.ledger
+    books = account(trajectory)
     figure = _over_time(trajectory, "residual [J]", height=190)
-    _draw(figure, "residual", account.t, account.imbalance, color=PALETTE[1], dash="solid")
+    _draw(figure, "residual", books.t, books.imbalance, color=PALETTE[1], dash="solid")
     figure.update_layout(showlegend=False)
-    figure.update_yaxes(exponentformat="power", nticks=5)
+    figure.update_yaxes(exponentformat="e", nticks=4)
     return figure
 
 
@@ -127,20 +121,6 @@ def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
     return [pair for unit, labels in by_unit.items() if unit for pair in zip(labels, by_unit.get(unit + "/s", []), strict=False)]
 
 
-def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Times and values by name: the run's points, and where these are few also some of its dense output in between."""
-    points = trajectory.table()
-    t = points["t"]
-    pieces = int(np.clip(MOST_POINTS // max(len(t), 1), 1, PIECES))
-    inner = (t[:-1, None] + np.diff(t)[:, None] * np.arange(1, pieces) / pieces).ravel()
-    inner = inner[~np.isin(inner, t)]
-    between = trajectory.table(inner) if len(inner) else {}
-    order = np.argsort(np.concatenate([t, inner]), kind="stable")
-    every = np.concatenate([t, inner])[order]
-    return {label: (every, np.concatenate([points[label], between[label]])[order]) if label in between else (t, points[label])
-            for label in labels}
-
-
 # ---- drawing ----
 
 
@@ -159,9 +139,9 @@ def _by_unit(trajectory: Trajectory, labels: Iterable[str], shape: str = "linear
 
 
 def _draw(figure: Figure, name: str, t: np.ndarray, values: np.ndarray, *, shape: str = "linear", width: float = 1.6, **line: Any) -> None:
-    shown = _shown(values)
+    kept = shown(values)
     line |= {"shape": shape, "width": width, "simplify": False}  # plotly's simplification leaves visible corners
-    figure.add_scatter(x=t[shown], y=values[shown], name=_text(name), mode="lines", line=line)
+    figure.add_scatter(x=t[kept], y=values[kept], name=_text(name), mode="lines", line=line)
 
 
 def _over_time(trajectory: Trajectory, y: str, height: int = 270) -> Figure:
@@ -185,9 +165,9 @@ def _figure(x: str, y: str, height: int = 270) -> Figure:
         raise MissingExtraError("plotly", "an HTML page", "view") from error
     clear = "rgba(0,0,0,0)"
     return go.Figure(layout={
-        "template": "none", "height": height, "margin": {"l": 60, "r": 14, "t": 10, "b": 46}, "paper_bgcolor": clear, "plot_bgcolor": clear,
-        "xaxis": {"title": {"text": x}, "zeroline": False, "automargin": True},
-        "yaxis": {"title": {"text": y}, "zeroline": False, "automargin": True},
+        "template": "none", "height": height, "margin": {"l": 76, "r": 14, "t": 10, "b": 46}, "paper_bgcolor": clear, "plot_bgcolor": clear,
+        "xaxis": {"title": {"text": x}, "zeroline": False},
+        "yaxis": {"title": {"text": y}, "zeroline": False},
         "showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, "hovermode": "x unified",
     })
 
@@ -206,13 +186,3 @@ def _text(name: str) -> str:
 def _separate(values: np.ndarray, jumps: np.ndarray) -> np.ndarray:
     """Before and after each jump, with gaps in between."""
     return np.column_stack([values[jumps], values[jumps + 1], np.full(len(jumps), np.nan)]).ravel()
-
-
-def _shown(values: np.ndarray) -> np.ndarray:
-    """Which points of a curve to draw: all, or the least and the greatest of every interval."""
-    n = len(values)
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    edges = np.linspace(0, n, MOST_POINTS // 2 + 1).astype(int)
-    extremes = [a + k for a, b in pairwise(edges) for k in (np.argmin(values[a:b]), np.argmax(values[a:b]))]
-    return np.unique([0, *extremes, n - 1])

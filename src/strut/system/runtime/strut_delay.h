@@ -9,10 +9,10 @@ STRUT_FN strut_real *STRUT_(row)(const STRUT_(sim) * s, int64_t k)
     return s->history + ((s->first + k) % s->capacity) * STRUT_ROW;
 }
 
-STRUT_FN void STRUT_(remember)(STRUT_(sim) * s)
+STRUT_FN void STRUT_(remember_at)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx)
 {
     strut_real *row;
-    while (s->count > 2 && STRUT_(row)(s, 1)[0] < s->t - s->longest) {
+    while (s->count > 2 && STRUT_(row)(s, 1)[0] < t - s->longest) {
         s->first = (s->first + 1) % s->capacity;
         s->count--;
     }
@@ -21,9 +21,23 @@ STRUT_FN void STRUT_(remember)(STRUT_(sim) * s)
         return;
     }
     row = STRUT_(row)(s, s->count++);
-    row[0] = s->t;
-    STRUT_(signals)(s->t, s->x, s->z, s->u, s->p, row + 1);
-    STRUT_(signal_rates)(s->t, s->x, s->z, s->u, s->p, s->dx, row + 1 + STRUT_ND);
+    row[0] = t;
+    STRUT_(signals)(t, x, s->z, s->u, s->p, row + 1);
+    STRUT_(signal_rates)(t, x, s->z, s->u, s->p, dx, row + 1 + STRUT_ND);
+}
+
+STRUT_FN void STRUT_(remember)(STRUT_(sim) * s) { STRUT_(remember_at)(s, s->t, s->x, s->dx); }
+
+/* The step just taken. A long step of high order is no cubic: remember it in pieces. */
+STRUT_FN void STRUT_(remember_step)(STRUT_(sim) * s)
+{
+    int pieces = s->options.method >= STRUT_DOPRI5 ? 16 : 1;
+    for (int k = 1; k < pieces && s->status == STRUT_RUNNING; k++) {
+        strut_real x[STRUT_SLOTS(STRUT_N)], dx[STRUT_SLOTS(STRUT_N)], a = (strut_real)k / (strut_real)pieces;
+        STRUT_(interpolate)(s, s->h0, a, x, dx);
+        STRUT_(remember_at)(s, s->t0 + a * s->h0, x, dx);
+    }
+    STRUT_(remember)(s);
 }
 
 STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t)
@@ -53,6 +67,7 @@ STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t)
 #undef STRUT_ROW
 #else
 STRUT_FN void STRUT_(remember)(STRUT_(sim) * s) { (void)s; }
+STRUT_FN void STRUT_(remember_step)(STRUT_(sim) * s) { (void)s; }
 STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t)
 {
     (void)s;

@@ -254,7 +254,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     h = STRUT_(attempt)(s, target - s->t);
     if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
     length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
-    if (s->options.dense) STRUT_(cover)(s, length);
+    if (s->options.dense || STRUT_ND > 0) STRUT_(cover)(s, length);
 
     s->t0 = s->t;
     s->h0 = length;
@@ -289,7 +289,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     for (int j = 0; j < STRUT_NJ; j++)
         if (s->pending[j] && STRUT_(guard_of)[j] >= 0) s->holds[STRUT_(guard_of)[j]] = 1;
     s->steps++;
-    STRUT_(remember)(s);
+    STRUT_(remember_step)(s);
     return STRUT_STEP;
 }
 

@@ -1,0 +1,78 @@
+"""What figures draw of a run: its points and, where these are few, its dense output in between; never too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strut.simulate.account import Account
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+MOST_POINTS = 4000
+"""In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no peak is lost."""
+
+GAPS = 1000
+"""A curve has no gap longer than this part of the run: about a pixel."""
+
+PIECES = 8
+"""At least, into which a step is cut where points are few: to look smooth when one zooms in."""
+
+
+def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Times and values by name. An event contributes two points; outputs of a run loaded without its system stay at the points."""
+    points, inner = trajectory.table(), _between(trajectory)
+    between = trajectory.table(inner) if len(inner) else {}
+    t, order = _merged(trajectory.t, inner)
+    return {label: (t, np.concatenate([points[label], between[label]])[order]) if label in between else (trajectory.t, points[label])
+            for label in labels}
+
+
+def account(trajectory: Trajectory) -> Account:
+    """The energy account at the times of `curves`: a ball's energies change most between its bounces."""
+    books, inner = trajectory.ledger, _between(trajectory)
+    if trajectory.model is None or not len(inner):
+        return books
+    n = trajectory.names
+    x, z, u = trajectory._states(inner)
+    energies, work = trajectory._evaluate("energies", inner, x, z, u), x[:, len(n.x):]
+    bought, spent = work[:, : len(n.supplied)], -work[:, len(n.supplied):]
+    t, order = _merged(books.t, inner)
+    last = np.searchsorted(books.t, inner, side="right") - 1  # losses happen at points only
+
+    def longer(entries: Iterable[tuple[str, np.ndarray]], more: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: np.concatenate([values, column])[order] for (name, values), column in zip(entries, more.T, strict=True)}
+
+    return Account(t, longer(books.stored.items(), energies), longer(books.supplied.items(), bought),
+                   longer(books.dissipated.items(), spent), {name: np.concatenate([e, e[last]])[order] for name, e in books.lost.items()})
+
+
+def shown(values: np.ndarray) -> np.ndarray:
+    """Which points of a curve to draw: all, or the least and the greatest of every interval."""
+    n = len(values)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    edges = np.linspace(0, n, MOST_POINTS // 2 + 1).astype(int)
+    extremes = [a + k for a, b in pairwise(edges) for k in (np.argmin(values[a:b]), np.argmax(values[a:b]))]
+    return np.unique([0, *extremes, n - 1])
+
+
+def _between(trajectory: Trajectory) -> np.ndarray:
+    """Times between the points of a run that has few."""
+    t = trajectory.t
+    if not 1 < len(t) <= MOST_POINTS // 2 or trajectory.t1 <= trajectory.t0:
+        return np.empty(0)
+    least = min(PIECES, MOST_POINTS // (2 * len(t)))
+    pieces = np.maximum(np.ceil(np.diff(t) * GAPS / (trajectory.t1 - trajectory.t0)), least).astype(int)
+    inner = np.concatenate([np.linspace(a, b, k + 1)[1:-1] for (a, b), k in zip(pairwise(t), pieces, strict=True)])
+    return inner[~np.isin(inner, t)]  # none within an event
+
+
+def _merged(t: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    every = np.concatenate([t, inner])
+    order = np.argsort(every, kind="stable")
+    return every[order], order
