@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import json
 import os
 import tempfile
@@ -80,9 +81,11 @@ def _write_csv(trajectory: Trajectory, path: Path, times: Any) -> None:
 
 
 def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
+    """Built in memory and written in one go: the HDF5 library itself crashes when the disk is full."""
+    image = io.BytesIO()
     t, x, z, u, _ = trajectory._points
     nx = len(trajectory.names.x)
-    with h5py.File(path, "w") as file:
+    with h5py.File(image, "w") as file:
         head = {"format": FORMAT, "system": trajectory.system_name, "status": trajectory.status,
                 "names": json.dumps(asdict(trajectory.names)), "statistics": json.dumps(dict(trajectory.statistics)),
                 "provenance": json.dumps(dict(trajectory.provenance), default=str), "jumps": json.dumps(trajectory.names.jumps)}
@@ -106,6 +109,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         for place, text in ABOUT.items():
             if place in file:
                 file[place].attrs["about"] = text
+    path.write_bytes(image.getbuffer())
 
 
 def load(path: Path, system: System | None) -> Trajectory:

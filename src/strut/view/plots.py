@@ -26,6 +26,7 @@ NEUTRAL = "#808080"
 """For what is no quantity of its own: events, sums, resets."""
 
 DASHES = ("solid", "dash", "dot", "dashdot")
+
 MOST_EVENTS = 400
 """Marked in a figure: beyond that the lines would be all one sees."""
 
@@ -86,8 +87,8 @@ def energy(trajectory: Trajectory) -> Figure:
 
 
 def residual(trajectory: Trajectory) -> Figure:
-    """What the energy account cannot explain, over time."""
-    books = account(trajectory)
+    """What the energy account cannot explain, over time, at the points of the run."""
+    books = trajectory.ledger
     figure = _over_time(trajectory, "residual [J]", height=190)
     _draw(figure, "residual", books.t, books.imbalance, color=PALETTE[1], dash="solid")
     figure.update_layout(showlegend=False)

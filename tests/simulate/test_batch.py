@@ -1,0 +1,114 @@
+"""Many runs: equal to single ones, independent of threads, robust against runs that fail."""
+
+import numpy as np
+import pytest
+
+import strut
+from strut import State, System, walkers
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError
+
+
+def test_a_batch_equals_single_runs():
+    slopes = np.linspace(0.05, 0.12, 9)
+    batch = strut.simulate_batch(walkers.rimless_wheel(), t=5.0, p={"slope": slopes}, outputs=["hub_x", "speed"], ledger=True)
+    for k, slope in enumerate(slopes):
+        run = strut.simulate(walkers.rimless_wheel(), t=5.0, p={"slope": slope})
+        np.testing.assert_allclose(batch.x[k], run.raw.x_end[:2], rtol=1e-12, atol=1e-12)
+        assert batch["hub_x"][k] == pytest.approx(run["hub_x"][-1], rel=1e-12)
+        assert batch.counts["heel_strike"][k] == run.events.counts().get("heel_strike", 0)
+        assert batch.lost["impact"][k] == pytest.approx(run.ledger.lost["impact"][-1], rel=1e-10)
+
+
+def test_initial_values_follow_the_parameters_of_each_run():
+    """The wheel starts on its rear spoke, which depends on slope and spokes."""
+    batch = strut.simulate_batch(walkers.rimless_wheel(), t=0.0, p={"slope": [0.0, 0.1], "spokes": [8, 10]})
+    np.testing.assert_allclose(batch["angle"], [-np.pi / 8, 0.1 - np.pi / 10])
+
+
+def test_the_number_of_threads_changes_nothing():
+    p = {"stiffness": np.linspace(5e3, 40e3, 300)}
+    one, two = (strut.simulate_batch(walkers.slip(), t=5.0, p=p, threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.x, two.x)
+    assert list(one.status) == list(two.status)
+
+
+def test_outputs_over_time():
+    times = [0.5, 1.0, 1.5]
+    batch = strut.simulate_batch(walkers.pendulum(), t=2.0, x0={"angle": [0.1, 0.2]}, outputs=["tip_x"], at=times)
+    assert batch["tip_x"].shape == (2, 4)  # the end is always one of them
+    run = strut.simulate(walkers.pendulum(angle=0.2), t=2.0)
+    np.testing.assert_allclose(batch["tip_x"][1], run.at([*times, 2.0])["tip_x"], rtol=1e-8)
+
+
+def test_after_a_terminal_event_outputs_are_nan():
+    batch = strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, p={"mass": [80.0]}, outputs=["leg"], at=[0.1, 2.0, 4.0])
+    assert batch.status[0] == "fell"
+    assert np.isfinite(batch["leg"][0, 0])
+    assert np.all(np.isnan(batch["leg"][0, 1:3]))
+
+
+def test_a_diverging_run_is_marked_and_stops_no_other():
+    x = State("x", 1.0)
+    k = strut.Param("k", 1.0)
+    system = System("maybe", x=[x], p=[k], flow={x: k * x**2})  # infinite at t = 1 / k
+    batch = strut.simulate_batch(system, t=2.0, p={"k": [-1.0, 1.0, 0.1]})
+    assert batch.status[0] == batch.status[2] == "done"
+    assert batch.status[1] in ("not finite", "step too small")
+    assert batch.ok.tolist() == [True, False, True]
+    np.testing.assert_allclose(batch["x"][[0, 2]], [1 / 3, 1 / 0.8], rtol=1e-8)
+
+
+def test_matrices_and_grids():
+    x0 = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    batch = strut.simulate_batch(walkers.pendulum(), t=1.0, x0=x0)
+    run = strut.simulate(walkers.pendulum(), t=1.0, x0=x0[7])
+    np.testing.assert_allclose(batch.x[7], run.raw.x_end[:2], rtol=1e-12)
+    assert len(batch) == 20
+    assert repr(batch) == "<Batch of 20 runs: 20 done>"
+
+
+def test_memory_is_what_was_asked_for():
+    """Ten thousand runs of ten thousand steps keep only their ends: nothing is stored per step."""
+    import tracemalloc
+
+    tracemalloc.start()
+    strut.simulate_batch(walkers.van_der_pol(), t=1.0, p={"mu": np.linspace(0, 2, 10_000)}, method="rk4", step=1e-3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000 * 200
+
+
+def test_progress_and_interruption():
+    seen = []
+
+    def stop_half_way(fraction):
+        seen.append(fraction)
+        if fraction >= 0.5:
+            raise KeyboardInterrupt
+
+    batch = strut.simulate_batch(walkers.pendulum(), t=1.0, x0={"angle": np.linspace(0, 1, 400)}, threads=1, progress=stop_half_way)
+    assert batch.interrupted
+    assert set(batch.status) == {"done", "not run"}
+    assert seen == sorted(seen)
+
+
+def test_delays_in_batches():
+    x, k = State("x", 1.0), strut.Param("k", 1.0)
+    past = strut.Delay("past", signal=x, by=1.0, before=1.0)
+    system = System("lag", x=[x], p=[k], delays=[past], flow={x: -k * past})
+    batch = strut.simulate_batch(system, t=2.0, p={"k": [1.0, 0.5]})
+    np.testing.assert_allclose(batch["x"], [-0.5, 1 - 0.5 - 0.5 * (1 - 0.25)], atol=1e-8)
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), [
+    ({"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}}, ShapeError, "a batch needs one length: 'slope' has 2 and 'mass' has 3"),
+    ({"p": {"slpe": [0.1]}}, UnknownNameError, "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'"),
+    ({"p": {"slope": [0.1, np.nan]}}, ValueRangeError, "parameter 'slope' is .* a finite number is needed"),
+    ({"x0": np.zeros(3)}, ShapeError, "a vector of 2 number"),
+    ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
+    ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),
+    ({"method": "radau"}, ModelError, "does not run in batches"),
+])
+def test_mistakes_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        strut.simulate_batch(walkers.rimless_wheel(), t=1.0, **arguments)
