@@ -23,9 +23,11 @@ from bench.load import SYSTEMS
 from bench.timing import Contender, Effort, Row, Section, measure
 from strut import System, compiled, simulate_batch
 from strut.system import build
+from strut.system.native import Native
 
 CHOICES = {"-O2": ("-O2",), "-O1": ("-O1",), "-O3": ("-O3",), "-O3 -march=native": ("-O3", "-march=native")}
 """What takes the place of the optimisation flag; the first is the measure of the others."""
+BACKEND = "native"
 ROOT = Path(__file__).parent.parent
 T, STEP = 10.0, 1e-3  # [s]
 
@@ -72,15 +74,24 @@ def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, 
         try:
             began = clock.perf_counter()
             system = make()
-            library = Path(compiled(system, backend="native").path)  # type: ignore[union-attr]
-            return system, clock.perf_counter() - began, spent, library.stat().st_size
+            compiled(system, backend=BACKEND)
+            return system, clock.perf_counter() - began, spent, only_library(system).stat().st_size
         finally:
             build.subprocess.run = run  # type: ignore[attr-defined]
 
 
+def only_library(system: System) -> Path:
+    """The one library a system has used. `compiled` keeps one per backend name, so a run that names its backend otherwise than the
+    build did would quietly use the shipped flags, and all rows would be the same code."""
+    used = {made.path for made in system.cache.values() if isinstance(made, Native)}
+    if len(used) != 1:
+        raise RuntimeError(f"'{system.name}' ran other code than was built for it: {sorted(map(str, used))}")
+    return Path(used.pop())
+
+
 def _run(system: System) -> np.ndarray:
     many = {"p": {"max_steps": [1e9]}} if "max_steps" in system.slices("p") else {"x0": {system.x[0].name: [system.x[0].value]}}
-    return simulate_batch(system, T, method="rk4", step=STEP, **many).x
+    return simulate_batch(system, T, method="rk4", step=STEP, backend=BACKEND, **many).x
 
 
 def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
@@ -94,6 +105,8 @@ def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
     rows = measure([Contender(f"run, {label}", "", lambda made=made: _run(made[-1][0]),  # type: ignore[misc]
                               float(np.max(np.abs(ends[label] - first)))) for label, made in builds.items()], effort)
     told: list[Row] = []
+    if len({only_library(made[-1][0]).name for made in builds.values()}) != len(CHOICES):
+        raise RuntimeError(f"'{name}': two choices of flags gave one library")
     for row, made in zip(rows, builds.values(), strict=True):
         whole, alone, size = min(m[1] for m in made), min(m[2] for m in made), made[-1][3]
         told.append(replace(row, setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s", note=f"{size / 1024:.0f} KiB",

@@ -63,7 +63,7 @@ def environment() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"), "cpu": _cpu(), "cores": os.cpu_count(), "load": os.getloadavg(),
         "system": platform.platform(), "python": platform.python_version(), "strut": strut.__version__,
-        "commit": _say("git", "rev-parse", "HEAD"), "changed files": len(_say("git", "status", "--porcelain", "src").splitlines()),
+        "commit": _say("git", "rev-parse", "HEAD"), "changed files": len(_say("git", "status", "--porcelain", ".").splitlines()),
         **{package: _version(package) for package in PACKAGES},
         "compiler": _say(str(cc), "--version").split("\n")[0] if cc else "none", "flags": FLAGS,
     }
@@ -99,8 +99,8 @@ def _cpu() -> str:
 
 
 def _say(*command: str) -> str:
-    """What a command prints; empty where it cannot be run."""
+    """What a command prints, run where strut lies; empty where it cannot be run."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(strut.__file__).parent).stdout.strip()
     except OSError:
         return ""

@@ -32,8 +32,8 @@ def main(directory: str | Path = "demo") -> Path:
     # An impact keeps c^2 of what a step's squared rate was off by, here a half: some 50 steps settle it to rounding.
     settled = strut.simulate(wheel, t=60)
     print()
-    print(f"  after {len(settled.events)} steps              {settled.events[-1].after['rate']:16.12f} rad/s")
-    print(f"  closed form                {steady:16.12f} rad/s")
+    print(f"  {f'after {len(settled.events)} steps':25s}  {settled.events[-1].after['rate']:16.12f} rad/s")
+    print(f"  {'closed form':25s}  {steady:16.12f} rad/s")
 
     print()
     print("  energy over the run [J]")

@@ -166,9 +166,7 @@ class Engine:
         else:
             self.stepper.past = []
         self._remember()
-        for j, i in enumerate(self.low.tables["guard_of"]):
-            if i < 0:
-                continue
+        for i, j in enumerate(self.low.tables["jump_of"]):
             now = self._positive(i, self.g[i], self.r[i])
             if self.pending[j]:
                 if self.on[i] > 0 and self.g[i] >= min(0.0, before[i]) - self._fuzz(i, self.r[i]):
@@ -271,8 +269,8 @@ class Engine:
             return trial, g, r
         if first < 1:
             trial, g, r = self._polished(trial, poly(), first, who)
-        for j, i in enumerate(self.low.tables["guard_of"]):
-            if i >= 0 and self.on[i] > 0 and (i == who or (not self.holds[i] and self._positive(i, g[i], r[i]))):
+        for i, j in enumerate(self.low.tables["jump_of"]):
+            if self.on[i] > 0 and (i == who or (not self.holds[i] and self._positive(i, g[i], r[i]))):
                 self.pending[j] = True
         return trial, g, r
 
@@ -443,10 +441,8 @@ class Engine:
             self.at_this_instant = 0
         self.t, self.h0, self.x, self.dx, self.g, self.r = t, trial.h, trial.x, trial.dx, g, r
         self.g_size = np.maximum(self.g_size, np.abs(g))
-        self.holds = np.array([self._positive(i, g[i], r[i]) for i in range(len(g))], dtype=bool)
-        for j in np.flatnonzero(self.pending):
-            if self.low.tables["guard_of"][j] >= 0:
-                self.holds[self.low.tables["guard_of"][j]] = True
+        due = self.pending[self.low.tables["jump_of"]]
+        self.holds = np.array([due[i] or self._positive(i, g[i], r[i]) for i in range(len(g))], dtype=bool)
         self.steps += 1
 
     # ---- the interface `simulate` uses, the same as of a compiled run ----

@@ -172,6 +172,7 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX], flow: ca.SX)
     return {
         "velocity_of": velocity,
         "guard_of": [j.guard for j in jumps],
+        "jump_of": [k for _, k in sorted((j.guard, k) for k, j in enumerate(jumps) if j.guard >= 0)],
         "clock_of": [j.clock for j in jumps],
         "terminal": [int(getattr(j.source, "terminal", False)) for j in jumps],
         "draws_random": [uses_random(j) for j in jumps],

@@ -181,11 +181,9 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
             length += change;
         }
     }
-    for (int j = 0; j < STRUT_NJ; j++) {
-        int i = STRUT_(guard_of)[j];
-        if (i < 0 || !(s->on[i] > R(0))) continue;
-        if (i == who || (!s->holds[i] && STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]))) s->pending[j] = 1;
-    }
+    for (int i = 0; i < STRUT_NG; i++)
+        if (s->on[i] > R(0) && (i == who || (!s->holds[i] && STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]))))
+            s->pending[STRUT_(jump_of)[i]] = 1;
     return length;
 }
 

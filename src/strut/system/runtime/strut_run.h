@@ -1,7 +1,7 @@
 /* strut runtime: a run is a sequence of steps and jumps. `advance` does one of them and says which.
  *
  * No heap, no globals, no recursion: everything lives in the sim struct. A template, like strut_types.h; it needs the
- * model's functions (flow, guards, jump, ...) and the tables velocity_of, guard_of, clock_of, terminal, random_kind. */
+ * model's functions (flow, guards, jump, ...) and the tables velocity_of, guard_of, jump_of, clock_of, terminal, ... */
 
 #ifndef STRUT_API
 #define STRUT_API STRUT_FN
@@ -29,10 +29,8 @@ STRUT_FN void STRUT_(settle)(STRUT_(sim) * s)
     STRUT_(refresh)(s);
     s->n_past = 0;
     STRUT_(remember)(s);
-    for (int j = 0; j < STRUT_NJ; j++) {
-        int i = STRUT_(guard_of)[j], now;
-        if (i < 0) continue;
-        now = STRUT_(positive)(s, i, s->g[i], s->r[i]);
+    for (int i = 0; i < STRUT_NG; i++) {
+        int j = STRUT_(jump_of)[i], now = STRUT_(positive)(s, i, s->g[i], s->r[i]);
         if (s->pending[j]) {
             if (s->on[i] > R(0) && s->g[i] >= strut_min(R(0), before[i]) - STRUT_(fuzz)(s, i, s->r[i])) continue;
             s->pending[j] = 0;
@@ -284,10 +282,8 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
         s->g[i] = s->g_new[i];
         s->r[i] = s->r_new[i];
         s->g_size[i] = strut_max(s->g_size[i], STRUT_FABS(s->g[i]));
-        s->holds[i] = (uint8_t)STRUT_(positive)(s, i, s->g[i], s->r[i]);
+        s->holds[i] = s->pending[STRUT_(jump_of)[i]] || STRUT_(positive)(s, i, s->g[i], s->r[i]);
     }
-    for (int j = 0; j < STRUT_NJ; j++)
-        if (s->pending[j] && STRUT_(guard_of)[j] >= 0) s->holds[STRUT_(guard_of)[j]] = 1;
     s->steps++;
     STRUT_(remember_step)(s);
     return STRUT_STEP;

@@ -1,0 +1,186 @@
+"""The command line: what it prints for people and for machines, and what it says when something is wrong."""
+
+import json
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+import strut
+from strut.cli import main
+from strut.cli.model import parse_times
+from strut.errors import ValueRangeError
+from strut.units import number
+
+
+def run(capsys, *arguments):
+    """Exit status, standard output, standard error."""
+    with pytest.raises(SystemExit) as left:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return left.value.code, said.out, said.err
+
+
+def test_run_prints_what_happened(capsys):
+    code, out, _ = run(capsys, "run", "rimless-wheel", "-t", "10")
+    assert code == 0
+    for word in ("rimless_wheel", "done", "heel_strike", "impact (lost in events)", "residual", "[J]", "rad/s"):
+        assert word in out
+
+
+def test_run_json(capsys):
+    code, out, _ = run(capsys, "run", "rimless-wheel", "-t", "60", "--json", "--set", "slope=0.08")
+    data = json.loads(out)
+    assert code == 0
+    assert data["status"] == "done"
+    assert data["final"]["steps"] > 40
+    assert data["ledger"]["residual"] < 1e-8
+    assert data["provenance"]["strut"] == strut.__version__
+
+
+def test_set_understands_units(capsys):
+    _, out, _ = run(capsys, "run", "slip", "--set", "attack=64deg", "--set", "stiffness=15kN", "-t", "20", "--json")
+    data = json.loads(out)
+    assert data["parameters"]["attack"] == pytest.approx(np.radians(64))
+    assert data["parameters"]["stiffness"] == 15e3
+    assert data["status"] == "finished"
+
+
+def test_watch_prints_a_table(capsys):
+    code, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.5:2", "--watch", "angle", "--watch", "tip_x")
+    rows = [line.split("\t") for line in out.strip().splitlines()]
+    assert code == 0
+    assert rows[0] == ["t", "angle", "tip_x"]
+    assert [float(r[0]) for r in rows[1:]] == [0, 0.5, 1, 1.5, 2]
+    assert float(rows[1][1]) == 1.0
+
+
+def test_files_are_written(capsys, tmp_path):
+    code, _, err = run(capsys, "run", "pendulum", "-t", "0:0.1:1", "-o", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"))
+    assert code == 0
+    assert "wrote" in err
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 12
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file.attrs["status"] == "done"
+    assert "<html" in (tmp_path / "a.html").read_text()[:200].lower()
+
+
+def test_fixed_step_methods_take_the_step_of_the_time(capsys):
+    _, out, _ = run(capsys, "run", "pendulum", "-t", "0:0.01:1", "--method", "rk4", "--json")
+    assert json.loads(out)["statistics"]["steps"] == 100
+
+
+def test_a_run_that_ends_badly_says_why(capsys):
+    code, out, _ = run(capsys, "run", "bouncing-ball", "-t", "10")
+    assert code == 1
+    assert "zeno" in out
+    assert "accumulate" in out
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("run", "slpi"), "there is no model 'slpi': did you mean 'slip'"),
+    (("run", "slip", "--set", "stifness=1"), "has no 'stifness': did you mean 'stiffness'"),
+    (("run", "slip", "--set", "attack"), "write NAME=VALUE"),
+    (("run", "slip", "--set", "attack=steep"), "'steep' is not a number"),
+    (("run", "slip", "--set", "attack=100deg"), "parameter 'attack' is 1.74533 rad: allowed are"),
+    (("run", "slip", "-t", "5:1"), "before it begins"),
+    (("run", "slip", "-t", "0:0:1"), "the step is 0 s"),
+    (("run", "slip", "-t", "0:-1:1"), "the step is -1 s"),
+    (("run", "slip", "-t", "soon"), "'soon' is not a number"),
+    (("run", "slip", "--watch", "leggg"), "'slip' has no 'leggg': did you mean 'leg'"),
+    (("run", "slip", "--method", "magic"), "method 'magic' is unknown"),
+    (("run", "slip", "-o", "/nowhere/at/all.h5"), "the directory /nowhere/at does not exist"),
+    (("run", "nothere.py"), "there is no such file"),
+    (("list", "nothing"), "there is no model 'nothing'"),
+])
+def test_mistakes_are_one_sentence(capsys, arguments, message):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert err.startswith("error: ")
+    assert message in err.replace("\n", " ")
+    assert "Traceback" not in err
+
+
+def test_a_system_from_a_file_of_ones_own(capsys, tmp_path):
+    (tmp_path / "mine.py").write_text("from strut import State, System\nx = State('x', 1.0)\ndecay = System('decay', x=[x], flow={x: -x})\ndef grow():\n    y = State('y', 1.0)\n    return System('grow', x=[y], flow={y: y})\n")
+    code, out, _ = run(capsys, "run", str(tmp_path / "mine.py"), "-t", "1", "--json")
+    assert code == 0
+    assert json.loads(out)["final"]["x"] == pytest.approx(np.exp(-1))
+    _, out, _ = run(capsys, "run", f"{tmp_path / 'mine.py'}:grow", "-t", "1", "--json")
+    assert json.loads(out)["final"]["y"] == pytest.approx(np.e)
+    code, _, err = run(capsys, "run", f"{tmp_path / 'mine.py'}:shrink")
+    assert code == 2
+    assert "'shrink'" in err
+    (tmp_path / "bad.py").write_text("1/0")
+    code, _, err = run(capsys, "run", str(tmp_path / "bad.py"))
+    assert code == 2
+    assert "ZeroDivisionError" in err
+
+
+def test_list(capsys):
+    _, out, _ = run(capsys, "list")
+    for name in strut.walkers.CATALOGUE:
+        assert name in out
+    _, out, _ = run(capsys, "list", "slip")
+    for word in ("stiffness", "N/m", "touchdown", "allowed", "0 to 1e+12"):
+        assert word in out
+    _, out, _ = run(capsys, "list", "--json")
+    assert {m["name"] for m in json.loads(out)} == set(strut.walkers.CATALOGUE)
+
+
+def test_export(capsys, tmp_path):
+    code, out, _ = run(capsys, "export", "slip", "-o", str(tmp_path / "c"), "--set", "mass=70", "--json")
+    assert code == 0
+    assert "slip.c" in json.loads(out)["files"]
+    assert "R(70.0)" in (tmp_path / "c" / "slip.c").read_text()
+    subprocess.run(["make", "-s", "-C", tmp_path / "c"], check=True)
+
+
+def test_doctor(capsys, monkeypatch):
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0
+    for word in ("C compiler", "casadi", "cache", "cores", "GPU"):
+        assert word in out
+    monkeypatch.setenv("CC", "no-such-compiler")
+    code, out, _ = run(capsys, "doctor", "--json")
+    assert code == 1
+    row = next(r for r in json.loads(out) if r["what"] == "C compiler")
+    assert not row["ok"]
+    assert "install gcc" in row["remedy"]
+
+
+def test_help_teaches(capsys):
+    for command in ((), ("run",), ("list",), ("export",), ("doctor",)):
+        code, out, _ = run(capsys, *command, "--help")
+        assert code == 0
+        assert "Usage" in out
+    _, out, _ = run(capsys, "run", "--help")
+    assert "Examples" in out
+    assert "slope=3deg" in out
+
+
+def test_version_and_module():
+    done = subprocess.run([sys.executable, "-m", "strut", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == strut.__version__
+
+
+@pytest.mark.parametrize(("text", "value"), [("3deg", np.radians(3)), ("1e-3", 1e-3), (" -2.5 ", -2.5), ("20kN", 2e4), ("5 cm", 0.05), (".5", 0.5), ("10%", 0.1)])
+def test_numbers(text, value):
+    assert number(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1 furlong", "1e", "__import__('os')", "1;2"])
+def test_what_is_no_number(text):
+    with pytest.raises(ValueRangeError, match="is not a number"):
+        number(text)
+
+
+def test_times():
+    assert parse_times("10").end == 10
+    assert parse_times("1:2").begin == 1
+    grid = parse_times("0:0.1:1").grid
+    assert len(grid) == 11
+    with pytest.raises(ValueRangeError, match="write END, BEGIN:END or BEGIN:STEP:END"):
+        parse_times("1:2:3:4")
