@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -41,6 +42,9 @@ def main(
         console.print(table(results))
         save(output, results, asdict(effort))
         console.print(f"every timing: {output}")
+        load, cores = os.getloadavg()[1], os.cpu_count() or 1
+        if load > cores:
+            console.print(f"[bold]the machine was busy[/bold] (load {load:.1f} on {cores} cores): trust no difference smaller than best to median")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,14 @@ def oscillator(**values):
     """x'' = -k x: cos and sin."""
     x, v = State("x", 1.0), State("v", 0.0)
     k = Param("k", 1.0)
-    return System("oscillator", x=[x, v], p=[k], flow={x: v, v: -k * x}, outputs={"sum": x + v},
-                  ledger=Ledger(stored={"kinetic": v**2 / 2, "spring": k * x**2 / 2})).using(values)
+    return System(
+        "oscillator",
+        x=[x, v],
+        p=[k],
+        flow={x: v, v: -k * x},
+        outputs={"sum": x + v},
+        ledger=Ledger(stored={"kinetic": v**2 / 2, "spring": k * x**2 / 2}),
+    ).using(values)
 
 
 def driven(**values):
@@ -61,10 +67,17 @@ def counter(rate=1.0):
 
     phase = State("phase", -0.5)
     count, falls = Discrete("count", 0), Discrete("falls", 0)
-    return System("counter", x=[phase], z=[count, falls], flow={phase: rate},
-                  events=[Event("rise", ca.sin(phase), reset={count: count + 1}),
-                          Event("fall", ca.sin(phase), direction="down", reset={falls: falls + 1}),
-                          Event("bell", ca.sin(time - 1e-3))])
+    return System(
+        "counter",
+        x=[phase],
+        z=[count, falls],
+        flow={phase: rate},
+        events=[
+            Event("rise", ca.sin(phase), reset={count: count + 1}),
+            Event("fall", ca.sin(phase), direction="down", reset={falls: falls + 1}),
+            Event("bell", ca.sin(time - 1e-3)),
+        ],
+    )
 
 
 def servo(**values):
@@ -73,10 +86,16 @@ def servo(**values):
     command = Discrete("command", 0.0, "N")
     push = Input("push", 0.0, "N")
     kp, kd, period = Param("kp", 4.0), Param("kd", 2.0), Param("period", 0.05, "s", bounds=(1e-6, 10))
-    return System("servo", x=[x, v], z=[command], u=[push], p=[kp, kd, period],
-                  flow={x: v, v: command + push},
-                  samples=[Sample("control", every=period, set={command: -kp * x - kd * v})],
-                  outputs={"force": command + push}).using(values)
+    return System(
+        "servo",
+        x=[x, v],
+        z=[command],
+        u=[push],
+        p=[kp, kd, period],
+        flow={x: v, v: command + push},
+        samples=[Sample("control", every=period, set={command: -kp * x - kd * v})],
+        outputs={"force": command + push},
+    ).using(values)
 
 
 def servo_closed_form(kp=4.0, kd=2.0, period=0.05, n=40):

@@ -1,7 +1,5 @@
 """strut: describe a walking machine once; simulate, analyse, optimise, drive and export it."""
 
-__version__ = "0.1.0"
-
 from strut import view, walkers
 from strut.errors import StrutError
 from strut.export import export
@@ -24,6 +22,32 @@ from strut.system import (
     time,
 )
 from strut.units import deg
+from strut.version import VERSION as __version__
 
-__all__ = ["CONTROLLER", "Delay", "Discrete", "Event", "Hold", "Input", "Ledger", "Param", "Random", "Sample", "State", "StrutError",
-           "System", "Trajectory", "compiled", "deg", "export", "join", "prefixed", "simulate", "simulate_batch", "time", "view", "walkers"]
+__all__ = [
+    "CONTROLLER",
+    "Delay",
+    "Discrete",
+    "Event",
+    "Hold",
+    "Input",
+    "Ledger",
+    "Param",
+    "Random",
+    "Sample",
+    "State",
+    "StrutError",
+    "System",
+    "Trajectory",
+    "__version__",
+    "compiled",
+    "deg",
+    "export",
+    "join",
+    "prefixed",
+    "simulate",
+    "simulate_batch",
+    "time",
+    "view",
+    "walkers",
+]

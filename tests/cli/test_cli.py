@@ -58,7 +58,19 @@ def test_watch_prints_a_table(capsys):
 
 
 def test_files_are_written(capsys, tmp_path):
-    code, _, err = run(capsys, "run", "pendulum", "-t", "0:0.1:1", "-o", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.csv"), "-o", str(tmp_path / "a.html"))
+    code, _, err = run(
+        capsys,
+        "run",
+        "pendulum",
+        "-t",
+        "0:0.1:1",
+        "-o",
+        str(tmp_path / "a.h5"),
+        "-o",
+        str(tmp_path / "a.csv"),
+        "-o",
+        str(tmp_path / "a.html"),
+    )
     assert code == 0
     assert "wrote" in err
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 12
@@ -79,22 +91,25 @@ def test_a_run_that_ends_badly_says_why(capsys):
     assert "accumulate" in out
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (("run", "slpi"), "there is no model 'slpi': did you mean 'slip'"),
-    (("run", "slip", "--set", "stifness=1"), "has no 'stifness': did you mean 'stiffness'"),
-    (("run", "slip", "--set", "attack"), "write NAME=VALUE"),
-    (("run", "slip", "--set", "attack=steep"), "'steep' is not a number"),
-    (("run", "slip", "--set", "attack=100deg"), "parameter 'attack' is 1.74533 rad: allowed are"),
-    (("run", "slip", "-t", "5:1"), "before it begins"),
-    (("run", "slip", "-t", "0:0:1"), "the step is 0 s"),
-    (("run", "slip", "-t", "0:-1:1"), "the step is -1 s"),
-    (("run", "slip", "-t", "soon"), "'soon' is not a number"),
-    (("run", "slip", "--watch", "leggg"), "'slip' has no 'leggg': did you mean 'leg'"),
-    (("run", "slip", "--method", "magic"), "method 'magic' is unknown"),
-    (("run", "slip", "-o", "/nowhere/at/all.h5"), "the directory /nowhere/at does not exist"),
-    (("run", "nothere.py"), "there is no such file"),
-    (("list", "nothing"), "there is no model 'nothing'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "slpi"), "there is no model 'slpi': did you mean 'slip'"),
+        (("run", "slip", "--set", "stifness=1"), "has no 'stifness': did you mean 'stiffness'"),
+        (("run", "slip", "--set", "attack"), "write NAME=VALUE"),
+        (("run", "slip", "--set", "attack=steep"), "'steep' is not a number"),
+        (("run", "slip", "--set", "attack=100deg"), "parameter 'attack' is 1.74533 rad: allowed are"),
+        (("run", "slip", "-t", "5:1"), "before it begins"),
+        (("run", "slip", "-t", "0:0:1"), "the step is 0 s"),
+        (("run", "slip", "-t", "0:-1:1"), "the step is -1 s"),
+        (("run", "slip", "-t", "soon"), "'soon' is not a number"),
+        (("run", "slip", "--watch", "leggg"), "'slip' has no 'leggg': did you mean 'leg'"),
+        (("run", "slip", "--method", "magic"), "method 'magic' is unknown"),
+        (("run", "slip", "-o", "/nowhere/at/all.h5"), "the directory /nowhere/at does not exist"),
+        (("run", "nothere.py"), "there is no such file"),
+        (("list", "nothing"), "there is no model 'nothing'"),
+    ],
+)
 def test_mistakes_are_one_sentence(capsys, arguments, message):
     code, _, err = run(capsys, *arguments)
     assert code == 2
@@ -104,7 +119,9 @@ def test_mistakes_are_one_sentence(capsys, arguments, message):
 
 
 def test_a_system_from_a_file_of_ones_own(capsys, tmp_path):
-    (tmp_path / "mine.py").write_text("from strut import State, System\nx = State('x', 1.0)\ndecay = System('decay', x=[x], flow={x: -x})\ndef grow():\n    y = State('y', 1.0)\n    return System('grow', x=[y], flow={y: y})\n")
+    (tmp_path / "mine.py").write_text(
+        "from strut import State, System\nx = State('x', 1.0)\ndecay = System('decay', x=[x], flow={x: -x})\ndef grow():\n    y = State('y', 1.0)\n    return System('grow', x=[y], flow={y: y})\n"
+    )
     code, out, _ = run(capsys, "run", str(tmp_path / "mine.py"), "-t", "1", "--json")
     assert code == 0
     assert json.loads(out)["final"]["x"] == pytest.approx(np.exp(-1))
@@ -166,7 +183,9 @@ def test_version_and_module():
     assert done.stdout.strip() == strut.__version__
 
 
-@pytest.mark.parametrize(("text", "value"), [("3deg", np.radians(3)), ("1e-3", 1e-3), (" -2.5 ", -2.5), ("20kN", 2e4), ("5 cm", 0.05), (".5", 0.5), ("10%", 0.1)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("3deg", np.radians(3)), ("1e-3", 1e-3), (" -2.5 ", -2.5), ("20kN", 2e4), ("5 cm", 0.05), (".5", 0.5), ("10%", 0.1)]
+)
 def test_numbers(text, value):
     assert number(text) == pytest.approx(value)
 

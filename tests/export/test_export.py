@@ -19,7 +19,12 @@ MODELS = [*walkers.CATALOGUE.values(), driven, servo, noisy, echo]
 
 def build(directory, name, *flags, main="main.c"):
     program = directory / "program"
-    subprocess.run(["cc", "-O2", *STRICT, *flags, "-o", program, directory / main, directory / f"{name}.c", "-lm"], check=True, capture_output=True, text=True)
+    subprocess.run(
+        ["cc", "-O2", *STRICT, *flags, "-o", program, directory / main, directory / f"{name}.c", "-lm"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return program
 
 
@@ -86,11 +91,18 @@ def test_functions_can_be_replaced(tmp_path):
     """A sine that counts its calls: the model calls it and nothing else."""
     strut.export(walkers.pendulum(), tmp_path)
     (tmp_path / "mine.h").write_text("extern int calls;\nextern double my_sin(double);\n")
-    (tmp_path / "main.c").write_text((tmp_path / "main.c").read_text().replace("int main(void)", '#include <math.h>\nint calls;\ndouble my_sin(double a) { calls++; return sin(a); }\nint main(void)')
-                                     .replace("    return sim.status", '    if (!calls) return 9;\n    return sim.status'))
+    (tmp_path / "main.c").write_text(
+        (tmp_path / "main.c")
+        .read_text()
+        .replace("int main(void)", "#include <math.h>\nint calls;\ndouble my_sin(double a) { calls++; return sin(a); }\nint main(void)")
+        .replace("    return sim.status", "    if (!calls) return 9;\n    return sim.status")
+    )
     program = build(tmp_path, "pendulum", "-DSTRUT_SIN=my_sin", "-include", str(tmp_path / "mine.h"))
     assert subprocess.run([program], capture_output=True, check=False).returncode == 0
-    symbols = subprocess.run(["cc", "-c", *STRICT, "-DSTRUT_SIN=my_sin", "-include", tmp_path / "mine.h", "-o", tmp_path / "p.o", tmp_path / "pendulum.c"], check=True)
+    symbols = subprocess.run(
+        ["cc", "-c", *STRICT, "-DSTRUT_SIN=my_sin", "-include", tmp_path / "mine.h", "-o", tmp_path / "p.o", tmp_path / "pendulum.c"],
+        check=True,
+    )
     assert symbols.returncode == 0
     undefined = subprocess.run(["nm", "-u", tmp_path / "p.o"], capture_output=True, text=True, check=True).stdout.split()
     assert "my_sin" in undefined
@@ -103,19 +115,50 @@ def test_nothing_but_math_is_needed(make, tmp_path):
     system = make()
     strut.export(system, tmp_path, jacobians=True)
     subprocess.run(["cc", "-c", "-O2", *STRICT, "-o", tmp_path / "m.o", tmp_path / f"{system.name}.c"], check=True)
-    undefined = set(subprocess.run(["nm", "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.replace("U ", "").split())
-    allowed = {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sincos", "exp", "log", "pow", "sqrt", "hypot", "ceil", "floor", "fmod", "memcpy", "memset", "memmove",
-               "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
+    undefined = set(
+        subprocess.run(["nm", "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.replace("U ", "").split()
+    )
+    allowed = {
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sincos",
+        "exp",
+        "log",
+        "pow",
+        "sqrt",
+        "hypot",
+        "ceil",
+        "floor",
+        "fmod",
+        "memcpy",
+        "memset",
+        "memmove",
+        "_GLOBAL_OFFSET_TABLE_",
+        "__stack_chk_fail",
+    }
     assert undefined <= allowed
-    writable = [line for line in subprocess.run(["nm", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.splitlines() if line.split()[-2] in "bBdDC"]
+    writable = [
+        line
+        for line in subprocess.run(["nm", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.splitlines()
+        if line.split()[-2] in "bBdDC"
+    ]
     assert writable == []
 
 
 def test_two_models_live_in_one_program(tmp_path):
     strut.export(walkers.slip(), tmp_path)
     strut.export(walkers.pendulum(), tmp_path)
-    (tmp_path / "both.c").write_text('#include "slip.h"\n#include "pendulum.h"\nint main(void) { static slip_sim a; static pendulum_sim b; return a.status + b.status + SLIP_X_VX - 2; }\n')
-    subprocess.run(["cc", *STRICT, "-o", tmp_path / "both", tmp_path / "both.c", tmp_path / "slip.c", tmp_path / "pendulum.c", "-lm"], check=True)
+    (tmp_path / "both.c").write_text(
+        '#include "slip.h"\n#include "pendulum.h"\nint main(void) { static slip_sim a; static pendulum_sim b; return a.status + b.status + SLIP_X_VX - 2; }\n'
+    )
+    subprocess.run(
+        ["cc", *STRICT, "-o", tmp_path / "both", tmp_path / "both.c", tmp_path / "slip.c", tmp_path / "pendulum.c", "-lm"], check=True
+    )
     assert subprocess.run([tmp_path / "both"], check=False).returncode == 0
 
 
@@ -188,7 +231,16 @@ def test_delays_samples_and_randoms_are_exported(tmp_path):
     x, k, n = State("x", 1.0), Discrete("k", 0.0), Discrete("n", 0)
     r = Random("r")
     past = Delay("past", signal=x, by=0.5, before=1.0)
-    system = System("all", x=[x], z=[k, n], randoms=[r], delays=[past], flow={x: k - past}, samples=[Sample("s", every=0.25, set={k: r})], events=[Event("e", x - 0.9, reset={n: n + 1})])
+    system = System(
+        "all",
+        x=[x],
+        z=[k, n],
+        randoms=[r],
+        delays=[past],
+        flow={x: k - past},
+        samples=[Sample("s", every=0.25, set={k: r})],
+        events=[Event("e", x - 0.9, reset={n: n + 1})],
+    )
     strut.export(system, tmp_path)
     rows = table(build(tmp_path, "all"))
     batch = strut.simulate_batch(system.replace(outputs={"y": x}), t=10.0, at=np.arange(1.0, 11.0), outputs=["y"])

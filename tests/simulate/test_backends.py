@@ -14,8 +14,15 @@ ROUNDING = 1e-9  # the two differ by rounding, which the tolerances of step cont
 def noisy():
     x, kick, n = State("x", 0.0), Discrete("kick", 0.0), Discrete("n", 0)
     gauss, flat = Random("gauss", law="normal"), Random("flat")
-    return System("noisy", x=[x], z=[kick, n], randoms=[gauss, flat], flow={x: kick - x},
-                  samples=[Sample("noise", every=0.1, set={kick: gauss})], events=[Event("reset", x - 0.3, reset={x: flat * 0.2, n: n + 1})])
+    return System(
+        "noisy",
+        x=[x],
+        z=[kick, n],
+        randoms=[gauss, flat],
+        flow={x: kick - x},
+        samples=[Sample("noise", every=0.1, set={kick: gauss})],
+        events=[Event("reset", x - 0.3, reset={x: flat * 0.2, n: n + 1})],
+    )
 
 
 def echo():
@@ -25,11 +32,25 @@ def echo():
 
 
 CASES = [
-    (oscillator, 3.0, {}), (driven, 3.0, {}), (counter, 8.0, {}), (servo, 1.0, {}), (noisy, 3.0, {}), (echo, 2.0, {}),
-    (walkers.pendulum, 2.0, {"p": {"damping": 0.3}, "u": {"torque": 1.0}}), (walkers.bouncing_ball, 2.0, {}), (walkers.slip, 1.0, {}), (walkers.rimless_wheel, 3.0, {}),
+    (oscillator, 3.0, {}),
+    (driven, 3.0, {}),
+    (counter, 8.0, {}),
+    (servo, 1.0, {}),
+    (noisy, 3.0, {}),
+    (echo, 2.0, {}),
+    (walkers.pendulum, 2.0, {"p": {"damping": 0.3}, "u": {"torque": 1.0}}),
+    (walkers.bouncing_ball, 2.0, {}),
+    (walkers.slip, 1.0, {}),
+    (walkers.rimless_wheel, 3.0, {}),
     (walkers.van_der_pol, 2.0, {}),
 ]
-METHODS = [("dop853", {}), ("dopri5", {"rtol": 1e-8}), ("rk4", {"step": 0.01}), ("euler", {"step": 0.01}), ("predictor-corrector", {"step": 0.01})]
+METHODS = [
+    ("dop853", {}),
+    ("dopri5", {"rtol": 1e-8}),
+    ("rk4", {"step": 0.01}),
+    ("euler", {"step": 0.01}),
+    ("predictor-corrector", {"step": 0.01}),
+]
 
 
 @pytest.mark.filterwarnings("ignore::strut.simulate.simulate.LedgerWarning")  # Euler is coarse
@@ -37,7 +58,9 @@ METHODS = [("dop853", {}), ("dopri5", {"rtol": 1e-8}), ("rk4", {"step": 0.01}), 
 @pytest.mark.parametrize(("make", "t", "arguments"), CASES, ids=[c[0].__name__ for c in CASES])
 def test_both_backends_agree(make, t, arguments, method, options):
     system = make()
-    runs = [strut.simulate(system, t=t, method=method, backend=backend, seed=3, **arguments, **options) for backend in ("native", "virtual")]
+    runs = [
+        strut.simulate(system, t=t, method=method, backend=backend, seed=3, **arguments, **options) for backend in ("native", "virtual")
+    ]
     native, virtual = runs
     assert native.status == virtual.status
     assert native.events.names == virtual.events.names
@@ -54,7 +77,12 @@ def test_both_backends_agree(make, t, arguments, method, options):
 
 def test_batches_agree():
     stiffness = np.linspace(10e3, 30e3, 7)
-    runs = [strut.simulate_batch(walkers.slip(), t=1.0, p={"stiffness": stiffness}, outputs=["leg"], at=[0.2, 0.5], ledger=True, backend=backend) for backend in ("native", "virtual")]
+    runs = [
+        strut.simulate_batch(
+            walkers.slip(), t=1.0, p={"stiffness": stiffness}, outputs=["leg"], at=[0.2, 0.5], ledger=True, backend=backend
+        )
+        for backend in ("native", "virtual")
+    ]
     native, virtual = runs
     np.testing.assert_allclose(native.x, virtual.x, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(native["leg"], virtual["leg"], rtol=1e-8)

@@ -100,15 +100,18 @@ def test_delays_in_batches():
     np.testing.assert_allclose(batch["x"], [-0.5, 1 - 0.5 - 0.5 * (1 - 0.25)], atol=1e-8)
 
 
-@pytest.mark.parametrize(("arguments", "error", "message"), [
-    ({"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}}, ShapeError, "a batch needs one length: 'slope' has 2 and 'mass' has 3"),
-    ({"p": {"slpe": [0.1]}}, UnknownNameError, "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'"),
-    ({"p": {"slope": [0.1, np.nan]}}, ValueRangeError, "parameter 'slope' is .* a finite number is needed"),
-    ({"x0": np.zeros(3)}, ShapeError, "a vector of 2 number"),
-    ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
-    ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),
-    ({"method": "radau"}, ModelError, "does not run in batches"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}}, ShapeError, "a batch needs one length: 'slope' has 2 and 'mass' has 3"),
+        ({"p": {"slpe": [0.1]}}, UnknownNameError, "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'"),
+        ({"p": {"slope": [0.1, np.nan]}}, ValueRangeError, "parameter 'slope' is .* a finite number is needed"),
+        ({"x0": np.zeros(3)}, ShapeError, "a vector of 2 number"),
+        ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
+        ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),
+        ({"method": "radau"}, ModelError, "does not run in batches"),
+    ],
+)
 def test_mistakes_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         strut.simulate_batch(walkers.rimless_wheel(), t=1.0, **arguments)

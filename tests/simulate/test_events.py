@@ -85,7 +85,13 @@ def test_events_without_a_reset_fire_once_per_crossing(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_both_directions(backend):
     x, hits = State("x", 0.5), Discrete("hits", 0)
-    wave = System("wave", x=[x], z=[hits], flow={x: ca.cos(strut.time)}, events=[Event("zero", ca.sin(strut.time - 1), direction="both", reset={hits: hits + 1})])
+    wave = System(
+        "wave",
+        x=[x],
+        z=[hits],
+        flow={x: ca.cos(strut.time)},
+        events=[Event("zero", ca.sin(strut.time - 1), direction="both", reset={hits: hits + 1})],
+    )
     run = strut.simulate(wave, t=10.0, backend=backend)
     np.testing.assert_allclose(run.events.t, 1 + np.pi * np.arange(3), atol=EVENT_TOLERANCE)
     assert run["hits"][-1] == 3
@@ -119,8 +125,13 @@ def test_simultaneous_events_go_in_priority_order():
 
 def test_an_event_can_cancel_another_at_the_same_instant():
     x, z = State("x", 0.0), Discrete("z", 0)
-    clash = System("clash", x=[x], z=[z], flow={x: 1.0},
-                   events=[Event("back", x - 1, priority=0, reset={x: 0.0}), Event("seen", x - 1, priority=1, reset={z: z + 1})])
+    clash = System(
+        "clash",
+        x=[x],
+        z=[z],
+        flow={x: 1.0},
+        events=[Event("back", x - 1, priority=0, reset={x: 0.0}), Event("seen", x - 1, priority=1, reset={z: z + 1})],
+    )
     for backend in BACKENDS:
         assert strut.simulate(clash, t=2.5, backend=backend).events.counts() == {"back": 2}
 
@@ -128,8 +139,9 @@ def test_an_event_can_cancel_another_at_the_same_instant():
 def test_a_reset_can_fire_another_event():
     """A counter that reaches its limit through a reset, not through the flow."""
     x, n = State("x", -0.5), Discrete("n", 0)
-    chain = System("chain", x=[x], z=[n], flow={x: 1.0},
-                   events=[Event("tick", x, reset={x: -1.0, n: n + 1}), Event("enough", n - 2.5, terminal=True)])
+    chain = System(
+        "chain", x=[x], z=[n], flow={x: 1.0}, events=[Event("tick", x, reset={x: -1.0, n: n + 1}), Event("enough", n - 2.5, terminal=True)]
+    )
     for backend in BACKENDS:
         run = strut.simulate(chain, t=100.0, backend=backend)
         assert run.status == "enough"
@@ -139,8 +151,13 @@ def test_a_reset_can_fire_another_event():
 
 def test_a_guard_that_is_positive_when_enabled_waits_for_its_next_crossing():
     x, on = State("x", 0.5), Discrete("on", 0)
-    gate = System("gate", x=[x], z=[on], flow={x: ca.cos(strut.time)},
-                  events=[Event("open", strut.time - 0.1, reset={on: 1}), Event("up", ca.sin(strut.time), when=on)])
+    gate = System(
+        "gate",
+        x=[x],
+        z=[on],
+        flow={x: ca.cos(strut.time)},
+        events=[Event("open", strut.time - 0.1, reset={on: 1}), Event("up", ca.sin(strut.time), when=on)],
+    )
     for backend in BACKENDS:
         run = strut.simulate(gate, t=10.0, backend=backend)
         np.testing.assert_allclose(run.events.times("up"), [2 * np.pi], atol=EVENT_TOLERANCE)
@@ -148,8 +165,13 @@ def test_a_guard_that_is_positive_when_enabled_waits_for_its_next_crossing():
 
 def test_events_that_feed_each_other_at_one_instant_end_the_run():
     x, z = State("x", -1.0), Discrete("z", -1.0)
-    loop = System("loop", x=[x], z=[z], flow={x: 1.0},
-                  events=[Event("start", x, reset={z: 1}), Event("a", z, reset={z: -1}), Event("b", -z, reset={z: 1})])
+    loop = System(
+        "loop",
+        x=[x],
+        z=[z],
+        flow={x: 1.0},
+        events=[Event("start", x, reset={z: 1}), Event("a", z, reset={z: -1}), Event("b", -z, reset={z: 1})],
+    )
     for backend in BACKENDS:
         run = strut.simulate(loop, t=5.0, backend=backend)
         assert run.status == "zeno"
@@ -159,7 +181,9 @@ def test_events_that_feed_each_other_at_one_instant_end_the_run():
 def test_chattering_ends_the_run():
     """x' = -sign(x), switched by events at x = 0 with no hysteresis: it would chatter for ever."""
     x, s = State("x", 1.0), Discrete("s", 1.0)
-    relay = System("relay", x=[x], z=[s], flow={x: -s}, events=[Event("down", x, direction="down", reset={s: -1}), Event("up", x, reset={s: 1})])
+    relay = System(
+        "relay", x=[x], z=[s], flow={x: -s}, events=[Event("down", x, direction="down", reset={s: -1}), Event("up", x, reset={s: 1})]
+    )
     for backend in BACKENDS:
         run = strut.simulate(relay, t=5.0, backend=backend)
         assert run.status == "zeno"

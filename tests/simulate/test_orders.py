@@ -33,7 +33,10 @@ def test_embedded_methods_have_their_order_with_fixed_steps(method, order):
     """Held at constant steps by max_step, with the error test switched off by loose tolerances."""
     system, exact = driven(), reference(driven(), 2.0).raw.x_end[:3]
     steps = 2.0 / (np.array([24, 32, 48, 64]) if order == 5 else np.array([3, 4, 5, 6]))
-    errors = [np.abs(strut.simulate(system, t=2.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).raw.x_end[:3] - exact).max() for h in steps]
+    errors = [
+        np.abs(strut.simulate(system, t=2.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).raw.x_end[:3] - exact).max()
+        for h in steps
+    ]
     assert slope(steps, errors) == pytest.approx(order, abs=SLOPE_TOLERANCE)
 
 
@@ -41,7 +44,9 @@ def test_embedded_methods_have_their_order_with_fixed_steps(method, order):
 def test_error_follows_the_tolerance(method):
     exact = reference(oscillator(), 10.0).raw.x_end[:2]
     tolerances = np.array([1e-4, 1e-6, 1e-8, 1e-10])
-    errors = [np.abs(strut.simulate(oscillator(), t=10.0, method=method, rtol=tol, atol=tol).raw.x_end[:2] - exact).max() for tol in tolerances]
+    errors = [
+        np.abs(strut.simulate(oscillator(), t=10.0, method=method, rtol=tol, atol=tol).raw.x_end[:2] - exact).max() for tol in tolerances
+    ]
     assert slope(tolerances, errors) == pytest.approx(1.0, abs=0.15)
     assert all(error < 50 * tol for error, tol in zip(errors, tolerances, strict=True))
 

@@ -59,8 +59,10 @@ def test_a_controller_may_return_a_sequence():
 
 def test_a_c_controller_runs_without_python(tmp_path):
     source = tmp_path / "act.c"
-    source.write_text("void act(double t, const double *x, const double *z, const double *p, double *u, void *data)\n"
-                      "{ (void)t; (void)z; (void)p; (void)data; u[0] = -4 * x[0] - 2 * x[1]; }\n")
+    source.write_text(
+        "void act(double t, const double *x, const double *z, const double *p, double *u, void *data)\n"
+        "{ (void)t; (void)z; (void)p; (void)data; u[0] = -4 * x[0] - 2 * x[1]; }\n"
+    )
     library = tmp_path / "act.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     act = ctypes.cast(ctypes.CDLL(str(library)).act, strut.CONTROLLER)
@@ -125,7 +127,9 @@ def test_history_grows_when_a_run_needs_it():
 def test_random_numbers_are_reproducible_and_sound():
     x, a, b = State("x", 0.0), Discrete("a"), Discrete("b")
     gauss, flat = Random("gauss", law="normal"), Random("flat")
-    dice = System("dice", x=[x], z=[a, b], randoms=[gauss, flat], flow={x: 0}, samples=[Sample("throw", every=1e-3, set={a: gauss, b: flat})])
+    dice = System(
+        "dice", x=[x], z=[a, b], randoms=[gauss, flat], flow={x: 0}, samples=[Sample("throw", every=1e-3, set={a: gauss, b: flat})]
+    )
     one, again, other = (strut.simulate(dice, t=20.0, seed=seed, method="euler", step=1e-3) for seed in (7, 7, 8))
     np.testing.assert_array_equal(one["a"], again["a"])
     assert not np.array_equal(one["a"], other["a"])

@@ -77,8 +77,13 @@ def test_the_account_is_complete(ball):
 
 def test_an_undeclared_loss_is_booked_to_the_event():
     x, v = State("x", 1.0), State("v", 0.0)
-    drop = System("drop", x=[x, v], flow={x: v, v: -1.0}, events=[strut.Event("thud", x, direction="down", reset={v: -v / 2})],
-                  ledger=Ledger(stored={"kinetic": v**2 / 2, "gravity": x}))
+    drop = System(
+        "drop",
+        x=[x, v],
+        flow={x: v, v: -1.0},
+        events=[strut.Event("thud", x, direction="down", reset={v: -v / 2})],
+        ledger=Ledger(stored={"kinetic": v**2 / 2, "gravity": x}),
+    )
     run = strut.simulate(drop, t=2.0)
     assert run.ledger.lost["thud"][-1] == pytest.approx(0.75, rel=1e-9)
     assert run.ledger.residual < 1e-10
@@ -210,7 +215,7 @@ def test_another_hdf5_file_is_refused(tmp_path):
 @pytest.mark.parametrize("suffix", [".h5", ".csv"])
 def test_a_full_disk_loses_nothing(tmp_path, suffix):
     """The operating system refuses to let the file grow, as a full disk does: the old file stays, no scrap is left."""
-    code = f"""
+    code = """
 import resource, signal, sys
 import numpy as np
 import strut

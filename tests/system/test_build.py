@@ -58,8 +58,13 @@ def test_a_damaged_entry_is_built_again(fresh_cache, damage):
     seal = library.with_suffix(".json")
     whole = library.read_bytes()
     library.unlink()  # a new inode: this process still maps the old one
-    {"truncate": lambda: library.write_bytes(whole[:5000]), "garbage": lambda: library.write_bytes(os.urandom(len(whole))), "no seal": seal.unlink,
-     "bad seal": lambda: seal.write_text("{"), "empty": lambda: library.write_bytes(b"")}[damage]()
+    {
+        "truncate": lambda: library.write_bytes(whole[:5000]),
+        "garbage": lambda: library.write_bytes(os.urandom(len(whole))),
+        "no seal": seal.unlink,
+        "bad seal": lambda: seal.write_text("{"),
+        "empty": lambda: library.write_bytes(b""),
+    }[damage]()
     code = "import strut; from tests.system.test_build import decay; print(repr(float(strut.simulate(decay(), t=1.0)['x'][-1])))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -87,7 +92,7 @@ def test_concurrent_processes_share_one_build(fresh_cache, tmp_path):
     """Four processes at once: one compiles, the others wait for it."""
     log = tmp_path / "log"
     counting = tmp_path / "cc"
-    counting.write_text(f"#!/bin/sh\necho build >> {log}\nexec cc \"$@\"\n")
+    counting.write_text(f'#!/bin/sh\necho build >> {log}\nexec cc "$@"\n')
     counting.chmod(0o755)
     code = "import strut; from tests.system.test_build import decay; assert strut.simulate(decay(), t=1.0).ok"
     processes = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "CC": str(counting)}) for _ in range(4)]

@@ -13,9 +13,16 @@ def mass():
     x, v = State("x", 1.0, "m"), State("v", 0.0, "m/s")
     m, g = Param("m", 2.0, "kg"), Param("g", 9.81, "m/s^2")
     force = Input("force", 0.0, "N")
-    return System("mass", x=[x, v], u=[force], p=[m, g], flow={x: v, v: force / m}, outputs={"momentum": m * v},
-                  events=[Event("zero", x, direction="down", reset={v: v})],
-                  ledger=Ledger(stored={"kinetic": m * v**2 / 2}, supplied={"push": force * v}))
+    return System(
+        "mass",
+        x=[x, v],
+        u=[force],
+        p=[m, g],
+        flow={x: v, v: force / m},
+        outputs={"momentum": m * v},
+        events=[Event("zero", x, direction="down", reset={v: v})],
+        ledger=Ledger(stored={"kinetic": m * v**2 / 2}, supplied={"push": force * v}),
+    )
 
 
 def spring():
@@ -23,15 +30,32 @@ def spring():
     a, b, va, vb = Input("a"), Input("b"), Input("va"), Input("vb")
     k = Param("k", 8.0, "N/m")
     pull = k * (b - a)
-    return System("spring", u=[a, b, va, vb], p=[k], outputs={"pull": pull},
-                  ledger=Ledger(stored={"elastic": k * (b - a) ** 2 / 2}, supplied={"ends": pull * (vb - va)}))
+    return System(
+        "spring",
+        u=[a, b, va, vb],
+        p=[k],
+        outputs={"pull": pull},
+        ledger=Ledger(stored={"elastic": k * (b - a) ** 2 / 2}, supplied={"ends": pull * (vb - va)}),
+    )
 
 
 def chain():
     left, right, link = prefixed(mass(), "left"), prefixed(mass(), "right"), prefixed(spring(), "link")
-    return join("chain", left, right, link, share=["g"],
-                connect={"link.a": "left.x", "link.b": "right.x", "link.va": "left.v", "link.vb": "right.v",
-                         "left.force": "link.pull", "right.force": -link["link.pull"]})
+    return join(
+        "chain",
+        left,
+        right,
+        link,
+        share=["g"],
+        connect={
+            "link.a": "left.x",
+            "link.b": "right.x",
+            "link.va": "left.v",
+            "link.vb": "right.v",
+            "left.force": "link.pull",
+            "right.force": -link["link.pull"],
+        },
+    )
 
 
 def test_names_are_prefixed_and_shared():
@@ -74,7 +98,9 @@ def test_initial_values_delays_and_samples_follow_their_part():
     x = State("x", length)
     past = strut.Delay("past", signal=x, by=0.1 * length, before=length)
     z = strut.Discrete("z", 0.0)
-    part = System("part", x=[x], z=[z], p=[length], delays=[past], flow={x: -past}, samples=[strut.Sample("s", every=length / 4, set={z: z + x})])
+    part = System(
+        "part", x=[x], z=[z], p=[length], delays=[past], flow={x: -past}, samples=[strut.Sample("s", every=length / 4, set={z: z + x})]
+    )
     both = join("both", prefixed(part, "a"), prefixed(part, "b"))
     one = strut.simulate(part, t=2.0, p={"length": 3.0})
     two = strut.simulate(both, t=2.0, p={"b.length": 3.0})

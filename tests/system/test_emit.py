@@ -15,14 +15,58 @@ a, b = State("a", 0.7), State("b", -0.4)
 x, y = a.sym, b.sym
 
 EVERY = {
-    "add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "neg": -x, "inv": 1 / x, "sq": x**2, "cube": x**3, "fourth": x**4, "sqrt": ca.sqrt(x * x),
-    "half": (x * x + 1) ** 0.5, "pow": ca.fabs(x) ** y, "constpow": ca.fabs(x) ** 1.7, "twice": x + x, "sin": ca.sin(x), "cos": ca.cos(x), "tan": ca.tan(x),
-    "asin": ca.asin(x / 9), "acos": ca.acos(x / 9), "atan": ca.atan(x), "atan2": ca.atan2(x, y), "sinh": ca.sinh(x), "cosh": ca.cosh(x),
-    "tanh": ca.tanh(x), "asinh": ca.asinh(x), "acosh": ca.acosh(1 + x * x), "atanh": ca.atanh(x / 9), "exp": ca.exp(x), "expm1": ca.expm1(x),
-    "log": ca.log(1 + x * x), "log1p": ca.log1p(x * x), "hypot": ca.hypot(x, y), "erf": ca.erf(x), "floor": ca.floor(x), "ceil": ca.ceil(x),
-    "fmod": ca.fmod(x, y), "remainder": ca.remainder(x, y), "fabs": ca.fabs(x), "sign": ca.sign(x), "copysign": ca.copysign(x, y),
-    "fmin": ca.fmin(x, y), "fmax": ca.fmax(x, y), "lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y, "not": ca.logic_not(x > 0),
-    "and": ca.logic_and(x > 0, y > 0), "or": ca.logic_or(x > 0, y > 0), "if": ca.if_else(x > y, ca.sin(x), y**2), "const": ca.SX(1e-300), "inf": ca.SX(np.inf) + x,
+    "add": x + y,
+    "sub": x - y,
+    "mul": x * y,
+    "div": x / y,
+    "neg": -x,
+    "inv": 1 / x,
+    "sq": x**2,
+    "cube": x**3,
+    "fourth": x**4,
+    "sqrt": ca.sqrt(x * x),
+    "half": (x * x + 1) ** 0.5,
+    "pow": ca.fabs(x) ** y,
+    "constpow": ca.fabs(x) ** 1.7,
+    "twice": x + x,
+    "sin": ca.sin(x),
+    "cos": ca.cos(x),
+    "tan": ca.tan(x),
+    "asin": ca.asin(x / 9),
+    "acos": ca.acos(x / 9),
+    "atan": ca.atan(x),
+    "atan2": ca.atan2(x, y),
+    "sinh": ca.sinh(x),
+    "cosh": ca.cosh(x),
+    "tanh": ca.tanh(x),
+    "asinh": ca.asinh(x),
+    "acosh": ca.acosh(1 + x * x),
+    "atanh": ca.atanh(x / 9),
+    "exp": ca.exp(x),
+    "expm1": ca.expm1(x),
+    "log": ca.log(1 + x * x),
+    "log1p": ca.log1p(x * x),
+    "hypot": ca.hypot(x, y),
+    "erf": ca.erf(x),
+    "floor": ca.floor(x),
+    "ceil": ca.ceil(x),
+    "fmod": ca.fmod(x, y),
+    "remainder": ca.remainder(x, y),
+    "fabs": ca.fabs(x),
+    "sign": ca.sign(x),
+    "copysign": ca.copysign(x, y),
+    "fmin": ca.fmin(x, y),
+    "fmax": ca.fmax(x, y),
+    "lt": x < y,
+    "le": x <= y,
+    "eq": x == y,
+    "ne": x != y,
+    "not": ca.logic_not(x > 0),
+    "and": ca.logic_and(x > 0, y > 0),
+    "or": ca.logic_or(x > 0, y > 0),
+    "if": ca.if_else(x > y, ca.sin(x), y**2),
+    "const": ca.SX(1e-300),
+    "inf": ca.SX(np.inf) + x,
 }
 POINTS = np.array([[0.7, -0.4], [-1.3, 0.2], [0.0, 1.0], [2.5, 2.5], [-0.1, -3.0]])
 
@@ -47,10 +91,25 @@ def test_every_operation_of_the_table_is_tested():
 
 
 leaf = st.sampled_from([x, y]) | st.floats(-3, 3, allow_nan=False).map(ca.SX)
-expressions = st.recursive(leaf, lambda inner: st.tuples(st.sampled_from([
-    lambda p, q: p + q, lambda p, q: p * q, lambda p, q: p - ca.sin(q), lambda p, q: ca.if_else(p > q, p, ca.cos(q)),
-    lambda p, q: ca.fmax(p, q) * ca.tanh(p), lambda p, q: ca.atan2(p, 1 + q * q), lambda p, q: ca.exp(-p * p) / (2 + ca.cos(q))]), inner, inner)
-    .map(lambda t: t[0](t[1], t[2])), max_leaves=25)
+expressions = st.recursive(
+    leaf,
+    lambda inner: st.tuples(
+        st.sampled_from(
+            [
+                lambda p, q: p + q,
+                lambda p, q: p * q,
+                lambda p, q: p - ca.sin(q),
+                lambda p, q: ca.if_else(p > q, p, ca.cos(q)),
+                lambda p, q: ca.fmax(p, q) * ca.tanh(p),
+                lambda p, q: ca.atan2(p, 1 + q * q),
+                lambda p, q: ca.exp(-p * p) / (2 + ca.cos(q)),
+            ]
+        ),
+        inner,
+        inner,
+    ).map(lambda t: t[0](t[1], t[2])),
+    max_leaves=25,
+)
 
 
 @settings(max_examples=30, deadline=None)
@@ -58,7 +117,9 @@ expressions = st.recursive(leaf, lambda inner: st.tuples(st.sampled_from([
 def test_random_expressions(chosen):
     """One small compilation per example, so few of them; each holds several expressions."""
     system = System("random", x=[a, b], flow={a: 0, b: 0}, outputs={f"y{k}": e for k, e in enumerate(chosen)})
-    native, virtual = (compiled(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], []) for backend in ("native", "virtual"))
+    native, virtual = (
+        compiled(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], []) for backend in ("native", "virtual")
+    )
     np.testing.assert_allclose(native, virtual, rtol=1e-12, atol=1e-12)
 
 

@@ -22,10 +22,19 @@ def test_jacobians_match_differences(make, backend):
     model = compiled(system, jacobians=True, backend=backend)
     rng = np.random.default_rng(1)
     values = start(system)
-    point = {"t": 0.3, "x": values.x + 0.1 * rng.standard_normal(len(values.x)), "z": values.z, "u": values.u, "p": values.p,
-             "d": np.zeros(0), "random": np.zeros(low.sizes["NR"])}
+    point = {
+        "t": 0.3,
+        "x": values.x + 0.1 * rng.standard_normal(len(values.x)),
+        "z": values.z,
+        "u": values.u,
+        "p": values.p,
+        "d": np.zeros(0),
+        "random": np.zeros(low.sizes["NR"]),
+    }
     for which, (_, variables) in JACOBIANS.items():
-        functions = {"flow_jacobian": [low.functions["flow"]], "guard_jacobian": [low.functions["guards"]], "reset_jacobian": low.resets}[which]
+        functions = {"flow_jacobian": [low.functions["flow"]], "guard_jacobian": [low.functions["guards"]], "reset_jacobian": low.resets}[
+            which
+        ]
         for jump, f in enumerate(functions):
             if not sum(f.numel_out(k) for k in range(f.n_out())):
                 continue

@@ -53,7 +53,9 @@ def test_mistakes_are_named(changes, error, message):
 
 def test_initial_values_depend_on_parameters_only():
     late = State("late", v)
-    with pytest.raises(ModelError, match="the initial value of 'late' in system 'mass' depends on 'v': initial values may depend on parameters only"):
+    with pytest.raises(
+        ModelError, match="the initial value of 'late' in system 'mass' depends on 'v': initial values may depend on parameters only"
+    ):
         make(x=[x, v, late], flow={x: v, v: -k * x, late: 0})
 
 
@@ -71,19 +73,22 @@ def test_a_delay_cannot_delay_a_delay():
         make(delays=[first, Delay("second", signal=first, by=0.1)])
 
 
-@pytest.mark.parametrize(("build", "message"), [
-    (lambda: State("2x"), "state '2x' is not a name"),
-    (lambda: State("a b"), "is not a name"),
-    (lambda: State("x; system('rm')"), "is not a name"),
-    (lambda: Param("m", float("nan")), "parameter 'm' is .*: a finite number is needed"),
-    (lambda: Param("m", 2.0, "kg", bounds=(0, 1)), "parameter 'm' is 2 kg: allowed are 0 to 1 kg"),
-    (lambda: Param("m", 1.0, bounds=(2, 1)), "the first must not exceed the second"),
-    (lambda: Param("m", k), "parameter 'm' has an expression for its value"),
-    (lambda: Event("e", x, direction="sideways"), "event 'e' has direction 'sideways'"),
-    (lambda: Random("r", law="cauchy"), "allowed are 'uniform' and 'normal'"),
-    (lambda: Delay("d", by=1.0), "delay 'd' has no signal"),
-    (lambda: State("x", "hello"), "is not an expression"),
-])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: State("2x"), "state '2x' is not a name"),
+        (lambda: State("a b"), "is not a name"),
+        (lambda: State("x; system('rm')"), "is not a name"),
+        (lambda: Param("m", float("nan")), "parameter 'm' is .*: a finite number is needed"),
+        (lambda: Param("m", 2.0, "kg", bounds=(0, 1)), "parameter 'm' is 2 kg: allowed are 0 to 1 kg"),
+        (lambda: Param("m", 1.0, bounds=(2, 1)), "the first must not exceed the second"),
+        (lambda: Param("m", k), "parameter 'm' has an expression for its value"),
+        (lambda: Event("e", x, direction="sideways"), "event 'e' has direction 'sideways'"),
+        (lambda: Random("r", law="cauchy"), "allowed are 'uniform' and 'normal'"),
+        (lambda: Delay("d", by=1.0), "delay 'd' has no signal"),
+        (lambda: State("x", "hello"), "is not an expression"),
+    ],
+)
 def test_quantities_check_themselves(build, message):
     with pytest.raises((ModelError, ValueRangeError), match=message):
         build()

@@ -60,7 +60,10 @@ def test_slip_runs_24_steps_with_the_thesis_parameters():
     assert np.all(run["force"] >= -1e-6)
 
 
-@pytest.mark.parametrize(("kilonewtons", "low", "high"), [(10, 56.5, 59.25), (15, 62.75, 65.25), (20, 66.25, 68.75), (25, 68.75, 71.0), (30, 70.5, 72.75), (40, 73.0, 75.0), (50, 74.5, 76.75)])
+@pytest.mark.parametrize(
+    ("kilonewtons", "low", "high"),
+    [(10, 56.5, 59.25), (15, 62.75, 65.25), (20, 66.25, 68.75), (25, 68.75, 71.0), (30, 70.5, 72.75), (40, 73.0, 75.0), (50, 74.5, 76.75)],
+)
 def test_slip_stable_angles(kilonewtons, low, high):
     """The interval of angles of attack that reach 24 steps without moving backward, within one cell of 0.25 degrees."""
     angles = np.arange(40, 80.01, 0.25)

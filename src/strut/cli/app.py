@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +23,10 @@ from strut.simulate.options import FIXED
 from strut.walkers import CATALOGUE
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
     help="""Describe a walking machine once; simulate it, look at it, hand it over as C.
 
 [bold]Begin here[/bold]
@@ -40,8 +42,17 @@ app = typer.Typer(
 Every command has its own --help.""",
 )
 
-Model = Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System (or a function returning one) of your own.")]
-Settings = Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, stiffness=20kN.")]
+Model = Annotated[
+    str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System (or a function returning one) of your own.")
+]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, stiffness=20kN.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
 
 
@@ -53,7 +64,14 @@ def progress_bar(begin: float, end: float) -> Any:
     def report(t: float) -> None:
         nonlocal bar, task
         if bar is None and time.perf_counter() - started > 0.5 and notes.is_terminal:
-            bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn(), console=notes, transient=True)
+            bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.percentage:>3.0f}%"),
+                TimeRemainingColumn(),
+                console=notes,
+                transient=True,
+            )
             bar.start()
             task = bar.add_task("simulating", total=end - begin)
         if bar is not None and task is not None:
@@ -69,10 +87,28 @@ def progress_bar(begin: float, end: float) -> Any:
 @app.command()
 def run(
     model: Model,
-    t: Annotated[str, typer.Option("-t", "--time", metavar="[BEGIN:[STEP:]]END", help="How long [s]. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.")] = "10",
+    t: Annotated[
+        str,
+        typer.Option(
+            "-t",
+            "--time",
+            metavar="[BEGIN:[STEP:]]END",
+            help="How long [s]. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.",
+        ),
+    ] = "10",
     settings: Settings = [],
-    watch: Annotated[list[str], typer.Option("--watch", "-w", metavar="NAME", help="Print this state or output over time; may be given more than once.")] = [],
-    output: Annotated[list[Path], typer.Option("-o", "--output", metavar="FILE", help="Save: .h5 (everything), .csv (a table), .html (a page with plots). May be given more than once.")] = [],
+    watch: Annotated[
+        list[str], typer.Option("--watch", "-w", metavar="NAME", help="Print this state or output over time; may be given more than once.")
+    ] = [],
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots). May be given more than once.",
+        ),
+    ] = [],
     method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
     rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
     atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
@@ -102,7 +138,9 @@ def run(
     for name in watch:
         result[name]
     for path in output:
-        saved = strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)
+        saved = (
+            strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)
+        )
         notes.print(f"wrote {escape(str(saved))}", soft_wrap=True)
     if json:
         as_json(run_data(result, watch, times.grid))
@@ -189,7 +227,9 @@ def _version(show: bool) -> None:
 
 
 @app.callback()
-def common(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False) -> None:
+def common(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False,
+) -> None:
     """Options of strut itself."""
 
 
@@ -200,5 +240,3 @@ def main(arguments: list[str] | None = None) -> None:
     except StrutError as error:
         notes.print(f"[red]error:[/red] {escape(str(error))}", soft_wrap=True)
         sys.exit(2)
-
-

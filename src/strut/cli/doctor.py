@@ -9,8 +9,8 @@ import shutil
 import subprocess
 from typing import Any
 
-import strut
 from strut.system.build import cache_directory, compiler
+from strut.version import VERSION
 
 OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "mujoco": "bench"}
 
@@ -39,7 +39,7 @@ def examine() -> list[dict[str, Any]]:
     def row(what: str, found: str, ok: bool = True, remedy: str = "") -> None:
         rows.append({"what": what, "found": found, "ok": ok, "remedy": remedy})
 
-    row("strut", strut.__version__)
+    row("strut", VERSION)
     row("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     row("cores", str(os.cpu_count()))
     cc = compiler()
@@ -51,8 +51,12 @@ def examine() -> list[dict[str, Any]]:
     entries = list(directory.glob("*.so")) if directory.is_dir() else []
     size = sum(entry.stat().st_size for entry in entries) / 1e6
     nearest = next((p for p in (directory, *directory.parents) if p.exists()), directory)
-    row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", os.access(nearest, os.W_OK),
-        "" if os.access(nearest, os.W_OK) else "not writable: set STRUT_CACHE")
+    row(
+        "cache",
+        f"{directory}, {len(entries)} compiled systems, {size:.1f} MB",
+        os.access(nearest, os.W_OK),
+        "" if os.access(nearest, os.W_OK) else "not writable: set STRUT_CACHE",
+    )
     for package in ("casadi", "numpy", "h5py"):
         row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
     for package, extra in OPTIONAL.items():

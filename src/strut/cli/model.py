@@ -47,7 +47,9 @@ def _from_file(path: Path, name: str) -> System:
         value = getattr(module, name, None)
         value = value() if callable(value) and not isinstance(value, System) else value
         if not isinstance(value, System):
-            raise ModelError(f"'{name}' in {path} is not a System nor a function that returns one; systems there: {', '.join(found) or 'none'}")
+            raise ModelError(
+                f"'{name}' in {path} is not a System nor a function that returns one; systems there: {', '.join(found) or 'none'}"
+            )
         return value
     if len(found) != 1:
         raise ModelError(f"{path} defines {len(found)} systems ({', '.join(found) or 'none'}): say which, {path}:NAME")

@@ -62,10 +62,15 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
     names, raw = trajectory.names, trajectory.raw
     final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(zip(names.z, raw.z_end, strict=True))
     data: dict[str, Any] = {
-        "system": trajectory.system_name, "status": trajectory.status, "ok": trajectory.ok, "t": [trajectory.t0, trajectory.t1],
-        "final": final, "parameters": dict(zip(names.p, trajectory.p, strict=True)),
+        "system": trajectory.system_name,
+        "status": trajectory.status,
+        "ok": trajectory.ok,
+        "t": [trajectory.t0, trajectory.t1],
+        "final": final,
+        "parameters": dict(zip(names.p, trajectory.p, strict=True)),
         "events": [{"name": n, "t": t} for n, t in zip(trajectory.events.names, trajectory.events.t, strict=True)],
-        "statistics": dict(trajectory.statistics), "provenance": dict(trajectory.provenance),
+        "statistics": dict(trajectory.statistics),
+        "provenance": dict(trajectory.provenance),
     }
     if names.stored:
         data["ledger"] = trajectory.ledger.summary()
@@ -85,18 +90,25 @@ def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -
 def run_text(trajectory: Trajectory) -> None:
     names, raw = trajectory.names, trajectory.raw
     s = trajectory.statistics
-    out.print(f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {trajectory.t1:.9g} s: [bold]{trajectory.status}[/bold]"
-              f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)")
+    out.print(
+        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {trajectory.t1:.9g} s: [bold]{trajectory.status}[/bold]"
+        f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
+    )
     if trajectory.status in EXPLAIN:
         out.print(EXPLAIN[trajectory.status])
     out.print()
-    rows = [[n, float(v), names.units.get(n.split("[")[0], "")] for n, v in
-            [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]]
+    rows = [
+        [n, float(v), names.units.get(n.split("[")[0], "")]
+        for n, v in [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]
+    ]
     table("at the end", ["state", "value", "unit"], rows)
     log = trajectory.events
     if len(log):
-        table("events", ["event", "times", "first [s]", "last [s]"],
-              [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()])
+        table(
+            "events",
+            ["event", "times", "first [s]", "last [s]"],
+            [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
+        )
     if names.stored:
         table("energy", ["where", "change [J]"], [[n, v] for n, v in trajectory.ledger.summary().items()])
 
@@ -123,7 +135,21 @@ def system_text(system: System) -> None:
 def system_data(system: System) -> dict[str, Any]:
     groups = {}
     for group in ("x", "z", "u", "p"):
-        groups[group] = [{"name": q.name, "value": q.value if isinstance(q.value, np.ndarray) else str(q.value), "unit": q.unit,
-                          "bounds": list(q.bounds), "description": q.description} for q in getattr(system, group)]
-    return {"name": system.name, "description": system.description, **groups, "outputs": list(system.outputs),
-            "events": [e.name for e in system.events], "samples": [s.name for s in system.samples]}
+        groups[group] = [
+            {
+                "name": q.name,
+                "value": q.value if isinstance(q.value, np.ndarray) else str(q.value),
+                "unit": q.unit,
+                "bounds": list(q.bounds),
+                "description": q.description,
+            }
+            for q in getattr(system, group)
+        ]
+    return {
+        "name": system.name,
+        "description": system.description,
+        **groups,
+        "outputs": list(system.outputs),
+        "events": [e.name for e in system.events],
+        "samples": [s.name for s in system.samples],
+    }

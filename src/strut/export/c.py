@@ -7,7 +7,6 @@ from pathlib import Path
 
 import casadi as ca
 
-import strut
 from strut.errors import StorageError
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.simulate.storage import written
@@ -18,6 +17,7 @@ from strut.system.quantity import Quantity, sx
 from strut.system.system import System
 from strut.system.unit import forget_text, functions_text, runtime_sources, sizes_text
 from strut.system.values import start
+from strut.version import VERSION
 
 HOST_ONLY = "strut_host.h"
 HISTORY_ROWS = 4096
@@ -47,8 +47,13 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     name = identifier(system.name)
     name = f"{name}_model" if name in ("main", "strut") else name
     runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
-    files = {f"{name}.h": _header(system, low, name), f"{name}.c": _source(system, low, name), "main.c": _main(low, name),
-             "Makefile": _makefile(name), **runtime}
+    files = {
+        f"{name}.h": _header(system, low, name),
+        f"{name}.c": _source(system, low, name),
+        "main.c": _main(low, name),
+        "Makefile": _makefile(name),
+        **runtime,
+    }
     for file, text in files.items():
         written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
     operations = {f.name(): operation_count(f) for f in (*low.functions.values(), *low.resets) if f.nnz_out()}
@@ -63,9 +68,13 @@ def _constants(system: System, name: str) -> str:
         if not labels:
             continue
         meaning = {label: _meaning(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
-        rows = [f"    {c} = {k},{meaning.get(label, '')}" for k, (c, label) in
-                enumerate(zip(identifiers(labels, f"{name}_{'y' if group == 'outputs' else group}"), labels, strict=True))]
-        blocks.append(f"enum {name}_{group} {{ /* {word} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{group.upper()} = {len(labels)}\n}};\n")
+        rows = [
+            f"    {c} = {k},{meaning.get(label, '')}"
+            for k, (c, label) in enumerate(zip(identifiers(labels, f"{name}_{'y' if group == 'outputs' else group}"), labels, strict=True))
+        ]
+        blocks.append(
+            f"enum {name}_{group} {{ /* {word} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{group.upper()} = {len(labels)}\n}};\n"
+        )
     return "\n".join(blocks)
 
 
@@ -79,10 +88,14 @@ def _meaning(q: Quantity) -> str:
 def _header(system: System, low: Lowered, name: str) -> str:
     jumps = [j.source.name for j in low.jumps]
     jump_enum = "".join(f"    {c} = {k},\n" for k, c in enumerate(identifiers(jumps, f"{name}_jump")))
-    jump_text = f"enum {name}_jump {{ /* events and samples, in the order in which they happen at one instant */\n{jump_enum}" \
-                f"    {name.upper()}_NJUMPS = {len(jumps)}\n}};\n" if jumps else ""
+    jump_text = (
+        f"enum {name}_jump {{ /* events and samples, in the order in which they happen at one instant */\n{jump_enum}"
+        f"    {name.upper()}_NJUMPS = {len(jumps)}\n}};\n"
+        if jumps
+        else ""
+    )
     return f"""/* {comment(system.name)}: {comment(system.description)}
- * Written by strut {strut.__version__}. Regenerate rather than edit.
+ * Written by strut {VERSION}. Regenerate rather than edit.
  *
  *   {name}_sim sim;                                   the whole run; no other memory is used
  *   {name}_begin(&sim, &options, t, x, z, u, p, ...)  begin
@@ -107,7 +120,7 @@ extern const strut_real {name}_p0[], {name}_u0[];
 void {name}_initial(const strut_real *p, strut_real *x, strut_real *z);
 
 /* Begin a run at time t. `stream` selects its random numbers; `history` is memory for delayed signals, `capacity` rows
- * of {1 + 2 * low.sizes['ND']} reals (none needed where the model has no delays). */
+ * of {1 + 2 * low.sizes["ND"]} reals (none needed where the model has no delays). */
 void {name}_begin({name}_sim *s, const strut_options *options, strut_real t, const strut_real *x, const strut_real *z,
     const strut_real *u, const strut_real *p, uint64_t stream, strut_real *history, int64_t capacity);
 

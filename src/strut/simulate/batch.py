@@ -111,8 +111,11 @@ def simulate_batch(
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
-    work = _native_work(model, chosen, values, begin, stops, wanted, room, seed) if isinstance(model, Native) else \
-        _virtual_work(system, chosen, values, begin, stops, wanted, room, seed)
+    work = (
+        _native_work(model, chosen, values, begin, stops, wanted, room, seed)
+        if isinstance(model, Native)
+        else _virtual_work(system, chosen, values, begin, stops, wanted, room, seed)
+    )
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
     return _batch(system, room, wanted, outputs, at is not None, chosen, clock.perf_counter() - began, interrupted)
 
@@ -136,32 +139,56 @@ def _wanted(system: System, outputs: Sequence[str]) -> np.ndarray:
 
 def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: bool) -> dict[str, Any]:
     return {
-        "t": np.zeros(runs), "x": np.zeros((runs, sizes["NX"])), "z": np.zeros((runs, sizes["NZ"])),
-        "y": np.full((runs, stops, wanted), np.nan), "work": np.zeros((runs, sizes["NW"])) if ledger else None,
-        "lost": np.zeros((runs, sizes["NL"])) if ledger else None, "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
-        "steps": np.zeros(runs, dtype=np.int64), "status": np.zeros(runs, dtype=np.int32), "cause": np.full(runs, -1, dtype=np.int32),
+        "t": np.zeros(runs),
+        "x": np.zeros((runs, sizes["NX"])),
+        "z": np.zeros((runs, sizes["NZ"])),
+        "y": np.full((runs, stops, wanted), np.nan),
+        "work": np.zeros((runs, sizes["NW"])) if ledger else None,
+        "lost": np.zeros((runs, sizes["NL"])) if ledger else None,
+        "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
+        "steps": np.zeros(runs, dtype=np.int64),
+        "status": np.zeros(runs, dtype=np.int32),
+        "cause": np.full(runs, -1, dtype=np.int32),
     }
 
 
-def _native_work(model: Native, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray,
-                 room: dict[str, Any], seed: int) -> Callable[[int, int], None]:
+def _native_work(
+    model: Native, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray, room: dict[str, Any], seed: int
+) -> Callable[[int, int], None]:
     sizes = model.sizes
     native = options.native(dense=False)
     rows = HISTORY * 16 if sizes["ND"] else 0
 
     def work(first: int, last: int) -> None:
         history = np.empty((rows, 1 + 2 * sizes["ND"]))
-        many = Many(begin, address(stops), address(values.x), address(values.z), address(values.u), address(values.p),
-                    len(stops), sizes["NX"], sizes["NZ"], sizes["NU"], sizes["NP"], seed, 0, rows, address(history),
-                    address(wanted), len(wanted),
-                    *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")])
+        many = Many(
+            begin,
+            address(stops),
+            address(values.x),
+            address(values.z),
+            address(values.u),
+            address(values.p),
+            len(stops),
+            sizes["NX"],
+            sizes["NZ"],
+            sizes["NU"],
+            sizes["NP"],
+            seed,
+            0,
+            rows,
+            address(history),
+            address(wanted),
+            len(wanted),
+            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+        )
         model.library.strut_batch(byref(native), byref(many), first, last)
 
     return work
 
 
-def _virtual_work(system: System, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray,
-                  room: dict[str, Any], seed: int) -> Callable[[int, int], None]:
+def _virtual_work(
+    system: System, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray, room: dict[str, Any], seed: int
+) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.engine import Engine
     from strut.simulate.random import Stream
@@ -181,7 +208,7 @@ def _virtual_work(system: System, options: Options, values: Start, begin: float,
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
             room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
             if room["work"] is not None:
-                room["work"][k] = run.x[run.nx:]
+                room["work"][k] = run.x[run.nx :]
                 room["lost"][k] = np.sum(run.chunks["loss"], axis=0) if run.chunks["loss"] else 0.0
 
     return work
@@ -214,8 +241,16 @@ def _spread(work: Callable[[int, int], None], runs: int, threads: int, progress:
     return False
 
 
-def _batch(system: System, room: dict[str, Any], wanted: np.ndarray, outputs: Sequence[str], sampled: bool, options: Options,
-           wall: float, interrupted: bool) -> Batch:
+def _batch(
+    system: System,
+    room: dict[str, Any],
+    wanted: np.ndarray,
+    outputs: Sequence[str],
+    sampled: bool,
+    options: Options,
+    wall: float,
+    interrupted: bool,
+) -> Batch:
     names = names_of(system)
     words = np.array([*STATUS, *names.jumps], dtype=object)
     words[0] = "not run"
@@ -234,10 +269,20 @@ def _batch(system: System, room: dict[str, Any], wanted: np.ndarray, outputs: Se
     s = len(names.supplied)
     work, lost = (room["work"], room["lost"]) if options.ledger else (np.empty((0, 0)), np.empty((0, 0)))
     return Batch(
-        room["t"], room["x"], room["z"], status, counts, shown, room["steps"],
+        room["t"],
+        room["x"],
+        room["z"],
+        status,
+        counts,
+        shown,
+        room["steps"],
         dict(zip(names.supplied, work[:, :s].T, strict=True)) if options.ledger else {},
         dict(zip(names.dissipated, -work[:, s:].T, strict=True)) if options.ledger else {},
-        dict(zip(names.lost, lost.T, strict=True)) if options.ledger else {}, names, wall, interrupted)
+        dict(zip(names.lost, lost.T, strict=True)) if options.ledger else {},
+        names,
+        wall,
+        interrupted,
+    )
 
 
 __all__ = ["Batch", "simulate", "simulate_batch"]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from strut.simulate.locate import Reading, crossing
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
 from strut.simulate.options import FIXED, STIFF, Options
 from strut.simulate.random import Stream
@@ -23,23 +24,6 @@ from strut.system.values import Start
 EPS = float(np.finfo(float).eps)
 RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
 JUMPS_AT_ONCE = 256
-
-
-class Reading(NamedTuple):
-    """A guard at one fraction of a step: its value, its rate [1/step], and whether it holds."""
-
-    a: float
-    g: float
-    r: float
-    holds: bool
-
-
-def plain(left: Reading, right: Reading) -> bool:
-    """Can the guard have no turns between two readings but the one its rates show?"""
-    change, reach = right.g - left.g, max(abs(left.r), abs(right.r))
-    if left.g * right.g > 0 and min(abs(left.g), abs(right.g)) > 2 * max(reach, abs(change)):
-        return True
-    return abs(change - (left.r + right.r) / 2) <= reach / 4
 
 
 class Engine:
@@ -177,81 +161,20 @@ class Engine:
             self.holds[i] = now
 
     def _guard_at(self, poly: np.ndarray, h: float, a: float, i: int) -> tuple[float, float]:
-        x = np.polynomial.polynomial.polyval(a, poly)
-        dx = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+        x = np.asarray(np.polynomial.polynomial.polyval(a, poly))
+        dx: Any = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
         g, r = self._look(self.t + a * h, x, dx)
         return float(g[i]), float(h * r[i])
 
-    def _extremum(self, poly: np.ndarray, h: float, i: int, left: Reading, right: Reading, sign: float, fuzz: float) -> float:
-        for tries in range(12):
-            a = (left.a + right.a) / 2 if tries % 3 == 2 else left.a + (right.a - left.a) * left.r / (left.r - right.r)
-            if not left.a < a < right.a:
-                break
-            middle = Reading(a, *self._guard_at(poly, h, a, i), False)
-            if sign * middle.g > fuzz:
-                return a
-            left, right = (middle, right) if (middle.r > 0) == (left.r > 0) else (left, middle)
-            if right.a - left.a < 64 * EPS:
-                break
-        return -1.0
-
-    def _root(self, poly: np.ndarray, h: float, i: int, a: float, b: float) -> float:
-        if not self._guard_at(poly, h, a, i)[0] < 0:
-            return a
-        m, step = b, b - a
-        before = step
-        for _ in range(100):
-            g, r = self._guard_at(poly, h, m, i)
-            following = m - g / r if r else np.inf
-            a, b = (m, b) if g < 0 else (a, m)
-            if not a < following < b or 2 * abs(g) > abs(before * r):
-                following = (a + b) / 2
-            before, step, m = step, following - m, following
-            if abs(step) <= 4 * EPS * m:
-                break
-        return m
-
-    def _between(self, poly: Callable[[], np.ndarray], h: float, i: int, left: Reading, right: Reading, fuzz: float) -> float:
-        a, b = left.a, right.a
-        if not left.holds and not right.holds:
-            if not left.r > 0 > right.r:
-                return 2.0
-            b = self._extremum(poly(), h, i, left, right, 1.0, fuzz)
-            if b < 0:
-                return 2.0
-        elif not right.holds:
-            return 2.0
-        elif left.holds or left.g >= 0:
-            leaves = left.r < 0 < right.r
-            if left.holds and not leaves:
-                return 2.0
-            a = self._extremum(poly(), h, i, left, right, -1.0, fuzz if left.holds else 0.0) if leaves else -1.0
-            if a < 0:
-                return 2.0 if left.holds else left.a
-        return self._root(poly(), h, i, a, b)
-
     def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
-        begin = Reading(0.0, self.g[i], h * self.r[i], bool(self.holds[i]))
+        begin = Reading(0.0, float(self.g[i]), h * float(self.r[i]), bool(self.holds[i]))
         end = Reading(1.0, g, h * r, self._positive(i, g, r))
-        fuzz = self._fuzz(i, r)
-        if plain(begin, end):
-            return self._between(poly, h, i, begin, end, fuzz)
-        for pieces in (4, 16, 64):
-            left, enough = begin, True
-            for k in range(1, pieces + 1):
-                right = end
-                if k < pieces:
-                    value, slope = self._guard_at(poly(), h, k / pieces, i)
-                    right = Reading(k / pieces, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
-                enough = enough and plain(left, right)
-                if enough or pieces == 64:
-                    found = self._between(poly, h, i, left, right, fuzz)
-                    if found <= 1:
-                        return found
-                left = right
-            if enough:
-                break
-        return 2.0
+
+        def read(a: float) -> Reading:
+            value, slope = self._guard_at(poly(), h, a, i)
+            return Reading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
+
+        return crossing(read, begin, end, self._fuzz(i, r))
 
     def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray]:
         """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending."""
@@ -281,7 +204,8 @@ class Engine:
             if isinstance(self.stepper, StiffStepper):
                 scale = first ** np.arange(len(poly))
                 x = np.polynomial.polynomial.polyval(first, poly)
-                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, lambda: poly * scale[:, None])
+                shortened = poly * scale[:, None]
+                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, lambda shortened=shortened: shortened)  # type: ignore[misc]
             else:
                 trial = self.stepper.trial(self.t, self.x, self.dx, length)
             g, r = self._look(self.t + length, trial.x, trial.dx)
@@ -304,7 +228,11 @@ class Engine:
         if c >= 0:
             self.tick[c] += 1
         kinds = self.low.tables["random_kind"]
-        random = [self.stream.normal() if kind else self.stream.uniform() for kind in kinds] if self.low.tables["draws_random"][j] else [0.0] * len(kinds)
+        random = (
+            [self.stream.normal() if kind else self.stream.uniform() for kind in kinds]
+            if self.low.tables["draws_random"][j]
+            else [0.0] * len(kinds)
+        )
         x = self.x[: self.nx]
         before = (self.t, x, self.z, self.u, self.p)
         new = self.low.resets[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, self._delayed(self.t), random)])
@@ -313,10 +241,18 @@ class Engine:
         if self.options.ledger:
             loss = np.array(self.low.losses[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, x_after, z_after)])).reshape(-1)
         kept = self.chunks
-        for name, value in (("jump_t", self.t), ("jump", j), ("jump_after", self.steps), ("x_before", x.copy()), ("z_before", self.z),
-                            ("x_after", x_after), ("z_after", z_after), ("loss", loss)):
+        for name, value in (
+            ("jump_t", self.t),
+            ("jump", j),
+            ("jump_after", self.steps),
+            ("x_before", x.copy()),
+            ("z_before", self.z),
+            ("x_after", x_after),
+            ("z_after", z_after),
+            ("loss", loss),
+        ):
             kept[name].append(value)
-        self.x = np.concatenate([x_after, self.x[self.nx:]])
+        self.x = np.concatenate([x_after, self.x[self.nx :]])
         self.z = z_after
         if i >= 0:
             self.holds[i] = True
@@ -463,10 +399,20 @@ class Engine:
 
     def raw(self, interrupted: bool = False) -> Raw:
         rows = shapes(self.width, self.options.degree, self.low.sizes)
-        arrays = {n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n]) for n, kept in self.chunks.items()}
+        arrays: dict[str, Any] = {n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n]) for n, kept in self.chunks.items()}
         energies = self._energies()
         lost = sum((float(row.sum()) for row in self.chunks["loss"]), 0.0)
-        gap = float(energies.sum()) - self.energy_begin - float(self.x[self.nx:].sum()) + lost
+        gap = float(energies.sum()) - self.energy_begin - float(self.x[self.nx :].sum()) + lost
         counters = {"steps": self.steps, "rejected": self.rejected, "flows": self.flows, "jumps": self.jumps}
-        return Raw(**arrays, t_end=self.t, x_end=self.x, z_end=self.z, u_end=self.u, status=self.status, cause=self.cause,
-                   interrupted=interrupted, counters=counters, balance=(gap, float(np.abs(energies).sum())))
+        return Raw(
+            **arrays,
+            t_end=self.t,
+            x_end=self.x,
+            z_end=self.z,
+            u_end=self.u,
+            status=self.status,
+            cause=self.cause,
+            interrupted=interrupted,
+            counters=counters,
+            balance=(gap, float(np.abs(energies).sum())),
+        )

@@ -128,8 +128,17 @@ class StiffStepper:
     def step(self, t: float, x: np.ndarray, t_stop: float) -> Trial | None:
         if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
             first = self.options.step if self.previous_step is None else min(self.previous_step, t_stop - t)
-            self.solver = self.solver_type(self.rate, t, x, t_stop, rtol=self.options.rtol, atol=self.options.atol, jac=self.jacobian,
-                                           max_step=min(self.options.max_step, t_stop - t), first_step=first)
+            self.solver = self.solver_type(
+                self.rate,
+                t,
+                x,
+                t_stop,
+                rtol=self.options.rtol,
+                atol=self.options.atol,
+                jac=self.jacobian,
+                max_step=min(self.options.max_step, t_stop - t),
+                first_step=first,
+            )
         self.solver.step()
         if self.solver.status == "failed":
             return None

@@ -58,8 +58,18 @@ class Options:
 
     def native(self, dense: bool) -> NativeOptions:
         code = {**FIXED, **ADAPTIVE}[self.method]
-        return NativeOptions(code, int(self.ledger), int(dense), 0, self.step or 0.0, min(self.max_step, 1e300), self.rtol,
-                             self.atol, self.zeno, self.max_steps)
+        return NativeOptions(
+            code,
+            int(self.ledger),
+            int(dense),
+            0,
+            self.step or 0.0,
+            min(self.max_step, 1e300),
+            self.rtol,
+            self.atol,
+            self.zeno,
+            self.max_steps,
+        )
 
 
 def interval(t: Any) -> tuple[float, float]:

@@ -44,8 +44,21 @@ class Raw:
 def shapes(width: int, degree: int, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """The shape of one row of every array."""
     x, z, u, loss = (sizes["NX"],), (sizes["NZ"],), (sizes["NU"],), (sizes["NL"],)
-    return {"t": (), "h": (), "poly": (degree + 1, width), "z": z, "u": u, "jump_t": (), "x_before": x, "z_before": z,
-            "x_after": x, "z_after": z, "loss": loss, "jump": (), "jump_after": ()}
+    return {
+        "t": (),
+        "h": (),
+        "poly": (degree + 1, width),
+        "z": z,
+        "u": u,
+        "jump_t": (),
+        "x_before": x,
+        "z_before": z,
+        "x_after": x,
+        "z_after": z,
+        "loss": loss,
+        "jump": (),
+        "jump_after": (),
+    }
 
 
 _INTEGERS: dict[str, type] = {"jump": np.int32, "jump_after": np.int64}

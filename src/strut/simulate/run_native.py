@@ -39,8 +39,18 @@ class NativeRun:
         rows = HISTORY if sizes["ND"] else 0
         self.history = np.empty((rows, 1 + 2 * sizes["ND"]))
         self.native_options = options.native(dense=True)
-        self.lib.strut_begin(self.at, byref(self.native_options), begin, address(start.x), address(start.z), address(start.u),
-                             address(start.p), seed, address(self.history) if rows else None, rows)
+        self.lib.strut_begin(
+            self.at,
+            byref(self.native_options),
+            begin,
+            address(start.x),
+            address(start.z),
+            address(start.u),
+            address(start.p),
+            seed,
+            address(self.history) if rows else None,
+            rows,
+        )
         self.chunks: list[dict[str, np.ndarray]] = []
         self.capacity = 128
         self.control = Control()
@@ -103,8 +113,18 @@ class NativeRun:
     def raw(self, interrupted: bool = False) -> Raw:
         t, x, z, counts = self.see()
         counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:]), strict=True))
-        return Raw(**gathered(self.chunks), t_end=t, x_end=x, z_end=z, u_end=self.parts[3], status=int(counts[0]), cause=int(counts[1]),
-                   interrupted=interrupted, counters=counters, balance=(float(self.parts[5][0]), float(self.parts[5][1])))
+        return Raw(
+            **gathered(self.chunks),
+            t_end=t,
+            x_end=x,
+            z_end=z,
+            u_end=self.parts[3],
+            status=int(counts[0]),
+            cause=int(counts[1]),
+            interrupted=interrupted,
+            counters=counters,
+            balance=(float(self.parts[5][0]), float(self.parts[5][1])),
+        )
 
 
 def native_controller(run: NativeRun, hold: Hold, begin: float) -> None:
@@ -124,4 +144,4 @@ def is_native(function: Any) -> bool:
     """Is this a C function rather than Python?"""
     import ctypes
 
-    return isinstance(function, ctypes._CFuncPtr)  # the base of every ctypes function pointer
+    return isinstance(function, ctypes._CFuncPtr)  # type: ignore[attr-defined]  # the base of every ctypes function pointer

@@ -11,7 +11,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-import strut
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.engine import Engine
 from strut.simulate.options import STIFF, Hold, Options, check_method, interval
@@ -23,6 +22,7 @@ from strut.system.event import Sample
 from strut.system.native import Native
 from strut.system.system import System
 from strut.system.values import Start, start
+from strut.version import VERSION
 
 LEDGER_TOLERANCE = 1e-3
 """Of the energy that moved: a larger residual is no integration error at sensible steps but a wrong ledger."""
@@ -86,9 +86,16 @@ def simulate(
     raw = run.raw(interrupted)
     wall = clock.perf_counter() - began
     result = Trajectory(
-        system.name, names_of(system), values.p, raw, _status(raw, names_of(system)), {**raw.counters, "wall": wall, "compile": began - called},
-        _provenance(system, chosen, seed, begin, end, model), model,
-        delays=np.array(low.functions["delays"](values.p)).reshape(-1) if system.delays else None)
+        system.name,
+        names_of(system),
+        values.p,
+        raw,
+        _status(raw, names_of(system)),
+        {**raw.counters, "wall": wall, "compile": began - called},
+        _provenance(system, chosen, seed, begin, end, model),
+        model,
+        delays=np.array(low.functions["delays"](values.p)).reshape(-1) if system.delays else None,
+    )
     if chosen.ledger and system.ledger.stored and result.ok:
         _tell_if_open(result)
     return result
@@ -100,9 +107,19 @@ def names_of(system: System) -> Names:
         low, ledger = lowered(system), system.ledger
         units = {q.name: q.unit for q in system.quantities() if q.unit}
         system.cache["names"] = Names(
-            system.labels("x"), system.labels("z"), system.labels("u"), system.labels("p"), system.labels("outputs"),
-            tuple(j.source.name for j in low.jumps), tuple(isinstance(j.source, Sample) for j in low.jumps),
-            tuple(ledger.stored), tuple(ledger.supplied), tuple(ledger.dissipated), low.loss_channels, units)
+            system.labels("x"),
+            system.labels("z"),
+            system.labels("u"),
+            system.labels("p"),
+            system.labels("outputs"),
+            tuple(j.source.name for j in low.jumps),
+            tuple(isinstance(j.source, Sample) for j in low.jumps),
+            tuple(ledger.stored),
+            tuple(ledger.supplied),
+            tuple(ledger.dissipated),
+            low.loss_channels,
+            units,
+        )
     names: Names = system.cache["names"]
     return names
 
@@ -177,13 +194,24 @@ def _status(raw: Raw, names: Names) -> str:
     return names.jumps[raw.cause] if STATUS[raw.status] == "terminal" else STATUS[raw.status]
 
 
-VERSIONS = {"strut": strut.__version__, "casadi": ca.__version__, "numpy": np.__version__, "python": platform.python_version(),
-            "machine": platform.machine()}
+VERSIONS = {
+    "strut": VERSION,
+    "casadi": str(ca.CasadiMeta.version()),
+    "numpy": np.__version__,
+    "python": platform.python_version(),
+    "machine": platform.machine(),
+}
 
 
 def _provenance(system: System, options: Options, seed: int, begin: float, end: float, model: Any) -> dict[str, Any]:
-    return {"system": system.name, **VERSIONS, "compiled": bool(model.compiled), "t": [begin, end], "seed": seed,
-            "options": dict(vars(options))}
+    return {
+        "system": system.name,
+        **VERSIONS,
+        "compiled": bool(model.compiled),
+        "t": [begin, end],
+        "seed": seed,
+        "options": dict(vars(options)),
+    }
 
 
 def _tell_if_open(result: Trajectory) -> None:
@@ -192,4 +220,7 @@ def _tell_if_open(result: Trajectory) -> None:
     if abs(gap) > LEDGER_TOLERANCE * size and abs(gap) > LEDGER_TOLERANCE * result.ledger.turnover:
         warnings.warn(
             f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of {result.ledger.turnover:.3g} J are unexplained; "
-            "either the ledger misses something or the step is too coarse (see trajectory.ledger)", LedgerWarning, stacklevel=3)
+            "either the ledger misses something or the step is too coarse (see trajectory.ledger)",
+            LedgerWarning,
+            stacklevel=3,
+        )

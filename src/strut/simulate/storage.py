@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 FORMAT = "strut trajectory 1"
 ABOUT = {
     "points": "the run as a table, a row per point; an event contributes two, before and after",
-    "points/x": "continuous states", "points/z": "discrete states", "points/u": "inputs", "points/outputs": "observables",
+    "points/x": "continuous states",
+    "points/z": "discrete states",
+    "points/u": "inputs",
+    "points/outputs": "observables",
     "points/energies": "stored energies [J]",
     "steps": "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the integrated powers [J]",
     "jumps": "resets by events and samples: number (see the attribute 'jumps'), time, state before and after, energy lost [J]",
@@ -54,7 +57,8 @@ def written(path: Path, write: Callable[[Path], None]) -> Path:
         if isinstance(error, StorageError):
             raise
         full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) or any(
-            sign in str(error) for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota"))
+            sign in str(error) for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota")
+        )
         why = "the disk is full" if full else str(error)
         raise StorageError(f"cannot write {path}: {why}; nothing was changed there, make room and save again") from error
     finally:
@@ -86,14 +90,24 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
     t, x, z, u, _ = trajectory._points
     nx = len(trajectory.names.x)
     with h5py.File(image, "w") as file:
-        head = {"format": FORMAT, "system": trajectory.system_name, "status": trajectory.status,
-                "names": json.dumps(asdict(trajectory.names)), "statistics": json.dumps(dict(trajectory.statistics)),
-                "provenance": json.dumps(dict(trajectory.provenance), default=str), "jumps": json.dumps(trajectory.names.jumps)}
+        head = {
+            "format": FORMAT,
+            "system": trajectory.system_name,
+            "status": trajectory.status,
+            "names": json.dumps(asdict(trajectory.names)),
+            "statistics": json.dumps(dict(trajectory.statistics)),
+            "provenance": json.dumps(dict(trajectory.provenance), default=str),
+            "jumps": json.dumps(trajectory.names.jumps),
+        }
         file.attrs.update(head)
         file["parameters"] = trajectory.p
         file["parameters"].attrs["columns"] = json.dumps(trajectory.names.p)
         points: dict[str, tuple[np.ndarray, tuple[str, ...]]] = {
-            "t": (t, ()), "x": (x[:, :nx], trajectory.names.x), "z": (z, trajectory.names.z), "u": (u, trajectory.names.u)}
+            "t": (t, ()),
+            "x": (x[:, :nx], trajectory.names.x),
+            "z": (z, trajectory.names.z),
+            "u": (u, trajectory.names.u),
+        }
         points["outputs"] = (trajectory._outputs, trajectory.names.outputs)
         if trajectory.names.stored:
             points["energies"] = (np.column_stack(list(trajectory.ledger.stored.values())), trajectory.names.stored)
@@ -122,15 +136,30 @@ def load(path: Path, system: System | None) -> Trajectory:
             fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS}
             end = {n: file[f"end/{n}"][()] for n in ("x_end", "z_end", "u_end")}
             statistics = json.loads(file.attrs["statistics"])
-            raw = Raw(**fields, **end, t_end=float(file["end/t_end"][()]), status=int(file["end/status"][()]),
-                      cause=int(file["end/cause"][()]), interrupted=bool(file["end/interrupted"][()]),
-                      counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")})
+            raw = Raw(
+                **fields,
+                **end,
+                t_end=float(file["end/t_end"][()]),
+                status=int(file["end/status"][()]),
+                cause=int(file["end/cause"][()]),
+                interrupted=bool(file["end/interrupted"][()]),
+                counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")},
+            )
             kept = {"outputs": file["points/outputs"][()]}
             if "points/energies" in file:
                 kept["energies"] = file["points/energies"][()]
-            names = Names(**{k: v if isinstance(v, dict) else tuple(v) for k, v in json.loads(file.attrs["names"]).items()})
-            result = Trajectory(str(file.attrs["system"]), names, file["parameters"][()], raw, str(file.attrs["status"]), statistics,
-                                json.loads(file.attrs["provenance"]), kept=kept)
+            known: dict[str, Any] = json.loads(file.attrs["names"])
+            fields_of_names: dict[str, Any] = {k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()}
+            result = Trajectory(
+                str(file.attrs["system"]),
+                Names(**fields_of_names),
+                file["parameters"][()],
+                raw,
+                str(file.attrs["status"]),
+                statistics,
+                json.loads(file.attrs["provenance"]),
+                kept=kept,
+            )
     except (OSError, KeyError, ValueError, TypeError) as error:
         if isinstance(error, StorageError):
             raise

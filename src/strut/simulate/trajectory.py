@@ -66,9 +66,12 @@ class EventLog:
         raw, names = self.trajectory.raw, self.trajectory.names
         k = self.rows[index]
         both = (*names.x, *names.z)
-        return Occurrence(self.names[index], float(self.t[index]),
-                          dict(zip(both, (*raw.x_before[k], *raw.z_before[k]), strict=True)),
-                          dict(zip(both, (*raw.x_after[k], *raw.z_after[k]), strict=True)))
+        return Occurrence(
+            self.names[index],
+            float(self.t[index]),
+            dict(zip(both, (*raw.x_before[k], *raw.z_before[k]), strict=True)),
+            dict(zip(both, (*raw.x_after[k], *raw.z_after[k]), strict=True)),
+        )
 
     def __iter__(self) -> Iterator[Occurrence]:
         return (self[k] for k in range(len(self)))
@@ -131,7 +134,8 @@ class Trajectory:
         return self.status == "done" or self.status in self.names.jumps
 
     def __repr__(self) -> str:
-        return f"<Trajectory {self.system_name}: {self.t0:g} to {self.t1:g} s, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
+        span = f"{self.t0:g} to {self.t1:g} s"
+        return f"<Trajectory {self.system_name}: {span}, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
 
     @property
     def t0(self) -> float:
@@ -281,13 +285,18 @@ class Trajectory:
         t, x, z, u, count = self._points
         n = self.names
         energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
-        work = x[:, len(n.x):]
+        work = x[:, len(n.x) :]
         if work.shape[1] != len(n.supplied) + len(n.dissipated):
             raise StrutError("this run kept no ledger: simulate with ledger=True")
         lost = np.vstack([np.zeros((1, self.raw.loss.shape[1])), np.cumsum(self.raw.loss, axis=0)])[count]
         s = len(n.supplied)
-        return Account(t, dict(zip(n.stored, energies.T, strict=True)), dict(zip(n.supplied, work[:, :s].T, strict=True)),
-                       dict(zip(n.dissipated, -work[:, s:].T, strict=True)), dict(zip(n.lost, lost.T, strict=True)))
+        return Account(
+            t,
+            dict(zip(n.stored, energies.T, strict=True)),
+            dict(zip(n.supplied, work[:, :s].T, strict=True)),
+            dict(zip(n.dissipated, -work[:, s:].T, strict=True)),
+            dict(zip(n.lost, lost.T, strict=True)),
+        )
 
     # ---- files and tables ----
 

@@ -8,5 +8,21 @@ from strut.system.native import CONTROLLER
 from strut.system.quantity import Delay, Discrete, Input, Param, Quantity, Random, State, time
 from strut.system.system import System
 
-__all__ = ["CONTROLLER", "Delay", "Discrete", "Event", "Input", "Ledger", "Param", "Quantity", "Random", "Sample", "State",
-           "System", "compiled", "join", "prefixed", "time"]
+__all__ = [
+    "CONTROLLER",
+    "Delay",
+    "Discrete",
+    "Event",
+    "Input",
+    "Ledger",
+    "Param",
+    "Quantity",
+    "Random",
+    "Sample",
+    "State",
+    "System",
+    "compiled",
+    "join",
+    "prefixed",
+    "time",
+]

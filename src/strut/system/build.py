@@ -78,7 +78,9 @@ def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: Path) 
     except OSError as error:
         if isinstance(error, CompileError):
             raise
-        raise CompileError(f"cannot write to the cache directory {directory}: {error.strerror or error}; set STRUT_CACHE to one you can write to") from error
+        raise CompileError(
+            f"cannot write to the cache directory {directory}: {error.strerror or error}; set STRUT_CACHE to one you can write to"
+        ) from error
     return library
 
 
@@ -104,7 +106,9 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: Path) -> Non
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
-            raise CompileError(f"the C compiler {cc} could not be started ({error.strerror}): set CC to one that works, or unset it") from error
+            raise CompileError(
+                f"the C compiler {cc} could not be started ({error.strerror}): set CC to one that works, or unset it"
+            ) from error
         if done.returncode != 0:
             raise CompileError(f"{cc} could not compile the generated C:\n{done.stderr[:2000]}")
         seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": str(cc), "flags": list(FLAGS)}

@@ -43,8 +43,12 @@ def _warn_once() -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn("no C compiler found: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
-                      "install gcc or clang, or set CC", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            "no C compiler found: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
+            "install gcc or clang, or set CC",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:

@@ -50,7 +50,9 @@ def join(
             raise UnknownNameError(f"join '{name}' connects to '{target}', which is not an input: {did_you_mean(target, list(inputs))}")
         sources[target] = merge(_lookup(parts, source, name) if isinstance(source, str) else source)
         if sources[target].numel() != inputs[target].size:
-            raise ModelError(f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has {inputs[target].size}")
+            raise ModelError(
+                f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has {inputs[target].size}"
+            )
     solved = _ordered(name, inputs, sources)
     plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
     kept = {q: new for q, new in quantities.items() if q.name not in sources}
@@ -65,9 +67,16 @@ def _substitution(old: list[ca.SX], new: list[ca.SX]) -> Rewrite:
     return follow
 
 
-def _assembled(name: str, parts: tuple[System, ...], quantities: Mapping[Quantity, Quantity], rename: Callable[[str], str],
-               follow: Rewrite, couplings: Mapping[str, Expression] = {}, outputs: Mapping[str, Expression] = {},
-               description: str = "") -> System:
+def _assembled(
+    name: str,
+    parts: tuple[System, ...],
+    quantities: Mapping[Quantity, Quantity],
+    rename: Callable[[str], str],
+    follow: Rewrite,
+    couplings: Mapping[str, Expression] = {},
+    outputs: Mapping[str, Expression] = {},
+    description: str = "",
+) -> System:
     """The parts as one system: quantities replaced, names renamed, every expression rewritten."""
 
     def mapped(mapping: Mapping[str, Expression]) -> dict[str, ca.SX]:
@@ -81,7 +90,7 @@ def _assembled(name: str, parts: tuple[System, ...], quantities: Mapping[Quantit
         found = []
         for part in parts:
             for jump in getattr(part, label):
-                changes = {body: mapped(getattr(jump, body)), "loss": None if jump.loss is None else mapped(jump.loss)}
+                changes: dict[str, Any] = {body: mapped(getattr(jump, body)), "loss": None if jump.loss is None else mapped(jump.loss)}
                 for other in ("guard", "when", "every", "offset"):
                     if getattr(jump, other, None) is not None:
                         changes[other] = follow(getattr(jump, other))
@@ -93,10 +102,21 @@ def _assembled(name: str, parts: tuple[System, ...], quantities: Mapping[Quantit
         if state not in flow:
             raise UnknownNameError(f"join '{name}' couples to '{state}', which is not a state: {did_you_mean(state, list(flow))}")
         flow[state] = flow[state] + follow(term)
-    entries = [{n: e for part in parts for n, e in mapped(getattr(part.ledger, kind)).items()} for kind in ("stored", "supplied", "dissipated")]
+    entries = [
+        {n: e for part in parts for n, e in mapped(getattr(part.ledger, kind)).items()} for kind in ("stored", "supplied", "dissipated")
+    ]
     return System(
-        name, x=group("x"), z=group("z"), u=group("u"), p=group("p"), randoms=group("randoms"), delays=group("delays"),
-        flow=flow, events=jumps("events", "reset"), samples=jumps("samples", "set"), ledger=Ledger(*entries),
+        name,
+        x=group("x"),
+        z=group("z"),
+        u=group("u"),
+        p=group("p"),
+        randoms=group("randoms"),
+        delays=group("delays"),
+        flow=flow,
+        events=jumps("events", "reset"),
+        samples=jumps("samples", "set"),
+        ledger=Ledger(*entries),
         outputs={n: e for part in parts for n, e in mapped(part.outputs).items()} | {n: follow(e) for n, e in outputs.items()},
         description=description,
     )
@@ -125,9 +145,11 @@ def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Qua
             raise UnknownNameError(f"no part has a parameter '{name}' to share")
         for other in same[1:]:
             if not np.array_equal(other.value, same[0].value):
-                raise ModelError(f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value before sharing '{name}'")
+                raise ModelError(
+                    f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value before sharing '{name}'"
+                )
         one = same[0].renamed(name)
-        stands.update({q: one for q in same})
+        stands.update(dict.fromkeys(same, one))
     changed = [(old, new) for old, new in stands.items() if old is not new]
     return stands, _substitution([old.sym for old, _ in changed], [new.sym for _, new in changed])
 
@@ -150,7 +172,9 @@ def _ordered(name: str, inputs: Mapping[str, Quantity], sources: Mapping[str, ca
     while len(solved) < len(sources):
         ready = [n for n in sources if n not in solved and needs[n] <= set(solved)]
         if not ready:
-            raise AlgebraicLoopError(f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay or a Sample between them")
+            raise AlgebraicLoopError(
+                f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay or a Sample between them"
+            )
         for n in ready:
             solved[n] = _substitution([inputs[m].sym for m in solved], list(solved.values()))(sources[n])
     return solved
@@ -161,5 +185,5 @@ def _circle(needs: Mapping[str, set[str]], solved: set[str]) -> str:
     while True:
         following = next(n for n in sorted(needs[path[-1]]) if n not in solved)
         if following in path:
-            return " <- ".join([*path[path.index(following):], following])
+            return " <- ".join([*path[path.index(following) :], following])
         path.append(following)

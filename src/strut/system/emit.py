@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import casadi as ca
 
@@ -29,7 +30,7 @@ def _truth(symbol: str) -> Callable[..., str]:
     return lambda a, b: f"(strut_real)({a} {symbol} {b})"
 
 
-OPERATIONS: dict[int, Callable[..., str]] = {
+OPERATIONS: dict[int, Any] = {
     ca.OP_ASSIGN: lambda a: a,
     ca.OP_ADD: _infix("+"),
     ca.OP_SUB: _infix("-"),
@@ -49,9 +50,39 @@ OPERATIONS: dict[int, Callable[..., str]] = {
     ca.OP_IF_ELSE_ZERO: lambda a, b: f"{a} != R(0) ? {b} : R(0)",
     ca.OP_SIGN: lambda a: f"strut_sign({a})",
     ca.OP_LIFT: lambda a, b: a,
-} | {getattr(ca, f"OP_{name}"): _macro(name) for name in (
-    "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SINH", "COSH", "TANH", "ASINH", "ACOSH", "ATANH", "EXP", "EXPM1",
-    "LOG", "LOG1P", "SQRT", "HYPOT", "ERF", "FLOOR", "CEIL", "FMOD", "REMAINDER", "FABS", "FMIN", "FMAX", "COPYSIGN")}
+} | {
+    getattr(ca, f"OP_{name}"): _macro(name)
+    for name in (
+        "SIN",
+        "COS",
+        "TAN",
+        "ASIN",
+        "ACOS",
+        "ATAN",
+        "ATAN2",
+        "SINH",
+        "COSH",
+        "TANH",
+        "ASINH",
+        "ACOSH",
+        "ATANH",
+        "EXP",
+        "EXPM1",
+        "LOG",
+        "LOG1P",
+        "SQRT",
+        "HYPOT",
+        "ERF",
+        "FLOOR",
+        "CEIL",
+        "FMOD",
+        "REMAINDER",
+        "FABS",
+        "FMIN",
+        "FMAX",
+        "COPYSIGN",
+    )
+}
 
 
 def operation_count(f: ca.Function) -> int:

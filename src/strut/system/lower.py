@@ -99,18 +99,42 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
     }
     functions = {name: _function(name, SIGNATURES[name], v, result) for name, result in results.items()}
     resets, losses, channels = _jump_functions(system, jumps, v, energies)
-    sizes = {"NX": flow.numel(), "NZ": v["z"].numel(), "NU": v["u"].numel(), "NP": v["p"].numel(), "NW": powers.numel(),
-             "NE": energies.numel(), "NL": len(channels), "NG": g.numel(), "NJ": len(jumps), "NC": len(system.samples),
-             "NR": v["random"].numel(), "ND": signals.numel(), "NY": functions["outputs"].numel_out(0)}
-    return Lowered(system.name, sizes, functions, resets, losses, jumps, _tables(system, jumps, v, flow), channels,
-                   _jacobians(functions, resets) if jacobians else {})
+    sizes = {
+        "NX": flow.numel(),
+        "NZ": v["z"].numel(),
+        "NU": v["u"].numel(),
+        "NP": v["p"].numel(),
+        "NW": powers.numel(),
+        "NE": energies.numel(),
+        "NL": len(channels),
+        "NG": g.numel(),
+        "NJ": len(jumps),
+        "NC": len(system.samples),
+        "NR": v["random"].numel(),
+        "ND": signals.numel(),
+        "NY": functions["outputs"].numel_out(0),
+    }
+    return Lowered(
+        system.name,
+        sizes,
+        functions,
+        resets,
+        losses,
+        jumps,
+        _tables(system, jumps, v, flow),
+        channels,
+        _jacobians(functions, resets) if jacobians else {},
+    )
 
 
 def _vectors(system: System) -> dict[str, ca.SX]:
     v = {group: column([q.sym for q in getattr(system, group)]) for group in ("x", "z", "u", "p")}
     v |= {"t": time, "d": column([q.sym for q in system.delays]), "random": column([q.sym for q in system.randoms])}
-    v |= {"dx": ca.SX.sym("dx", v["x"].numel()), "x_after": ca.SX.sym("x_after", v["x"].numel()),
-          "z_after": ca.SX.sym("z_after", v["z"].numel())}
+    v |= {
+        "dx": ca.SX.sym("dx", v["x"].numel()),
+        "x_after": ca.SX.sym("x_after", v["x"].numel()),
+        "z_after": ca.SX.sym("z_after", v["z"].numel()),
+    }
     return v
 
 
@@ -185,11 +209,11 @@ def _jacobians(functions: dict[str, ca.Function], resets: list[ca.Function]) -> 
 
     def of(f: ca.Function, label: str, variables: tuple[str, ...]) -> ca.Function:
         arguments = f.sx_in()
-        results = [sum_ for sum_ in f.call(arguments)]
-        stacked = column(results)
+        stacked = column(list(f.call(arguments)))
         by_name = dict(zip(f.name_in(), arguments, strict=True))
-        return ca.Function(label, arguments, [ca.densify(ca.jacobian(stacked, by_name[n])) for n in variables],
-                           f.name_in(), [f"d_{n}" for n in variables])
+        return ca.Function(
+            label, arguments, [ca.densify(ca.jacobian(stacked, by_name[n])) for n in variables], f.name_in(), [f"d_{n}" for n in variables]
+        )
 
     return {
         "flow_jacobian": [of(functions["flow"], "flow_jacobian", JACOBIANS["flow_jacobian"][1])],
@@ -198,5 +222,7 @@ def _jacobians(functions: dict[str, ca.Function], resets: list[ca.Function]) -> 
     }
 
 
-def _function(name: str, signature: tuple[tuple[str, ...], tuple[str, ...]], v: dict[str, ca.SX], results: tuple[ca.SX, ...]) -> ca.Function:
+def _function(
+    name: str, signature: tuple[tuple[str, ...], tuple[str, ...]], v: dict[str, ca.SX], results: tuple[ca.SX, ...]
+) -> ca.Function:
     return ca.Function(name, [v[n] for n in signature[0]], list(results), list(signature[0]), [f"out_{n}" for n in signature[1]])

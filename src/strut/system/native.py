@@ -19,14 +19,29 @@ WIDTH = dict(zip(FUNCTIONS, ("NX", "NW", "NY", "NE", "NG", "ND"), strict=True))
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("method", c_int32), ("ledger", c_int32), ("dense", c_int32), ("reserved", c_int32), ("step", c_double),
-                ("max_step", c_double), ("rtol", c_double), ("atol", c_double), ("zeno", c_double), ("max_steps", c_int64)]
+    _fields_ = [
+        ("method", c_int32),
+        ("ledger", c_int32),
+        ("dense", c_int32),
+        ("reserved", c_int32),
+        ("step", c_double),
+        ("max_step", c_double),
+        ("rtol", c_double),
+        ("atol", c_double),
+        ("zeno", c_double),
+        ("max_steps", c_int64),
+    ]
 
 
 class Record(ctypes.Structure):
-    _fields_ = [("steps_capacity", c_int64), ("steps", c_int64), *[(n, c_void_p) for n in ("t", "h", "poly", "z", "u")],
-                ("jumps_capacity", c_int64), ("jumps", c_int64),
-                *[(n, c_void_p) for n in ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")]]
+    _fields_ = [
+        ("steps_capacity", c_int64),
+        ("steps", c_int64),
+        *[(n, c_void_p) for n in ("t", "h", "poly", "z", "u")],
+        ("jumps_capacity", c_int64),
+        ("jumps", c_int64),
+        *[(n, c_void_p) for n in ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")],
+    ]
 
 
 class Control(ctypes.Structure):
@@ -34,10 +49,18 @@ class Control(ctypes.Structure):
 
 
 class Many(ctypes.Structure):
-    _fields_ = [("t0", c_double), *[(n, c_void_p) for n in ("stops", "x0", "z0", "u", "p")],
-                *[(n, c_int64) for n in ("n_stops", "x_stride", "z_stride", "u_stride", "p_stride")], ("seed", c_uint64),
-                ("first_run", c_int64), ("capacity", c_int64), ("history", c_void_p), ("wanted", c_void_p), ("n_wanted", c_int64),
-                *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")]]
+    _fields_ = [
+        ("t0", c_double),
+        *[(n, c_void_p) for n in ("stops", "x0", "z0", "u", "p")],
+        *[(n, c_int64) for n in ("n_stops", "x_stride", "z_stride", "u_stride", "p_stride")],
+        ("seed", c_uint64),
+        ("first_run", c_int64),
+        ("capacity", c_int64),
+        ("history", c_void_p),
+        ("wanted", c_void_p),
+        ("n_wanted", c_int64),
+        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+    ]
 
 
 def address(array: np.ndarray | None) -> int | None:
@@ -90,7 +113,9 @@ class Native:
         self.library.strut_eval(FUNCTIONS.index(which), m, address(t), *map(address, args), address(p), stride, address(d), address(out))
         return out
 
-    def jacobian(self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0) -> dict[str, np.ndarray]:
+    def jacobian(
+        self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
+    ) -> dict[str, np.ndarray]:
         """Dense Jacobians by name of variable; `which` is 'flow_jacobian', 'guard_jacobian' or 'reset_jacobian'."""
         s = self.sizes
         height = {"flow_jacobian": s["NX"], "guard_jacobian": s["NG"], "reset_jacobian": s["NX"] + s["NZ"]}[which]

@@ -7,7 +7,7 @@ and parameters differ only in who may change them and when.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,8 +44,8 @@ def check_name(name: str, what: str) -> str:
     return name
 
 
-def _operator(symbol: str) -> Callable[..., ca.SX]:
-    def apply(self: Quantity, *others: Expression) -> ca.SX:
+def _operator(symbol: str) -> Any:
+    def apply(self: Any, *others: Expression) -> Any:
         return getattr(self.sym, symbol)(*[sx(other) for other in others])
 
     return apply
@@ -127,13 +127,46 @@ class Quantity:
     def __str__(self) -> str:
         return self.name
 
-
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "neg", "pos", "abs",
-              "lt", "le", "gt", "ge", "matmul", "rmatmul", "mod", "rmod"):
-    setattr(Quantity, f"__{_name}__", _operator(f"__{_name}__"))
-for _name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "sqrt", "exp",
-              "log", "fabs", "sign", "floor", "ceil"):  # numpy.sin(quantity) calls quantity.sin()
-    setattr(Quantity, _name, _operator(_name))
+    # arithmetic is that of the symbol
+    __add__ = _operator("__add__")
+    __radd__ = _operator("__radd__")
+    __sub__ = _operator("__sub__")
+    __rsub__ = _operator("__rsub__")
+    __mul__ = _operator("__mul__")
+    __rmul__ = _operator("__rmul__")
+    __truediv__ = _operator("__truediv__")
+    __rtruediv__ = _operator("__rtruediv__")
+    __pow__ = _operator("__pow__")
+    __rpow__ = _operator("__rpow__")
+    __neg__ = _operator("__neg__")
+    __pos__ = _operator("__pos__")
+    __abs__ = _operator("__abs__")
+    __lt__ = _operator("__lt__")
+    __le__ = _operator("__le__")
+    __gt__ = _operator("__gt__")
+    __ge__ = _operator("__ge__")
+    __matmul__ = _operator("__matmul__")
+    __rmatmul__ = _operator("__rmatmul__")
+    __mod__ = _operator("__mod__")
+    __rmod__ = _operator("__rmod__")
+    # numpy.sin(quantity) calls quantity.sin()
+    sin = _operator("sin")
+    cos = _operator("cos")
+    tan = _operator("tan")
+    arcsin = _operator("arcsin")
+    arccos = _operator("arccos")
+    arctan = _operator("arctan")
+    arctan2 = _operator("arctan2")
+    sinh = _operator("sinh")
+    cosh = _operator("cosh")
+    tanh = _operator("tanh")
+    sqrt = _operator("sqrt")
+    exp = _operator("exp")
+    log = _operator("log")
+    fabs = _operator("fabs")
+    sign = _operator("sign")
+    floor = _operator("floor")
+    ceil = _operator("ceil")
 
 
 class State(Quantity):

@@ -84,8 +84,9 @@ class System:
     def _slices(self, group: str) -> dict[str, slice]:
         found: dict[str, slice] = {}
         at = 0
-        parts = ([(n, e.numel()) for n, e in self.outputs.items()] if group == "outputs"
-                 else [(q.name, q.size) for q in getattr(self, group)])
+        parts = (
+            [(n, e.numel()) for n, e in self.outputs.items()] if group == "outputs" else [(q.name, q.size) for q in getattr(self, group)]
+        )
         for name, size in parts:
             found[name] = slice(at, at + size)
             for i, label in enumerate(component_labels(name, size)):
@@ -104,8 +105,10 @@ class System:
         raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, known)}")
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(getattr(self, group))} {word}" for group, word in
-                          (("x", "states"), ("z", "discrete"), ("u", "inputs"), ("p", "parameters"), ("events", "events")))
+        sizes = ", ".join(
+            f"{len(getattr(self, group))} {word}"
+            for group, word in (("x", "states"), ("z", "discrete"), ("u", "inputs"), ("p", "parameters"), ("events", "events"))
+        )
         return f"<System {self.name}: {sizes}>"
 
     # ---- values ----

@@ -50,15 +50,17 @@ def functions_text(lowered: Lowered) -> str:
 
 def unit_text(lowered: Lowered) -> str:
     """The whole unit compiled for simulation: model, runtime, host side."""
-    return "\n".join([
-        '#include "strut_math.h"',
-        sizes_text(lowered, "strut_model"),
-        '#include "strut_types.h"',
-        functions_text(lowered),
-        '#include "strut_run.h"',
-        '#include "strut_host.h"',
-        _jacobian_entry(lowered) if lowered.jacobians else "",
-    ])
+    return "\n".join(
+        [
+            '#include "strut_math.h"',
+            sizes_text(lowered, "strut_model"),
+            '#include "strut_types.h"',
+            functions_text(lowered),
+            '#include "strut_run.h"',
+            '#include "strut_host.h"',
+            _jacobian_entry(lowered) if lowered.jacobians else "",
+        ]
+    )
 
 
 def _table(name: str, values: list[int]) -> str:
@@ -78,7 +80,7 @@ def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], count:
 
 
 def _jacobian_entry(lowered: Lowered) -> str:
-    reset = ("STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;")
+    reset = "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;"
     return f"""
 /* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. */
 STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,

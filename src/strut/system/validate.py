@@ -70,8 +70,13 @@ def validated(system: System) -> dict[str, Any]:
 
     flow = {}
     for name, rate in _by_name(system.flow, states, f"the flow of system '{system.name}'").items():
-        flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd",
-                                 "a flow cannot use random numbers; hold them in a discrete state with a Sample", states[name])
+        flow[name] = scope.allow(
+            merge(rate),
+            f"the flow of '{name}'",
+            "txzupd",
+            "a flow cannot use random numbers; hold them in a discrete state with a Sample",
+            states[name],
+        )
     for name in states:
         if name not in flow:
             raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
@@ -79,14 +84,27 @@ def validated(system: System) -> dict[str, Any]:
     for q in (*groups["x"], *groups["z"]):
         scope.allow(merge(q.value), f"the initial value of '{q.name}'", "p", "initial values may depend on parameters only", q.size)
     groups["delays"] = tuple(
-        _with_symbol(q, signal=scope.allow(merge(q.signal), f"the signal of delay '{q.name}'", "txzup", "a delay cannot delay a delay; delay the original signal by the sum"),
-                     by=scope.allow(merge(q.by), f"the duration of delay '{q.name}'", "p", "a duration is constant during a run: use parameters only"),
-                     before=scope.allow(merge(q.before), f"the past of delay '{q.name}'", "tp", "nothing but time and parameters exists before a run"))
-        for q in groups["delays"])
+        _with_symbol(
+            q,
+            signal=scope.allow(
+                merge(q.signal),
+                f"the signal of delay '{q.name}'",
+                "txzup",
+                "a delay cannot delay a delay; delay the original signal by the sum",
+            ),
+            by=scope.allow(
+                merge(q.by), f"the duration of delay '{q.name}'", "p", "a duration is constant during a run: use parameters only"
+            ),
+            before=scope.allow(
+                merge(q.before), f"the past of delay '{q.name}'", "tp", "nothing but time and parameters exists before a run"
+            ),
+        )
+        for q in groups["delays"]
+    )
 
     events = tuple(_checked_event(e, scope, sizes, merge) for e in system.events)
     samples = tuple(_checked_sample(s, scope, sizes, merge) for s in system.samples)
-    _unique([e.name for e in (*events, *samples)], f"events and samples of system '{system.name}'")
+    _unique([*(e.name for e in events), *(s.name for s in samples)], f"events and samples of system '{system.name}'")
 
     outputs = {}
     for name, expression in system.outputs.items():
@@ -94,24 +112,36 @@ def validated(system: System) -> dict[str, Any]:
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
     _unique([q.name for qs in groups.values() for q in qs] + list(outputs), f"names of system '{system.name}'")
 
-    return {**groups, "flow": {name: flow[name] for name in states}, "events": events, "samples": samples,
-            "outputs": outputs, "ledger": _checked_ledger(system.ledger, scope, merge)}
+    return {
+        **groups,
+        "flow": {name: flow[name] for name in states},
+        "events": events,
+        "samples": samples,
+        "outputs": outputs,
+        "ledger": _checked_ledger(system.ledger, scope, merge),
+    }
 
 
-def _merged_quantities(system: System) -> tuple[dict[str, tuple[Quantity, ...]], Callable[[Expression], ca.SX]]:
+def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:
     """The groups with equal parameters of one name made one, and the substitution that makes expressions follow."""
-    groups: dict[str, tuple[Quantity, ...]] = {}
+    groups: dict[str, tuple[Any, ...]] = {}
     old, new = [], []
     for group, kind in KINDS.items():
         kept: dict[str, Quantity] = {}
         for q in getattr(system, group):
             if not isinstance(q, kind):
-                raise ModelError(f"'{q}' stands in {group} of system '{system.name}' but is a {getattr(q, 'kind', type(q).__name__)}: {kind.__name__} needed")
+                raise ModelError(
+                    f"'{q}' stands in {group} of system '{system.name}' but is a {getattr(q, 'kind', type(q).__name__)}: "
+                    f"{kind.__name__} needed"
+                )
             first = kept.setdefault(q.name, q)
             if first is q:
                 continue
             if group != "p" or first.size != q.size or not np.array_equal(first.value, q.value) or first.bounds != q.bounds:
-                raise ModelError(f"{q.kind} '{q.name}' stands twice in system '{system.name}' with different definitions: rename one, or use one object in both places")
+                raise ModelError(
+                    f"{q.kind} '{q.name}' stands twice in system '{system.name}' with different definitions: "
+                    "rename one, or use one object in both places"
+                )
             old.append(q.sym)
             new.append(first.sym)
         groups[group] = tuple(kept.values())
@@ -158,19 +188,39 @@ def _checked_reset(reset: Mapping, owner: str, scope: Scope, sizes: Mapping[str,
 def _checked_loss(loss: Mapping | None, owner: str, scope: Scope, merge: Callable) -> dict[str, ca.SX] | None:
     if loss is None:
         return None
-    return {str(n): scope.allow(merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event") for n, v in loss.items()}
+    return {
+        str(n): scope.allow(merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event")
+        for n, v in loss.items()
+    }
 
 
 def _checked_event(event: Event, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Event:
     owner = f"event '{event.name}'"
-    guard = scope.allow(merge(event.guard), f"the guard of {owner}", "txzup",
-                        "a guard cannot use random numbers or delays; hold them in a state")
+    guard = scope.allow(
+        merge(event.guard), f"the guard of {owner}", "txzup", "a guard cannot use random numbers or delays; hold them in a state"
+    )
     if not scope.groups_in(guard, owner) & {"t", "x", "z", "u"}:
-        raise GuardError(f"the guard of {owner} in system '{scope.system}' is {guard}, which never changes during a run: let it depend on time or a state")
-    when = None if event.when is None else scope.allow(
-        merge(event.when), f"the 'when' of {owner}", "zup", "it may depend on discrete states, inputs and parameters; put the rest in the guard")
-    return replace(event, guard=guard, when=when, reset=_checked_reset(event.reset, owner, scope, sizes, merge),
-                   loss=_checked_loss(event.loss, owner, scope, merge))
+        raise GuardError(
+            f"the guard of {owner} in system '{scope.system}' is {guard}, which never changes during a run: "
+            "let it depend on time or a state"
+        )
+    when = (
+        None
+        if event.when is None
+        else scope.allow(
+            merge(event.when),
+            f"the 'when' of {owner}",
+            "zup",
+            "it may depend on discrete states, inputs and parameters; put the rest in the guard",
+        )
+    )
+    return replace(
+        event,
+        guard=guard,
+        when=when,
+        reset=_checked_reset(event.reset, owner, scope, sizes, merge),
+        loss=_checked_loss(event.loss, owner, scope, merge),
+    )
 
 
 def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Sample:
@@ -179,8 +229,13 @@ def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merg
     if every.is_constant() and not float(ca.DM(every)) > 0:
         raise ModelError(f"{owner} in system '{scope.system}' has period {float(ca.DM(every)):g} s: it must be positive")
     offset = scope.allow(merge(sample.offset), f"the offset of {owner}", "p", "an offset is constant during a run: use parameters only")
-    return replace(sample, every=every, offset=offset, set=_checked_reset(sample.set, owner, scope, sizes, merge),
-                   loss=_checked_loss(sample.loss, owner, scope, merge))
+    return replace(
+        sample,
+        every=every,
+        offset=offset,
+        set=_checked_reset(sample.set, owner, scope, sizes, merge),
+        loss=_checked_loss(sample.loss, owner, scope, merge),
+    )
 
 
 def _checked_ledger(ledger: Ledger, scope: Scope, merge: Callable) -> Ledger:

@@ -65,7 +65,10 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
     if given is not None and not isinstance(given, Mapping):
         array = np.asarray(given, dtype=float)
         if array.shape not in (shape, (size,), (1, size)):
-            raise ShapeError(f"{WORDS[group]}s of '{system.name}' need {size} number(s) ({', '.join(system.labels(group)) or 'there are none'}); got shape {array.shape}")
+            raise ShapeError(
+                f"{WORDS[group]}s of '{system.name}' need {size} number(s) "
+                f"({', '.join(system.labels(group)) or 'there are none'}); got shape {array.shape}"
+            )
         _check(system, group, array)
         return np.ascontiguousarray(array if array.shape == shape else np.broadcast_to(array, shape))
     if not given and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
@@ -73,7 +76,9 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
     places = system.slices(group)
     for name in given or {}:
         if name not in places:
-            raise UnknownNameError(f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, [q.name for q in quantities])}")
+            raise UnknownNameError(
+                f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, [q.name for q in quantities])}"
+            )
     array = _defaults(system, group, shape, p)
     by_name = {q.name: q for q in quantities}
     for name, value in (given or {}).items():
@@ -87,7 +92,9 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
             raise ModelError(f"{WORDS[group]} '{name}' is {value!r}: a number is needed") from error
         width = where.stop - where.start
         try:
-            array[..., where] = numbers[:, None] if runs is not None and numbers.ndim == 1 and (width == 1 or len(numbers) != width) else numbers
+            array[..., where] = (
+                numbers[:, None] if runs is not None and numbers.ndim == 1 and (width == 1 or len(numbers) != width) else numbers
+            )
         except ValueError as error:
             raise ShapeError(f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed") from error
     return array

@@ -25,15 +25,23 @@ class Virtual:
         s = self.sizes
         t = np.atleast_1d(np.asarray(t, dtype=float))
         m = len(t)
-        values = {"t": t.reshape(m, 1), "x": rows(x, m, s["NX"]), "z": rows(z, m, s["NZ"]), "u": rows(u, m, s["NU"]),
-                  "p": rows(p, m, s["NP"]), "d": rows(d, m, s["ND"]) if s["ND"] else np.empty((m, 0))}
+        values = {
+            "t": t.reshape(m, 1),
+            "x": rows(x, m, s["NX"]),
+            "z": rows(z, m, s["NZ"]),
+            "u": rows(u, m, s["NU"]),
+            "p": rows(p, m, s["NP"]),
+            "d": rows(d, m, s["ND"]) if s["ND"] else np.empty((m, 0)),
+        }
         f = self.lowered.functions["flow_and_powers" if which == "powers" else which]
         names = SIGNATURES[f.name()][0]
         result = f.map(m)(*[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names])
         chosen = result[1] if which == "powers" else result
         return np.array(chosen).T.reshape(m, s[WIDTH[which]])
 
-    def jacobian(self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0) -> dict[str, np.ndarray]:
+    def jacobian(
+        self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
+    ) -> dict[str, np.ndarray]:
         values = {"t": t, "x": x, "z": z, "u": u, "p": p, "d": d, "random": random}
         f = self.lowered.jacobians[which][jump if which == "reset_jacobian" else 0]
         result = f(*[ca.DM(np.asarray(values[n], dtype=float).reshape(-1)) for n in f.name_in()])

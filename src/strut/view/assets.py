@@ -55,11 +55,14 @@ DRAW = """
   const look = () => {
     const style = getComputedStyle(document.documentElement), color = name => style.getPropertyValue(name).trim();
     const wanted = { "font.color": color("--ink"), "font.family": getComputedStyle(document.body).fontFamily, "font.size": 13,
+      paper_bgcolor: color("--paper"), plot_bgcolor: color("--paper"),
       "hoverlabel.bgcolor": color("--tint"), "hoverlabel.bordercolor": color("--line"), "hoverlabel.font.color": color("--ink"),
       "modebar.color": color("--soft"), "modebar.activecolor": color("--accent"), "modebar.bgcolor": "rgba(0,0,0,0)" };
     for (const axis of ["xaxis", "yaxis"]) {
       wanted[axis + ".gridcolor"] = color("--line");
       wanted[axis + ".linecolor"] = color("--line");
+      wanted[axis + ".spikecolor"] = color("--soft");
+      wanted[axis + ".spikethickness"] = 1;
       wanted[axis + ".title.font.color"] = color("--soft");
     }
     return wanted;

@@ -13,7 +13,7 @@ from strut.simulate.account import Account
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-MOST_POINTS = 4000
+MOST_POINTS = 8000
 """In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no peak is lost."""
 
 GAPS = 1000
@@ -64,7 +64,7 @@ def shown(values: np.ndarray) -> np.ndarray:
 def _between(trajectory: Trajectory) -> np.ndarray:
     """Times between the points of a run that has few."""
     t = trajectory.t
-    if not 1 < len(t) <= MOST_POINTS // 2 or trajectory.t1 <= trajectory.t0:
+    if not 1 < len(t) <= MOST_POINTS // 4 or trajectory.t1 <= trajectory.t0:
         return np.empty(0)
     least = min(PIECES, MOST_POINTS // (2 * len(t)))
     pieces = np.maximum(np.ceil(np.diff(t) * GAPS / (trajectory.t1 - trajectory.t0)), least).astype(int)

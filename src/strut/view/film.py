@@ -23,13 +23,13 @@ MOST_FRAMES = 3000
 
 
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
-    """Frames, camera and scale for `PLAYER`; nothing for a run without points, or one loaded without its system."""
+    """Frames, camera and scale for `PLAYER`; nothing for a run without points, or loaded without its system."""
     names = planar_points(trajectory.names.outputs)
-    span = trajectory.t1 - trajectory.t0
-    t = np.linspace(trajectory.t0, trajectory.t1, 1 + int(np.clip(math.ceil(span * RATE), 0, MOST_FRAMES)))
-    moments = trajectory.at(t)
-    if not names or not all(label in moments.values for pair in names.values() for label in pair):
+    if not names or trajectory.model is None:
         return None
+    frames = int(np.clip(math.ceil((trajectory.t1 - trajectory.t0) * RATE), 0, MOST_FRAMES))
+    t = np.linspace(trajectory.t0, trajectory.t1, frames + 1)
+    moments = trajectory.at(t)
     places = np.array([[moments[label] for label in pair] for pair in names.values()])  # point, coordinate, frame
     whole = np.isfinite(places).all(axis=(0, 1))
     t, places = t[whole], places[:, :, whole]

@@ -15,6 +15,7 @@ from strut.errors import MissingExtraError, StrutError
 from strut.simulate.storage import written
 from strut.view import plots
 from strut.view.assets import DRAW, STYLE
+from strut.view.curves import MOST_POINTS
 from strut.view.film import PLAYER, film
 
 if TYPE_CHECKING:
@@ -50,13 +51,11 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise MissingExtraError("plotly", "an HTML page", "view") from error
-    drawn = Drawn()
+    drawn, picture = Drawn(), film(trajectory)
     sections = [
-        _heading(trajectory, title, remarks), _moving(trajectory), _states(trajectory, drawn), _energy(trajectory, drawn),
+        _heading(trajectory, title, remarks), _moving(trajectory, picture), _states(trajectory, drawn), _energy(trajectory, drawn),
         _outputs(trajectory, drawn), _parameters(trajectory), _events(trajectory), _provenance(trajectory),
     ]
-    picture = film(trajectory)
-    data = _data("film", json.dumps(picture, allow_nan=False)) if picture else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -72,7 +71,7 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
 {"".join(sections)}
 </main>
 {_data("figures", f"[{','.join(figure.to_json() for figure in drawn.figures)}]")}
-{data}
+{_data("film", json.dumps(picture, allow_nan=False)) if picture else ""}
 <script>{DRAW}{PLAYER}</script>
 </body>
 </html>
@@ -111,17 +110,15 @@ def _heading(run: Trajectory, title: str | None, remarks: str) -> str:
     return f'<h1>{_safe(title or run.system_name)}</h1>\n<p class="verdict">{verdict}</p>\n{said}<dl class="facts">{tiles}</dl>\n'
 
 
-def _moving(run: Trajectory) -> str:
-    points = list(plots.planar_points(run.names.outputs))
-    if not points:
-        return ""
-    if run.model is None:
-        return _section("In motion", _note("A run loaded from a file needs its system to be shown in motion: "
-                                           "Trajectory.load(file, system=...)."))
+def _moving(run: Trajectory, picture: dict[str, Any] | None) -> str:
+    points = ", ".join(plots.planar_points(run.names.outputs))
+    if not picture:
+        told = "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...)."
+        return _section("In motion", _note(told)) if points and run.model is None else ""
     return _section("In motion", f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
-{_note(f"Points: {', '.join(points)}. Horizontal distances below; seen from the side, x to the right and z up.")}""")
+{_note(f"Points: {points}. Horizontal distances below; seen from the side, x to the right and z up.")}""")
 
 
 def _states(run: Trajectory, drawn: Drawn) -> str:
@@ -131,6 +128,8 @@ def _states(run: Trajectory, drawn: Drawn) -> str:
         content += _note(f"{len(run.events):,} events: too many to mark.")
     elif counts:
         content += _note("Thin vertical lines mark events: " + ", ".join(f"{name} ({n})" for name, n in counts.items()) + ".")
+    if len(run.t) > MOST_POINTS:
+        content += _note(f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in every interval.")
     if portraits := plots.phase_portraits(run):
         content += f'<h3>Phase portrait</h3>\n<div class="pair">{drawn(portraits)}</div>\n'
     return _section("States", content)
@@ -180,7 +179,7 @@ def _change(event: Occurrence, most: int = 4) -> str:
 def _provenance(run: Trajectory) -> str:
     about = {key: value for key, value in run.provenance.items() if key != "options"}
     lists = {"run": about, "options": run.provenance.get("options", {}),
-             "statistics": {key: _duration(value) if key == "wall" else f"{value:,.6g}" for key, value in run.statistics.items()}}
+             "statistics": {key: _duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}}
     tables = "".join(_table((name, ""), [(key, _value(value)) for key, value in rows.items()]) for name, rows in lists.items() if rows)
     varied = any(np.ptp(run[name]) > 0 for name in run.names.u)
     advice = "With the same system" + (" and the controller that set its inputs" if varied else "") + ":"

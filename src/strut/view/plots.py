@@ -131,7 +131,7 @@ def _by_unit(trajectory: Trajectory, labels: Iterable[str], shape: str = "linear
         groups.setdefault(unit_of(trajectory, label), []).append(label)
     figures = []
     for group in groups.values():
-        figure = _over_time(trajectory, _axis(trajectory, group))
+        figure = _over_time(trajectory, _axis(trajectory, group), height=270 + 12 * max(0, len(group) - 6))  # room for the legend
         for k, (label, (t, values)) in enumerate(curves(trajectory, group).items()):
             _draw(figure, label, t, values, color=PALETTE[k % len(PALETTE)], dash=DASHES[k // len(PALETTE) % len(DASHES)], shape=shape)
         figure.update_layout(showlegend=len(group) > 1)  # of a single one the axis tells the name

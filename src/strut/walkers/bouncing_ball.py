@@ -15,13 +15,17 @@ def bouncing_ball(**values: float) -> System:
     g = Param("g", 9.81, "m/s^2")
 
     bounce = Event(
-        "bounce", guard=height, direction="down",
+        "bounce",
+        guard=height,
+        direction="down",
         reset={velocity: -restitution * velocity, bounces: bounces + 1},
         loss={"bounce": (1 - restitution**2) * mass * velocity**2 / 2},
     )
     return System(
         "bouncing_ball",
-        x=(height, velocity), z=(bounces,), p=(mass, restitution, g),
+        x=(height, velocity),
+        z=(bounces,),
+        p=(mass, restitution, g),
         flow={height: velocity, velocity: -g},
         events=(bounce,),
         ledger=Ledger(stored={"kinetic": mass * velocity**2 / 2, "gravity": mass * g * height}),

@@ -21,7 +21,9 @@ def pendulum(**values: float) -> System:
     weight = mass * g * length
     return System(
         "pendulum",
-        x=(angle, rate), u=(torque,), p=(mass, length, damping, g),
+        x=(angle, rate),
+        u=(torque,),
+        p=(mass, length, damping, g),
         flow={angle: rate, rate: (torque - damping * rate - weight * ca.sin(angle)) / inertia},
         outputs={"tip_x": length * ca.sin(angle), "tip_z": -length * ca.cos(angle)},
         ledger=Ledger(

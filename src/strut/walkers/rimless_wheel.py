@@ -33,19 +33,26 @@ def rimless_wheel(**values: float) -> System:
 
     def strike(name: str, guard: ca.SX, sign: int) -> Event:
         return Event(
-            name, guard=guard, loss={"impact": lost},
+            name,
+            guard=guard,
+            loss={"impact": lost},
             reset={angle: angle - sign * 2 * half, rate: kept * rate, steps: steps + sign, foot: foot + sign * 2 * length * ca.sin(half)},
         )
 
     hub_height = length * ca.cos(angle) - foot * ca.sin(slope)
     return System(
         "rimless_wheel",
-        x=(angle, rate), z=(foot, steps), p=(mass, length, spokes, slope, g),
+        x=(angle, rate),
+        z=(foot, steps),
+        p=(mass, length, spokes, slope, g),
         flow={angle: rate, rate: g / length * ca.sin(angle)},
         events=(strike("heel_strike", angle - slope - half, 1), strike("back_strike", slope - half - angle, -1)),
         outputs={
-            "hub_x": foot * ca.cos(slope) + length * ca.sin(angle), "hub_z": hub_height,
-            "foot_x": foot * ca.cos(slope), "foot_z": -foot * ca.sin(slope), "speed": length * rate * ca.cos(angle),
+            "hub_x": foot * ca.cos(slope) + length * ca.sin(angle),
+            "hub_z": hub_height,
+            "foot_x": foot * ca.cos(slope),
+            "foot_z": -foot * ca.sin(slope),
+            "speed": length * rate * ca.cos(angle),
         },
         ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
         description="spokes around a mass, rolling down a slope",

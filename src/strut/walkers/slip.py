@@ -34,17 +34,25 @@ def slip(**values: float) -> System:
     landing_height = length * ca.sin(attack)
     return System(
         "slip",
-        x=(x, y, vx, vy), z=(stance, foot, steps), p=(mass, length, stiffness, attack, g, max_steps),
+        x=(x, y, vx, vy),
+        z=(stance, foot, steps),
+        p=(mass, length, stiffness, attack, g, max_steps),
         flow={x: vx, y: vy, vx: force * (x - foot) / leg / mass, vy: force * y / leg / mass - g},
         events=(
-            Event("touchdown", landing_height - y, when=1 - stance, loss={},
-                  reset={stance: 1, foot: x + length * ca.cos(attack), steps: steps + 1}),
+            Event(
+                "touchdown",
+                landing_height - y,
+                when=1 - stance,
+                loss={},
+                reset={stance: 1, foot: x + length * ca.cos(attack), steps: steps + 1},
+            ),
             Event("takeoff", leg - length, when=stance, reset={stance: 0}, loss={}),
             Event("fell", -y, terminal=True, priority=1),
             Event("finished", steps - max_steps + 0.5, terminal=True, priority=2),
         ),
         outputs={"leg": ca.if_else(stance > 0, leg, length), "force": force},
-        ledger=Ledger(stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y,
-                              "spring": stance * stiffness * (length - leg) ** 2 / 2}),
+        ledger=Ledger(
+            stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
+        ),
         description="spring-mass runner with a fixed angle of attack",
     ).using(values)

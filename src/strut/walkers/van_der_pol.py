@@ -12,7 +12,8 @@ def van_der_pol(**values: float) -> System:
     mu = Param("mu", 5.0, bounds=(0, 1e9), description="strength of the nonlinear damping; stiff when large")
     return System(
         "van_der_pol",
-        x=(position, velocity), p=(mu,),
+        x=(position, velocity),
+        p=(mu,),
         flow={position: velocity, velocity: mu * (1 - position**2) * velocity - position},
         description="nonlinear oscillator with a limit cycle",
     ).using(values)
