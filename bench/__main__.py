@@ -44,7 +44,7 @@ def main(
         console.print(f"every timing: {output}")
         load, cores = os.getloadavg()[1], os.cpu_count() or 1
         if load > cores:
-            console.print(f"[bold]the machine was busy[/bold] (load {load:.1f} on {cores} cores): trust no difference smaller than best to median")
+            console.print(f"[bold]the machine was busy[/bold] (load {load:.1f} on {cores} cores): small differences mean nothing")
 
 
 if __name__ == "__main__":

@@ -42,8 +42,11 @@ def main(directory: str | Path = "demo") -> Path:
 
     Path(directory).mkdir(parents=True, exist_ok=True)
     page = view.page(
-        walk, Path(directory) / "index.html", title="A rimless wheel walks down a slope",
-        remarks=f"Its rate after impact tends to {steady:.6f} rad/s, where a step gains on the slope what the impact takes away.")
+        walk,
+        Path(directory) / "index.html",
+        title="A rimless wheel walks down a slope",
+        remarks=f"Its rate after impact tends to {steady:.6f} rad/s, where a step gains on the slope what the impact takes away.",
+    )
     print()
     print(f"  A page to look at: {page.resolve()}")
     return page

@@ -3,7 +3,7 @@
 from strut import view, walkers
 from strut.errors import StrutError
 from strut.export import export
-from strut.simulate import Hold, Trajectory, simulate, simulate_batch
+from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
 from strut.system import (
     CONTROLLER,
     Delay,
@@ -32,6 +32,7 @@ __all__ = [
     "Hold",
     "Input",
     "Ledger",
+    "Moment",
     "Param",
     "Random",
     "Sample",

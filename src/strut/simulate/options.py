@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,6 +71,12 @@ class Options:
             self.zeno,
             self.max_steps,
         )
+
+
+@functools.lru_cache(maxsize=256)
+def chosen_options(**options: Any) -> Options:
+    """The same options are checked once."""
+    return Options(**options)
 
 
 def interval(t: Any) -> tuple[float, float]:

@@ -106,6 +106,9 @@ class NativeRun:
         chunk = {}
         for name, offset, row, counts_steps in places:
             n = record.steps if counts_steps else record.jumps
+            if not n:
+                chunk[name] = np.empty((0, *self.rows[name]), dtype=kind_of(name))
+                continue
             piece = block[offset : offset + n * row]
             chunk[name] = piece.reshape(n, *self.rows[name]) if kind_of(name) is np.float64 else piece.view(kind_of(name))[:n]
         self.chunks.append(chunk)

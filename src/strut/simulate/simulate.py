@@ -13,7 +13,7 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.engine import Engine
-from strut.simulate.options import STIFF, Hold, Options, check_method, interval
+from strut.simulate.options import STIFF, Hold, Options, check_method, chosen_options, interval
 from strut.simulate.raw import STATUS, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.trajectory import Names, Trajectory
@@ -59,7 +59,7 @@ def simulate(
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
     begin, end = interval(t)
-    chosen = Options(**options)
+    chosen = chosen_options(**options)
     low = lowered(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()

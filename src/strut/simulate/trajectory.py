@@ -152,6 +152,9 @@ class Trajectory:
         """Times, states (with integrated powers), discrete states, inputs, and how many jumps came before."""
         raw = self.raw
         m, width = len(raw.t), len(raw.x_end)
+        if m and not len(raw.jump):
+            rows = (np.append(raw.t, raw.t_end), np.vstack([raw.poly[:, 0], raw.x_end]), np.vstack([raw.z, raw.z_end]))
+            return *rows, np.vstack([raw.u, raw.u_end]), np.zeros(m + 1, dtype=int)
         jumps_after = np.bincount(raw.jump_after, minlength=m + 1) if len(raw.jump_after) else np.zeros(m + 1, dtype=int)
         ends = np.append(raw.t[1:], raw.t_end) if m else np.empty(0)
         shown = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)

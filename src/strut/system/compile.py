@@ -58,7 +58,10 @@ def compiled(system: System, jacobians: bool = False, backend: str | None = None
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
     key = f"compiled-{backend}-{jacobians}"
     if key not in system.cache:
-        system.cache[key] = _make(lowered(system, jacobians), backend)
+        if backend == "auto" and compiler() is not None:
+            system.cache[key] = compiled(system, jacobians, "native")
+        else:
+            system.cache[key] = _make(lowered(system, jacobians), backend)
     made: Native | Virtual = system.cache[key]
     return made
 

@@ -100,11 +100,12 @@ def literal(value: float) -> str:
 
 
 def _power(base: str, exponent: str, constant: float | None) -> str:
-    """Small whole powers by multiplication: pow() costs ten times as much."""
+    """Small whole and half powers by multiplication and square root: pow() costs ten times as much."""
     if constant is not None and constant in (2.0, 3.0, 4.0):
         return " * ".join([base] * int(constant))
-    if constant == 0.5:
-        return f"STRUT_SQRT({base})"
+    if constant in (0.5, 1.5, -0.5, -1.5):
+        root = f"STRUT_SQRT({base})" if abs(constant) == 0.5 else f"({base} * STRUT_SQRT({base}))"
+        return root if constant > 0 else f"R(1) / {root}"
     return f"STRUT_POW({base}, {exponent})"
 
 

@@ -338,14 +338,14 @@ def _sum(weights: tuple[float, ...], end: int | None = None) -> str:
 
 
 def _stage(row: tuple[float, ...], into: str) -> str:
-    return f"    for (int i = 0; i < n; i++)\n        {into}[i] = s->x[i] + h * ({_sum(row)});\n"
+    return f"    for (int i = 0; i < STRUT_N; i++)\n        {into}[i] = s->x[i] + h * ({_sum(row)});\n"
 
 
 def c_text(m: Tableau) -> str:
     """`name`, a trial step that returns its error, and `name_dense`, its dense output, as C."""
     end = len(m.b)
     text = f"/* strut runtime: one step of {m.name}, written out so that no zero is multiplied. */\n\n"
-    text += f"STRUT_FN strut_real STRUT_({m.name})(STRUT_(sim) * s, strut_real h, int n)\n{{\n    strut_real *x = s->x_new;\n"
+    text += f"STRUT_FN strut_real STRUT_({m.name})(STRUT_(sim) * s, strut_real h)\n{{\n    strut_real *x = s->x_new;\n"
     for k, row in enumerate(m.a, start=1):
         text += _stage(row, "x") + f"    STRUT_(rate)(s, s->t + R({m.c[k]!r}) * h, x, s->k[{k}]);\n"
     text += _stage(m.b, "x")
@@ -359,12 +359,12 @@ def c_text(m: Tableau) -> str:
         text += f"        e5 += strut_sq(({_sum(m.errors[0])}) / e);\n        e3 += strut_sq(({_sum(m.errors[1])}) / e);\n    }}\n"
         text += "    e = e5 + R(0.01) * e3;\n    e = e > R(0) ? h * e5 / STRUT_SQRT(e * R(STRUT_SLOTS(STRUT_NX))) : e;\n"
         text += f"    if (e <= R(1)) {last}    return e;\n}}\n"
-    text += f"\nSTRUT_FN void STRUT_({m.name}_dense)(STRUT_(sim) * s, strut_real h, int n)\n{{\n"
+    text += f"\nSTRUT_FN void STRUT_({m.name}_dense)(STRUT_(sim) * s, strut_real h)\n{{\n"
     if m.extra_a:
-        text += "    strut_real x[STRUT_SLOTS(STRUT_N)];\n    for (int i = 0; i < n; i++) s->k[12][i] = s->dx_new[i];\n"
+        text += "    strut_real x[STRUT_SLOTS(STRUT_N)];\n    for (int i = 0; i < STRUT_N; i++) s->k[12][i] = s->dx_new[i];\n"
         for k, row in enumerate(m.extra_a):
             text += _stage(row, "x") + f"    STRUT_(rate)(s, s->t + R({m.extra_c[k]!r}) * h, x, s->k[{end + 1 + k}]);\n"
-    text += "    for (int i = 0; i < n; i++) {\n        s->poly[0][i] = s->x[i];\n"
+    text += "    for (int i = 0; i < STRUT_N; i++) {\n        s->poly[0][i] = s->x[i];\n"
     if m.extra_a:
         text += "        strut_real f0 = s->x_new[i] - s->x[i], f1 = h * s->dx[i] - f0;\n"
         text += "        strut_real f2 = R(2) * f0 - h * (s->dx_new[i] + s->dx[i]);\n"

@@ -31,7 +31,9 @@ def forget_text(lowered: Lowered) -> str:
 def functions_text(lowered: Lowered) -> str:
     """Tables and functions of the model."""
     parts = [_table(name, values) for name, values in lowered.tables.items()]
-    parts += [emit(f, name, *SIGNATURES[name]) for name, f in lowered.functions.items()]
+    parts += [emit(f, name, *SIGNATURES[name]) for name, f in lowered.functions.items() if name != "flow_and_powers" or lowered.sizes["NW"]]
+    if not lowered.sizes["NW"]:
+        parts.append(NO_POWERS)
     parts += [emit(f, f"reset_{k}", *RESET) for k, f in enumerate(lowered.resets)]
     parts += [emit(f, f"loss_{k}", *LOSS) for k, f in enumerate(lowered.losses)]
     parts.append(_choose("reset", *RESET, len(lowered.resets)))
@@ -61,6 +63,15 @@ def unit_text(lowered: Lowered) -> str:
             _jacobian_entry(lowered) if lowered.jacobians else "",
         ]
     )
+
+
+NO_POWERS = """STRUT_FN void STRUT_(flow_and_powers)(strut_real t, const strut_real *x, const strut_real *z, const strut_real *u,
+    const strut_real *p, const strut_real *d, strut_real *STRUT_RESTRICT out_dx, strut_real *STRUT_RESTRICT out_w)
+{
+    (void)out_w;
+    STRUT_(flow)(t, x, z, u, p, d, out_dx);
+}
+"""
 
 
 def _table(name: str, values: list[int]) -> str:

@@ -79,7 +79,7 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
             raise UnknownNameError(
                 f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, [q.name for q in quantities])}"
             )
-    array = _defaults(system, group, shape, p)
+    array = _defaults(system, group, shape, p, given or {})
     by_name = {q.name: q for q in quantities}
     for name, value in (given or {}).items():
         where = places[name]
@@ -105,25 +105,31 @@ def _check(system: System, group: str, array: np.ndarray) -> None:
         q.check(array[..., system.slices(group)[q.name]])
 
 
-def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None) -> np.ndarray:
+def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None, given: Mapping) -> np.ndarray:
+    """The system's own values; expressions of parameters are evaluated where `given` does not replace them."""
     array = np.empty(shape)
+    columns = None
     for q in getattr(system, group):
         where = system.slices(group)[q.name]
         if isinstance(q.value, np.ndarray):
             array[..., where] = q.value
-        else:
-            f = initial_function(system)
-            columns = np.array(f(np.atleast_2d(p).T)) if p is not None else np.empty((0, 0))
-            rows = {name: k for k, name in enumerate(_expressed(system))}
-            array[..., where] = columns[[rows[label] for label in q.labels]].T.reshape(*shape[:-1], q.size)
+        elif q.name not in given:
+            if columns is None:
+                f, rows = _initial(system)
+                columns = np.array(f(np.atleast_2d(p).T))  # type: ignore[arg-type]
+            array[..., where] = columns[rows[q.name]].T.reshape(*shape[:-1], q.size)
     return array
 
 
-def _expressed(system: System) -> list[str]:
-    return [label for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray) for label in q.labels]
-
-
-def initial_function(system: System) -> ca.Function:
-    """Initial values that are expressions of parameters; called with a matrix it maps over its columns."""
-    values = [sx(q.value) for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray)]
-    return ca.Function("initial", [ca.vertcat(*[q.sym for q in system.p])], [ca.densify(ca.vertcat(*values))])
+def _initial(system: System) -> tuple[ca.Function, dict[str, slice]]:
+    """Initial values that are expressions of parameters, and where each stands; made once. Called with a matrix, the
+    function maps over its columns."""
+    expressed = [q for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray)]
+    key = "initial " + " ".join(q.name for q in expressed)
+    if key not in system.cache:
+        ends = np.cumsum([0, *(q.size for q in expressed)])
+        places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(expressed)}
+        values = ca.densify(ca.vertcat(*[sx(q.value) for q in expressed]))
+        system.cache[key] = ca.Function("initial", [ca.vertcat(*[q.sym for q in system.p])], [values]), places
+    made: tuple[ca.Function, dict[str, slice]] = system.cache[key]
+    return made

@@ -28,8 +28,10 @@ def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.
     points, inner = trajectory.table(), _between(trajectory)
     between = trajectory.table(inner) if len(inner) else {}
     t, order = _merged(trajectory.t, inner)
-    return {label: (t, np.concatenate([points[label], between[label]])[order]) if label in between else (trajectory.t, points[label])
-            for label in labels}
+    return {
+        label: (t, np.concatenate([points[label], between[label]])[order]) if label in between else (trajectory.t, points[label])
+        for label in labels
+    }
 
 
 def account(trajectory: Trajectory) -> Account:
@@ -39,16 +41,21 @@ def account(trajectory: Trajectory) -> Account:
         return books
     n = trajectory.names
     x, z, u = trajectory._states(inner)
-    energies, work = trajectory._evaluate("energies", inner, x, z, u), x[:, len(n.x):]
-    bought, spent = work[:, : len(n.supplied)], -work[:, len(n.supplied):]
+    energies, work = trajectory._evaluate("energies", inner, x, z, u), x[:, len(n.x) :]
+    bought, spent = work[:, : len(n.supplied)], -work[:, len(n.supplied) :]
     t, order = _merged(books.t, inner)
     last = np.searchsorted(books.t, inner, side="right") - 1  # losses happen at points only
 
     def longer(entries: Iterable[tuple[str, np.ndarray]], more: np.ndarray) -> dict[str, np.ndarray]:
         return {name: np.concatenate([values, column])[order] for (name, values), column in zip(entries, more.T, strict=True)}
 
-    return Account(t, longer(books.stored.items(), energies), longer(books.supplied.items(), bought),
-                   longer(books.dissipated.items(), spent), {name: np.concatenate([e, e[last]])[order] for name, e in books.lost.items()})
+    return Account(
+        t,
+        longer(books.stored.items(), energies),
+        longer(books.supplied.items(), bought),
+        longer(books.dissipated.items(), spent),
+        {name: np.concatenate([e, e[last]])[order] for name, e in books.lost.items()},
+    )
 
 
 def shown(values: np.ndarray) -> np.ndarray:

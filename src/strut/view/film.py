@@ -38,9 +38,21 @@ def film(trajectory: Trajectory) -> dict[str, Any] | None:
     camera, window = _camera(t, places)
     still = bool((camera == camera[:, :1]).all())
     return {
-        "t": _short(t), "camera": [_short(c) for c in camera], "still": still, "window": _short(window), "tick": _tick(float(window.max())),
-        "points": [{"name": name, "x": _short(x), "z": _short(z), "ground": name.split(".")[-1].startswith("foot"),
-                    "color": PALETTE[k % len(PALETTE)]} for k, (name, (x, z)) in enumerate(zip(names, places, strict=True))],
+        "t": _short(t),
+        "camera": [_short(c) for c in camera],
+        "still": still,
+        "window": _short(window),
+        "tick": _tick(float(window.max())),
+        "points": [
+            {
+                "name": name,
+                "x": _short(x),
+                "z": _short(z),
+                "ground": name.split(".")[-1].startswith("foot"),
+                "color": PALETTE[k % len(PALETTE)],
+            }
+            for k, (name, (x, z)) in enumerate(zip(names, places, strict=True))
+        ],
     }
 
 

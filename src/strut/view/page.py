@@ -53,8 +53,14 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
         raise MissingExtraError("plotly", "an HTML page", "view") from error
     drawn, picture = Drawn(), film(trajectory)
     sections = [
-        _heading(trajectory, title, remarks), _moving(trajectory, picture), _states(trajectory, drawn), _energy(trajectory, drawn),
-        _outputs(trajectory, drawn), _parameters(trajectory), _events(trajectory), _provenance(trajectory),
+        _heading(trajectory, title, remarks),
+        _moving(trajectory, picture),
+        _states(trajectory, drawn),
+        _energy(trajectory, drawn),
+        _outputs(trajectory, drawn),
+        _parameters(trajectory),
+        _events(trajectory),
+        _provenance(trajectory),
     ]
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -102,9 +108,14 @@ def _heading(run: Trajectory, title: str | None, remarks: str) -> str:
     else:
         verdict = f'<span class="stopped">Stopped</span> at {run.t1:.6g} s: {_safe(run.status)}.'
     count = run.statistics
-    facts = {"system": run.system_name, "status": run.status, "time": f"{run.t0:g} to {run.t1:.6g} s",
-             "steps": f"{count.get('steps', len(run.raw.t)):,.0f}", "events": f"{len(run.events):,}",
-             "wall time": _duration(count.get("wall", math.nan))}
+    facts = {
+        "system": run.system_name,
+        "status": run.status,
+        "time": f"{run.t0:g} to {run.t1:.6g} s",
+        "steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
+        "events": f"{len(run.events):,}",
+        "wall time": _duration(count.get("wall", math.nan)),
+    }
     tiles = "".join(f"<div><dt>{_safe(name)}</dt><dd>{_safe(value)}</dd></div>" for name, value in facts.items())
     said = f'<p class="remarks">{_safe(remarks)}</p>' if remarks else ""
     return f'<h1>{_safe(title or run.system_name)}</h1>\n<p class="verdict">{verdict}</p>\n{said}<dl class="facts">{tiles}</dl>\n'
@@ -115,10 +126,13 @@ def _moving(run: Trajectory, picture: dict[str, Any] | None) -> str:
     if not picture:
         told = "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...)."
         return _section("In motion", _note(told)) if points and run.model is None else ""
-    return _section("In motion", f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
+    return _section(
+        "In motion",
+        f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
-{_note(f"Points: {points}. Horizontal distances below; seen from the side, x to the right and z up.")}""")
+{_note(f"Points: {points}. Horizontal distances below; seen from the side, x to the right and z up.")}""",
+    )
 
 
 def _states(run: Trajectory, drawn: Drawn) -> str:
@@ -144,8 +158,10 @@ def _energy(run: Trajectory, drawn: Drawn) -> str:
         return _section("Energy", _note(str(error)))
     rows = [(name, f"{value:+.6g}" if name != "residual" else f"{value:.3g}") for name, value in account.summary().items()]
     content = drawn([plots.energy(run), plots.residual(run)])
-    content += _note(f"Largest residual {account.residual:.3g} J, {account.relative:.2g} of the energy that moved. "
-                     "It is what stored, supplied, dissipated and lost energy leave unexplained.")
+    content += _note(
+        f"Largest residual {account.residual:.3g} J, {account.relative:.2g} of the energy that moved. "
+        "It is what stored, supplied, dissipated and lost energy leave unexplained."
+    )
     return _section("Energy", content + "<h3>Over the whole run</h3>\n" + _table(("", "change of stored energy [J]"), rows, numbers=(1,)))
 
 
@@ -166,8 +182,11 @@ def _events(run: Trajectory) -> str:
     first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     more = len(run.events) - len(first)
-    return _section("Events", _table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), kind="box long")
-                    + (_note(f"and {more:,} more, not listed") if more else ""))
+    return _section(
+        "Events",
+        _table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), kind="box long")
+        + (_note(f"and {more:,} more, not listed") if more else ""),
+    )
 
 
 def _change(event: Occurrence, most: int = 4) -> str:
@@ -178,21 +197,31 @@ def _change(event: Occurrence, most: int = 4) -> str:
 
 def _provenance(run: Trajectory) -> str:
     about = {key: value for key, value in run.provenance.items() if key != "options"}
-    lists = {"run": about, "options": run.provenance.get("options", {}),
-             "statistics": {key: _duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}}
-    tables = "".join(_table((name, ""), [(key, _value(value)) for key, value in rows.items()]) for name, rows in lists.items() if rows)
+    counted = {key: _duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}
+    lists = {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
+    tables = "".join(_table((name, ""), list(rows.items())) for name, rows in lists.items() if rows)
     varied = any(np.ptp(run[name]) > 0 for name in run.names.u)
     advice = "With the same system" + (" and the controller that set its inputs" if varied else "") + ":"
-    return _section("Where it comes from", f'<div class="side">{tables}</div>\n'
-                    f"<h3>How to run it again</h3>\n<p>{advice}</p>\n<pre><code>{_safe(again(run))}</code></pre>\n")
+    return _section(
+        "Where it comes from",
+        f'<div class="side">{tables}</div>\n<h3>How to run it again</h3>\n<p>{advice}</p>\n<pre><code>{_safe(again(run))}</code></pre>\n',
+    )
 
 
 def again(run: Trajectory) -> str:
     """Python that repeats a run, given its `system`."""
     begin = {group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")}
-    given = {"t": tuple(run.provenance.get("t", (run.t0, run.t1))), "x0": begin["x"], "z0": begin["z"], "u": begin["u"],
-             "p": dict(zip(run.names.p, run.p.tolist(), strict=True)), "seed": run.provenance.get("seed", 0)}
-    given |= {key: value for key, value in run.provenance.get("options", {}).items() if value not in (None, math.inf)}
+    given = {
+        "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
+        "x0": begin["x"],
+        "z0": begin["z"],
+        "u": begin["u"],
+        "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
+        "seed": run.provenance.get("seed", 0),
+    }
+    given |= {
+        key: value for key, value in run.provenance.get("options", {}).items() if value not in (None, math.inf) and key.isidentifier()
+    }
     lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
     return "\n".join(["import strut", "", f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
@@ -214,6 +243,7 @@ def _note(text: str) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), kind: str = "box") -> str:
     """A table of plain texts; the columns `numbers` stand to the right."""
+
     def line(cells: Sequence[object], tag: str) -> str:
         kinds = [' class="number"' if k in numbers else "" for k in range(len(cells))]
         return "<tr>" + "".join(f"<{tag}{kind}>{_safe(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>\n"
@@ -225,10 +255,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple
 def _data(name: str, text: str) -> str:
     """JSON as a part of the page: within a script element only '<' could end it."""
     return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>'
-
-
-def _value(value: Any) -> str:
-    return " to ".join(f"{v:g}" for v in value) + " s" if isinstance(value, (list, tuple)) else str(value)
 
 
 def _duration(seconds: float) -> str:

@@ -76,8 +76,12 @@ def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
     books = account(trajectory)
     figure = _over_time(trajectory, "energy [J]", height=380)
-    kinds = (("", books.stored, "solid"), (", supplied", books.supplied, "dash"), (", dissipated", books.dissipated, "dot"),
-             (", lost in events", books.lost, "dashdot"))
+    kinds = (
+        ("", books.stored, "solid"),
+        (", supplied", books.supplied, "dash"),
+        (", dissipated", books.dissipated, "dot"),
+        (", lost in events", books.lost, "dashdot"),
+    )
     lines = [(name + kind, values, dash) for kind, entries, dash in kinds for name, values in entries.items()]
     for k, (name, values, dash) in enumerate(lines):
         _draw(figure, name, books.t, values, color=PALETTE[k % len(PALETTE)], dash=dash)
@@ -154,8 +158,7 @@ def _over_time(trajectory: Trajectory, y: str, height: int = 270) -> Figure:
     times = trajectory.events.t
     if 0 < len(times) <= MOST_EVENTS:
         path = "".join(f"M{t!r},0V1" for t in times.tolist())
-        figure.add_shape(type="path", path=path, xref="x", yref="paper", layer="below", opacity=0.6,
-                         line={"color": NEUTRAL, "width": 0.7})
+        figure.add_shape(type="path", path=path, xref="x", yref="paper", layer="below", opacity=0.6, line={"color": NEUTRAL, "width": 0.7})
     return figure
 
 
@@ -165,12 +168,20 @@ def _figure(x: str, y: str, height: int = 270) -> Figure:
     except ImportError as error:
         raise MissingExtraError("plotly", "an HTML page", "view") from error
     clear = "rgba(0,0,0,0)"
-    return go.Figure(layout={
-        "template": "none", "height": height, "margin": {"l": 76, "r": 14, "t": 10, "b": 46}, "paper_bgcolor": clear, "plot_bgcolor": clear,
-        "xaxis": {"title": {"text": x}, "zeroline": False},
-        "yaxis": {"title": {"text": y}, "zeroline": False},
-        "showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, "hovermode": "x unified",
-    })
+    return go.Figure(
+        layout={
+            "template": "none",
+            "height": height,
+            "margin": {"l": 76, "r": 14, "t": 10, "b": 46},
+            "paper_bgcolor": clear,
+            "plot_bgcolor": clear,
+            "xaxis": {"title": {"text": x}, "zeroline": False},
+            "yaxis": {"title": {"text": y}, "zeroline": False},
+            "showlegend": True,
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+            "hovermode": "x unified",
+        }
+    )
 
 
 def _axis(trajectory: Trajectory, labels: list[str]) -> str:

@@ -24,6 +24,8 @@ typedef struct {
     int64_t tick;
 } strut_control;
 
+static int strut_width(const STRUT_(sim) * s) { return s->options.ledger ? STRUT_N : STRUT_NX; }
+
 static double *strut_put(double *to, const double *from, int n)
 {
     for (int i = 0; i < n; i++) to[i] = from[i];
@@ -32,7 +34,7 @@ static double *strut_put(double *to, const double *from, int n)
 
 static void strut_keep_step(const STRUT_(sim) * s, strut_record *r)
 {
-    int n = STRUT_(width)(s);
+    int n = strut_width(s);
     int64_t k = r->steps++;
     double *poly = r->poly + k * (s->degree + 1) * n;
     r->t[k] = s->t0;
@@ -142,7 +144,7 @@ STRUT_EXPORT int64_t strut_sim_size(void) { return (int64_t)sizeof(STRUT_(sim));
 STRUT_EXPORT void strut_see(const STRUT_(sim) * s, double *t, double *x, double *z, double *u, int64_t *counts, double *balance)
 {
     *t = s->t;
-    strut_put(x, s->x, STRUT_(width)(s));
+    strut_put(x, s->x, strut_width(s));
     strut_put(z, s->z, STRUT_NZ);
     strut_put(u, s->u, STRUT_NU);
     counts[0] = s->status;

@@ -5,49 +5,49 @@
 
 STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t);
 
-STRUT_FN int STRUT_(width)(const STRUT_(sim) * s) { return s->options.ledger ? STRUT_N : STRUT_NX; }
-
 STRUT_FN void STRUT_(rate)(STRUT_(sim) * s, strut_real t, const strut_real *x, strut_real *dx)
 {
     STRUT_(delayed)(s, t);
     s->flows++;
-    if (s->options.ledger)
+    if (s->options.ledger) {
         STRUT_(flow_and_powers)(t, x, s->z, s->u, s->p, s->d, dx, dx + STRUT_NX);
-    else
+    } else {
         STRUT_(flow)(t, x, s->z, s->u, s->p, s->d, dx);
+        for (int i = STRUT_NX; i < STRUT_N; i++) dx[i] = R(0);
+    }
 }
 
-STRUT_FN void STRUT_(euler)(STRUT_(sim) * s, strut_real h, int n)
+STRUT_FN void STRUT_(euler)(STRUT_(sim) * s, strut_real h)
 {
-    for (int i = 0; i < n; i++) s->x_new[i] = s->x[i] + h * s->dx[i];
+    for (int i = 0; i < STRUT_N; i++) s->x_new[i] = s->x[i] + h * s->dx[i];
     STRUT_(rate)(s, s->t + h, s->x_new, s->dx_new);
 }
 
-STRUT_FN void STRUT_(rk4)(STRUT_(sim) * s, strut_real h, int n)
+STRUT_FN void STRUT_(rk4)(STRUT_(sim) * s, strut_real h)
 {
     strut_real *x = s->x_new, half = h / R(2);
-    for (int i = 0; i < n; i++) x[i] = s->x[i] + half * s->dx[i];
+    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + half * s->dx[i];
     STRUT_(rate)(s, s->t + half, x, s->k[1]);
-    for (int i = 0; i < n; i++) x[i] = s->x[i] + half * s->k[1][i];
+    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + half * s->k[1][i];
     STRUT_(rate)(s, s->t + half, x, s->k[2]);
-    for (int i = 0; i < n; i++) x[i] = s->x[i] + h * s->k[2][i];
+    for (int i = 0; i < STRUT_N; i++) x[i] = s->x[i] + h * s->k[2][i];
     STRUT_(rate)(s, s->t + h, x, s->k[3]);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < STRUT_N; i++)
         x[i] = s->x[i] + h / R(6) * (s->dx[i] + R(2) * s->k[1][i] + R(2) * s->k[2][i] + s->k[3][i]);
     STRUT_(rate)(s, s->t + h, x, s->dx_new);
 }
 
 /* Velocity Verlet for every position whose rate is itself a state; the other states by Heun. Symplectic where
  * accelerations depend on positions and time alone, second order everywhere. */
-STRUT_FN void STRUT_(leapfrog)(STRUT_(sim) * s, strut_real h, int n)
+STRUT_FN void STRUT_(leapfrog)(STRUT_(sim) * s, strut_real h)
 {
     strut_real *x = s->x_new;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < STRUT_N; i++) {
         int v = i < STRUT_NX ? STRUT_(velocity_of)[i] : -1;
         x[i] = s->x[i] + h * (s->dx[i] + (v >= 0 ? h / R(2) * s->dx[v] : R(0)));
     }
     STRUT_(rate)(s, s->t + h, x, s->k[1]);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < STRUT_N; i++) {
         int v = i < STRUT_NX ? STRUT_(velocity_of)[i] : -1;
         if (v < 0) x[i] = s->x[i] + h / R(2) * (s->dx[i] + s->k[1][i]);
     }
@@ -56,17 +56,17 @@ STRUT_FN void STRUT_(leapfrog)(STRUT_(sim) * s, strut_real h, int n)
 
 /* Adams-Bashforth predictor, Adams-Moulton corrector, fourth order, PECE; it starts, and restarts after every jump
  * and every step of another length, with Runge-Kutta. */
-STRUT_FN void STRUT_(abm4)(STRUT_(sim) * s, strut_real h, int n)
+STRUT_FN void STRUT_(abm4)(STRUT_(sim) * s, strut_real h)
 {
     strut_real *x = s->x_new, c = h / R(24);
     if (s->n_past < 3 || STRUT_FABS(h - s->h_past) > R(1e3) * STRUT_EPS * h) {
-        STRUT_(rk4)(s, h, n);
+        STRUT_(rk4)(s, h);
         return;
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < STRUT_N; i++)
         x[i] = s->x[i] + c * (R(55) * s->dx[i] - R(59) * s->past[0][i] + R(37) * s->past[1][i] - R(9) * s->past[2][i]);
     STRUT_(rate)(s, s->t + h, x, s->k[1]);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < STRUT_N; i++)
         x[i] = s->x[i] + c * (R(9) * s->k[1][i] + R(19) * s->dx[i] - R(5) * s->past[0][i] + s->past[1][i]);
     STRUT_(rate)(s, s->t + h, x, s->dx_new);
 }
@@ -81,9 +81,9 @@ STRUT_FN strut_real STRUT_(scale)(const STRUT_(sim) * s, int i)
 #include "strut_dop853.h"
 
 /* Cubic Hermite through both ends: third degree, enough for every method of order four or less. */
-STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h, int n)
+STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < STRUT_N; i++) {
         strut_real a = s->x[i], b = s->x_new[i], da = h * s->dx[i], db = h * s->dx_new[i];
         s->poly[0][i] = a;
         s->poly[1][i] = da;
@@ -96,16 +96,15 @@ STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h, int n)
 /* One trial step of length h. Returns the error relative to the tolerance; 0 for fixed-step methods. */
 STRUT_FN strut_real STRUT_(trial)(STRUT_(sim) * s, strut_real h)
 {
-    int n = STRUT_(width)(s);
     strut_real error = R(0);
     s->covered = 0;
     switch (s->options.method) {
-    case STRUT_EULER: STRUT_(euler)(s, h, n); break;
-    case STRUT_RK4: STRUT_(rk4)(s, h, n); break;
-    case STRUT_LEAPFROG: STRUT_(leapfrog)(s, h, n); break;
-    case STRUT_ABM4: STRUT_(abm4)(s, h, n); break;
-    case STRUT_DOPRI5: error = STRUT_(dopri5)(s, h, n); break;
-    default: error = STRUT_(dop853)(s, h, n); break;
+    case STRUT_EULER: STRUT_(euler)(s, h); break;
+    case STRUT_RK4: STRUT_(rk4)(s, h); break;
+    case STRUT_LEAPFROG: STRUT_(leapfrog)(s, h); break;
+    case STRUT_ABM4: STRUT_(abm4)(s, h); break;
+    case STRUT_DOPRI5: error = STRUT_(dopri5)(s, h); break;
+    default: error = STRUT_(dop853)(s, h); break;
     }
     return error;
 }
@@ -113,22 +112,20 @@ STRUT_FN strut_real STRUT_(trial)(STRUT_(sim) * s, strut_real h)
 /* Dense output of the trial step of length h. */
 STRUT_FN void STRUT_(cover)(STRUT_(sim) * s, strut_real h)
 {
-    int n = STRUT_(width)(s);
     if (s->covered) return;
     s->covered = 1;
     if (s->options.method == STRUT_DOPRI5)
-        STRUT_(dopri5_dense)(s, h, n);
+        STRUT_(dopri5_dense)(s, h);
     else if (s->options.method == STRUT_DOP853)
-        STRUT_(dop853_dense)(s, h, n);
+        STRUT_(dop853_dense)(s, h);
     else
-        STRUT_(hermite)(s, h, n);
+        STRUT_(hermite)(s, h);
 }
 
 /* State (and, where dx is not null, its rate) at the fraction a of the step just covered. */
 STRUT_FN void STRUT_(interpolate)(const STRUT_(sim) * s, strut_real h, strut_real a, strut_real *x, strut_real *dx)
 {
-    int n = STRUT_(width)(s);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < STRUT_N; i++) {
         strut_real value = s->poly[s->degree][i], slope = R(0);
         for (int k = s->degree - 1; k >= 0; k--) {
             slope = slope * a + value;

@@ -172,7 +172,7 @@ STRUT_FN strut_real STRUT_(first_step)(STRUT_(sim) * s, strut_real longest, stru
     }
     h = d0 < R(1e-10) || d1 < R(1e-10) ? R(1e-6) : R(0.01) * STRUT_SQRT(d0 / d1);
     h = strut_min(h, longest);
-    STRUT_(euler)(s, h, STRUT_(width)(s));
+    STRUT_(euler)(s, h);
     for (int i = 0; i < STRUT_NX; i++)
         d2 += strut_sq((s->dx_new[i] - s->dx[i]) / (s->options.atol + s->options.rtol * STRUT_FABS(s->x[i]))) / n;
     d2 = strut_max(d1, d2 / (h * h));

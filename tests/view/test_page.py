@@ -1,0 +1,316 @@
+"""The page of a run: what it shows is what was computed, it stands alone, and nothing in it is taken for HTML."""
+
+import html
+import json
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import strut
+from strut import Event, State, System, view, walkers
+from strut.errors import MissingExtraError, StorageError
+from strut.simulate import storage
+from strut.view import curves, film, plots
+from strut.view.page import LISTED_EVENTS, again, document
+
+pytest.importorskip("plotly")
+EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return strut.simulate(walkers.rimless_wheel(), t=10)
+
+
+@pytest.fixture(scope="module")
+def swing():
+    return strut.simulate(walkers.pendulum(damping=0.1), t=10)
+
+
+@pytest.fixture(scope="module")
+def evil(walk):
+    """A run every name of which would inject, as one loaded from a file could have."""
+    n = walk.names
+    groups = {g: tuple(f"{EVIL}{name}" for name in getattr(n, g)) for g in ("x", "z", "p", "jumps", "stored", "lost", "outputs")}
+    names = replace(n, **groups, units={EVIL + name: EVIL for name in n.units})
+    return replace(walk, system_name=EVIL, status=EVIL, names=names, provenance={**walk.provenance, EVIL: EVIL})
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and what is written in the scripts and outside of them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.text, self.inside = [], [], "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+    def data(self, name):
+        scripts = [attributes for tag, attributes in self.tags if tag == "script"]
+        return json.loads(self.scripts[[a.get("id") for a in scripts].index(name)])
+
+
+def traces(figures):
+    return {trace.name: trace for figure in figures for trace in figure.data}
+
+
+# ---- figures ----
+
+
+@pytest.mark.parametrize("draw", [plots.states, plots.held, plots.outputs])
+def test_curves_are_the_run(walk, draw):
+    for name, trace in traces(draw(walk)).items():
+        drawn = list(zip(trace.x, trace.y, strict=True))
+        points = list(zip(walk.t, walk[name], strict=True))
+        assert [p for p in drawn if p[0] in walk.t] == points  # both sides of every event, in order
+        between = ~np.isin(trace.x, walk.t)
+        np.testing.assert_array_equal(np.asarray(trace.y)[between], walk.at(np.asarray(trace.x)[between])[name])
+        assert np.all(np.diff(trace.x) >= 0)
+        assert np.diff(trace.x).max() <= walk.t1 / curves.GAPS * 1.000001
+
+
+def test_every_name_is_drawn_with_its_unit(swing):
+    names = swing.names
+    drawn = traces(plots.states(swing) + plots.held(swing) + plots.outputs(swing))
+    assert set(drawn) == {*names.x, *names.u, *names.outputs}
+    titles = [figure.layout.yaxis.title.text for figure in plots.states(swing) + plots.held(swing)]
+    assert titles == ["angle [rad]", "rate [rad/s]", "torque [N m]"]
+
+
+def test_a_unit_is_a_figure():
+    runner = strut.simulate(walkers.slip(), t=1)
+    assert [(figure.layout.yaxis.title.text, [trace.name for trace in figure.data]) for figure in plots.states(runner)] == [
+        ("[m]", ["x", "y"]), ("[m/s]", ["vx", "vy"])]  # fmt: skip
+    assert plots.state_pairs(runner) == [("x", "vx"), ("y", "vy")]
+
+
+def test_events_are_marked(walk):
+    (mark,) = plots.states(walk)[0].layout.shapes
+    assert [float(t) for t in re.findall(r"M([^,]+),0V1", mark.path)] == walk.events.t.tolist()
+
+
+def test_phase_portrait_breaks_at_events(walk):
+    (figure,) = plots.phase_portraits(walk)
+    drawn = traces([figure])
+    assert np.isnan(drawn["flow"].x).sum() == len(walk.events)
+    before_after = [v for event in walk.events for v in (event.before["rate"], event.after["rate"])]
+    reset = np.asarray(drawn["reset"].y)
+    np.testing.assert_allclose(reset[~np.isnan(reset)], before_after, rtol=1e-15)  # a step's polynomial ends within rounding of the event
+
+
+@pytest.mark.parametrize("run", ["walk", "swing"])
+def test_energy_is_the_account(run, request):
+    run = request.getfixturevalue(run)
+    books, drawn = run.ledger, traces([plots.energy(run)])
+    lines = {**books.stored, "all stored": books.energy}
+    for kind, entries in (("supplied", books.supplied), ("dissipated", books.dissipated), ("lost in events", books.lost)):
+        lines |= {f"{name}, {kind}": values for name, values in entries.items()}
+    assert set(drawn) == set(lines)
+    for name, values in lines.items():
+        at_points = np.isin(drawn[name].x, books.t)
+        np.testing.assert_array_equal(np.asarray(drawn[name].y)[at_points], values)
+    (trace,) = plots.residual(run).data
+    np.testing.assert_array_equal(trace.y, books.imbalance)
+
+
+def test_energy_between_points_balances():
+    """A ball's steps span its flights, so most of the account lies between its points."""
+    ball = strut.simulate(walkers.bouncing_ball(), t=3)
+    books = curves.account(ball)
+    assert len(books.t) > 3 * len(ball.t)
+    moments = ball.at(books.t[1:-1])
+    inner = ~np.isin(moments.t, ball.t)
+    np.testing.assert_allclose(books.stored["kinetic"][1:-1][inner], moments["velocity"][inner] ** 2 / 2, rtol=1e-12)
+    assert books.residual < 1e-9 * books.turnover  # as tight as the dense output
+
+
+def test_a_long_curve_keeps_its_peaks():
+    values = np.sin(np.arange(100 * curves.MOST_POINTS) / 3.0)
+    values[123_457], values[654_321] = 5.0, -7.0
+    kept = curves.shown(values)
+    assert len(kept) <= curves.MOST_POINTS + 2
+    assert {0, 123_457, 654_321, len(values) - 1} <= set(kept)
+    assert np.all(np.diff(kept) > 0)
+
+
+# ---- the moving picture ----
+
+
+def test_film_is_the_run(walk):
+    picture = film.film(walk)
+    assert [point["name"] for point in picture["points"]] == ["hub", "foot"]
+    assert [point["ground"] for point in picture["points"]] == [False, True]
+    moments = walk.at(np.clip(picture["t"], 0, 10))
+    assert len(moments.t) == 10 * film.RATE + 1
+    for point in picture["points"]:
+        np.testing.assert_allclose(point["x"], moments[f"{point['name']}_x"], atol=1e-4)  # six digits, of times and places
+        np.testing.assert_allclose(point["z"], moments[f"{point['name']}_z"], atol=1e-4)
+    assert not picture["still"]
+    for coordinate, camera in zip("xz", picture["camera"], strict=True):
+        hub = np.asarray(picture["points"][0][coordinate])
+        assert np.max(np.abs(hub - camera)) < picture["window"][0] / 2  # never out of sight
+
+
+def test_film_stands_still_for_what_stays(swing):
+    assert film.film(swing)["still"]
+
+
+def test_no_film_without_points():
+    assert film.film(strut.simulate(walkers.van_der_pol(), t=1)) is None
+
+
+def test_player_is_short():
+    assert len(film.PLAYER.strip().splitlines()) < 80
+
+
+# ---- the page ----
+
+
+def test_page_tells_the_run(walk, tmp_path):
+    path = view.page(walk, tmp_path / "walk.html", remarks="Down it goes.")
+    seen = Elements(path.read_text(encoding="utf-8"))
+    for words in (
+        "rimless_wheel",
+        "done",
+        "0 to 10 s",
+        "Down it goes.",
+        "heel_strike",
+        "mass",
+        "m/s^2",
+        "impact (lost in events)",
+        "dop853",
+    ):
+        assert words in seen.text
+    for event in walk.events:
+        assert f"{event.t:.9g}" in seen.text
+    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class") == "figure" for tag, a in seen.tags)
+    assert seen.data("film")["t"][-1] == 10.0
+
+
+@pytest.mark.parametrize("make", [walkers.pendulum, walkers.slip, walkers.bouncing_ball, walkers.van_der_pol])
+def test_every_machine_has_a_page(make, tmp_path):
+    run = strut.simulate(make(), t=10)
+    text = view.page(run, tmp_path / "run.html").read_text(encoding="utf-8")
+    assert f"<h1>{run.system_name}</h1>" in text
+    rows = text.count("<tr>")
+    assert rows < 40 + LISTED_EVENTS + len(run.names.p)
+
+
+def test_page_says_what_went_wrong():
+    text = Elements(document(strut.simulate(walkers.bouncing_ball(), t=10))).text
+    assert "Stopped at 4.06371 s: zeno." in text
+    assert "and 77 more, not listed" in text
+
+
+def test_runs_that_hardly_ran(tmp_path):
+    x = State("x", 1.0)
+    over = System("over", x=(x,), flow={x: 1.0}, events=(Event("high", x - 1.5, terminal=True),))
+    for run in (strut.simulate(walkers.rimless_wheel(), t=0), strut.simulate(walkers.rimless_wheel(), t=1e-9), strut.simulate(over, t=9)):
+        assert view.page(run, tmp_path / "run.html").exists()
+    assert "by the event “high”" in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_page_of_a_loaded_run(walk, tmp_path):
+    walk.save(tmp_path / "walk.h5")
+    seen = Elements(document(strut.Trajectory.load(tmp_path / "walk.h5")))
+    assert "needs its system to be shown in motion" in seen.text
+    speed = next(t for figure in plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")) for t in figure.data if t.name == "speed")
+    np.testing.assert_array_equal(speed.y, walk["speed"])
+    assert document(strut.Trajectory.load(tmp_path / "walk.h5", system=walkers.rimless_wheel())).count('id="film"') == 1
+
+
+def test_page_without_a_ledger():
+    seen = Elements(document(strut.simulate(walkers.pendulum(), t=1, ledger=False)))
+    assert "simulate with ledger=True" in seen.text
+
+
+def test_page_loads_nothing(walk):
+    text = document(walk)
+    seen = Elements(text)
+    loading = [
+        (tag, a) for tag, a in seen.tags if {"src", "href", "srcset", "data", "action"} & set(a) or tag in ("link", "iframe", "base")
+    ]
+    assert loading == []
+    from plotly.offline import get_plotlyjs
+
+    assert text.count(get_plotlyjs()) == 1
+    ours = text.replace(get_plotlyjs(), "")
+    assert not re.search(r"https?:|url\(|@import|//[a-z]+\.", ours)
+    policy = next(a["content"] for tag, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert "http" not in policy
+
+
+def test_names_are_not_html(evil, walk):
+    hostile, plain = Elements(document(evil, title=EVIL, remarks=EVIL)), Elements(document(walk, remarks="x"))
+    assert {tag for tag, _ in hostile.tags} <= {tag for tag, _ in plain.tags}
+    assert len(hostile.scripts) == len(plain.scripts) == 4  # plotly, figures, film, ours
+    assert not any(key.startswith("on") for _, attributes in hostile.tags for key in attributes)
+    assert hostile.text.count(EVIL) > 20
+    named = [t["name"] for figure in hostile.data("figures") for t in figure["data"]]
+    assert not any("<" in name for name in named)  # plotly would read tags
+    assert html.escape(EVIL + "angle", quote=False) in named
+
+
+def test_how_to_run_it_again(walk):
+    given = {"system": walkers.rimless_wheel(mass=3.0, slope=0.1)}  # other values, which the text must replace
+    exec(again(walk), given)
+    np.testing.assert_array_equal(given["run"].t, walk.t)
+    np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
+
+
+def test_missing_plotly_is_said(walk, monkeypatch, tmp_path):
+    for name in [*(n for n in sys.modules if n.startswith("plotly")), "plotly"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    message = r"an HTML page needs plotly, which is not installed: pip install 'strut\[view\]'"
+    with pytest.raises(MissingExtraError, match=message):
+        view.page(walk, tmp_path / "walk.html")
+    with pytest.raises(MissingExtraError, match=message):
+        view.states(walk)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_strut_is_imported_without_plotly():
+    import subprocess
+
+    code = "import sys, strut, strut.view; sys.exit('plotly' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_page_appears_whole_or_not_at_all(walk, tmp_path, monkeypatch):
+    path = view.page(walk, str(tmp_path / "walk.html"))
+    assert path == tmp_path / "walk.html"
+    assert list(tmp_path.iterdir()) == [path]
+    path.write_text("before")
+
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(storage.os, "replace", full)
+    with pytest.raises(StorageError, match="the disk is full"):
+        view.page(walk, path)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_directory_is_said(walk, tmp_path):
+    with pytest.raises(StorageError, match="does not exist; create it first"):
+        view.page(walk, tmp_path / "nowhere" / "walk.html")
