@@ -49,20 +49,18 @@ DRAW = """
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const places = [...document.querySelectorAll(".figure")];
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const touch = matchMedia("(pointer: coarse)").matches;  // there a drag scrolls the page, and nothing hovers
+  const touch = !matchMedia("(hover: hover)").matches;  // there a drag scrolls the page, and nothing hovers
   const config = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
   const look = () => {
     const style = getComputedStyle(document.documentElement), color = name => style.getPropertyValue(name).trim();
     const wanted = { "font.color": color("--ink"), "font.family": getComputedStyle(document.body).fontFamily, "font.size": 13,
-      paper_bgcolor: color("--paper"), plot_bgcolor: color("--paper"),
+      paper_bgcolor: color("--paper"), plot_bgcolor: color("--paper"), "xaxis.spikecolor": color("--soft"), "xaxis.spikethickness": 1,
       "hoverlabel.bgcolor": color("--tint"), "hoverlabel.bordercolor": color("--line"), "hoverlabel.font.color": color("--ink"),
       "modebar.color": color("--soft"), "modebar.activecolor": color("--accent"), "modebar.bgcolor": "rgba(0,0,0,0)" };
     for (const axis of ["xaxis", "yaxis"]) {
       wanted[axis + ".gridcolor"] = color("--line");
       wanted[axis + ".linecolor"] = color("--line");
-      wanted[axis + ".spikecolor"] = color("--soft");
-      wanted[axis + ".spikethickness"] = 1;
       wanted[axis + ".title.font.color"] = color("--soft");
     }
     return wanted;
