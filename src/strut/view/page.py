@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.errors import MissingExtraError, StrutError
-from strut.simulate.storage import written
 from strut.view import plots
 from strut.view.assets import DRAW, STYLE
 from strut.view.curves import MOST_POINTS
@@ -37,6 +36,8 @@ def page(trajectory: Trajectory, path: str | Path, title: str | None = None, rem
     parameters, events and how to run it again. Plotly is inside, about 5 MB; the page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it.
     """
+    from strut.simulate.storage import written  # brings HDF5 along, which importing strut need not
+
     text = document(trajectory, title, remarks)
 
     def write(scratch: Path) -> None:
