@@ -17,7 +17,11 @@ from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
 CASES: dict[str, Callable[[Effort], list[Section]]] = {
-    "pendulum": pendulum.run, "fixed-step": fixed_step.run, "events": events.run, "pleiades": pleiades.run, "slip": slip.run,
+    "pendulum": pendulum.run,
+    "fixed-step": fixed_step.run,
+    "events": events.run,
+    "pleiades": pleiades.run,
+    "slip": slip.run,
     "compile": compiling.run,
 }
 RESULTS = Path(__file__).parent / "results.json"

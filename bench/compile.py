@@ -102,15 +102,31 @@ def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
                 builds[label].append(built(make, choice))
     ends = {label: _run(made[-1][0]) for label, made in builds.items()}
     first = ends[next(iter(CHOICES))]
-    rows = measure([Contender(f"run, {label}", "", lambda made=made: _run(made[-1][0]),  # type: ignore[misc]
-                              float(np.max(np.abs(ends[label] - first)))) for label, made in builds.items()], effort)
+    rows = measure(
+        [
+            Contender(
+                f"run, {label}",
+                "",
+                lambda made=made: _run(made[-1][0]),  # type: ignore[misc]
+                float(np.max(np.abs(ends[label] - first))),
+            )
+            for label, made in builds.items()
+        ],
+        effort,
+    )
     told: list[Row] = []
     if len({only_library(made[-1][0]).name for made in builds.values()}) != len(CHOICES):
         raise RuntimeError(f"'{name}': two choices of flags gave one library")
     for row, made in zip(rows, builds.values(), strict=True):
         whole, alone, size = min(m[1] for m in made), min(m[2] for m in made), made[-1][3]
-        told.append(replace(row, setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s", note=f"{size / 1024:.0f} KiB",
-                            extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size}))
+        told.append(
+            replace(
+                row,
+                setting=f"ready in {whole:.2f} s, of that cc {alone:.2f} s",
+                note=f"{size / 1024:.0f} KiB",
+                extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size},
+            )
+        )
     return Section(f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(told))
 
 
@@ -128,8 +144,15 @@ def _loaded(effort: Effort) -> Section:
                 continue
             parts = [tuple(map(float, run.stdout.split())) for run in done]
             described, ready = (min(part[k] for part in parts) for k in (0, 1))
-            rows.append(Row(name, f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms", None, tuple(map(sum, parts)),
-                            extra={"parts": parts}))
+            rows.append(
+                Row(
+                    name,
+                    f"System {described * 1e3:.1f} ms, compiled() {ready * 1e3:.1f} ms",
+                    None,
+                    tuple(map(sum, parts)),
+                    extra={"parts": parts},
+                )
+            )
     return Section("a second process loads a cached system", "none", tuple(rows), "target: below 50 ms, and no compiler")
 
 

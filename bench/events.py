@@ -81,13 +81,19 @@ def _compared(title: str, system: System, theirs: Callable[[], tuple[float, int]
     else:
         peer = contender("SciPy DOP853, restarted", theirs)
         assert peer.error is not None
-        equal = loosest("strut dop853, as good as SciPy", lambda tolerance: _strut(system, tolerance),
-                        lambda end: abs(end[0] - exact[0]), max(peer.error, ROUNDING))
+        equal = loosest(
+            "strut dop853, as good as SciPy",
+            lambda tolerance: _strut(system, tolerance),
+            lambda end: abs(end[0] - exact[0]),
+            max(peer.error, ROUNDING),
+        )
         contenders += [equal, peer]
     return Section(f"{title}, 20 s", "time of the last event [s]", measure(contenders, effort))
 
 
 def run(effort: Effort) -> list[Section]:
     wheel, ball = walkers.rimless_wheel(spokes=SPOKES, slope=SLOPE, g=G), walkers.bouncing_ball(restitution=1.0, g=G)
-    return [_compared("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
-            _compared("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort)]
+    return [
+        _compared("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
+        _compared("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),
+    ]

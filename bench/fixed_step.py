@@ -39,8 +39,10 @@ def _strut() -> dict[str, list[Contender]]:
     fixed: dict[str, Any] = {"method": "rk4", "step": STEP}
     return {
         "end": [_contender("strut", "simulate_batch of one", lambda: simulate_batch(system, T, x0={"angle": [START[0]]}, **fixed).x)],
-        "all": [_contender("strut", "simulate, no ledger", lambda: simulate(system, T, ledger=False, **fixed).raw.x_end),
-                _contender("strut", "simulate, with ledger", lambda: simulate(system, T, **fixed).raw.x_end)],
+        "all": [
+            _contender("strut", "simulate, no ledger", lambda: simulate(system, T, ledger=False, **fixed).raw.x_end),
+            _contender("strut", "simulate, with ledger", lambda: simulate(system, T, **fixed).raw.x_end),
+        ],
     }
 
 
@@ -78,12 +80,18 @@ def _mujoco() -> dict[str, list[Contender]]:
         final: np.ndarray = state[0, -1, 1:3]  # after the time
         return final
 
-    return {"end": [_contender("MuJoCo", f"mj_step, nstep={STEPS}", in_c), _contender("MuJoCo", "mj_step in a Python loop", in_python)],
-            "all": [_contender("MuJoCo", "rollout, one thread", rolled)]}
+    return {
+        "end": [_contender("MuJoCo", f"mj_step, nstep={STEPS}", in_c), _contender("MuJoCo", "mj_step in a Python loop", in_python)],
+        "all": [_contender("MuJoCo", "rollout, one thread", rolled)],
+    }
 
 
 def run(effort: Effort) -> list[Section]:
     ours, theirs = _strut(), _mujoco()
     titles = {"end": "only the end", "all": "keeping all steps (strut: with dense output)"}
-    return [Section(f"pendulum, RK4 at 1 ms, 10 s, {title}", "angle [rad] and rate [rad/s] at 10 s",
-                    measure([*ours[which], *theirs[which]], effort)) for which, title in titles.items()]
+    return [
+        Section(
+            f"pendulum, RK4 at 1 ms, 10 s, {title}", "angle [rad] and rate [rad/s] at 10 s", measure([*ours[which], *theirs[which]], effort)
+        )
+        for which, title in titles.items()
+    ]

@@ -64,8 +64,12 @@ def _cvodes() -> Solve:
 
     def solve(tolerance: float) -> Any:
         if tolerance not in made:
-            options: dict[str, Any] = {"reltol": tolerance, "abstol": tolerance, "linear_multistep_method": "adams",
-                                       "max_num_steps": 1_000_000}
+            options: dict[str, Any] = {
+                "reltol": tolerance,
+                "abstol": tolerance,
+                "linear_multistep_method": "adams",
+                "max_num_steps": 1_000_000,
+            }
             made[tolerance] = ca.integrator("pendulum", "cvodes", dae, 0.0, T, options)
         return made[tolerance](x0=START)["xf"]
 
@@ -104,5 +108,11 @@ def run(effort: Effort) -> list[Section]:
         "scikit-sundae CVODE, Adams": _sundae(),
     }
     rows = measure([loosest(name, solve, error_of, TARGET) for name, solve in contenders.items()], effort)
-    return [Section(f"pendulum, 10 s, to an error of {TARGET:.0e}", "angle [rad] and rate [rad/s] at 10 s", rows,
-                    "target: SciPy DOP853 at 50 or more")]
+    return [
+        Section(
+            f"pendulum, 10 s, to an error of {TARGET:.0e}",
+            "angle [rad] and rate [rad/s] at 10 s",
+            rows,
+            "target: SciPy DOP853 at 50 or more",
+        )
+    ]

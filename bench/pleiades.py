@@ -32,8 +32,12 @@ def pleiades() -> System:
             for k, other, sign in ((i, j, 1), (j, i, -1)):
                 pull_x[k] += sign * MASSES[other] * weight * dx
                 pull_y[k] += sign * MASSES[other] * weight * dy
-    return System("pleiades", x=(x, y, vx, vy), flow={x: vx, y: vy, vx: ca.vertcat(*pull_x), vy: ca.vertcat(*pull_y)},
-                  description="seven stars in a plane")
+    return System(
+        "pleiades",
+        x=(x, y, vx, vy),
+        flow={x: vx, y: vy, vx: ca.vertcat(*pull_x), vy: ca.vertcat(*pull_y)},
+        description="seven stars in a plane",
+    )
 
 
 def rate(t: float, state: np.ndarray) -> np.ndarray:
@@ -54,11 +58,19 @@ def run(effort: Effort) -> list[Section]:
     system, start = pleiades(), np.concatenate([np.asarray(part, dtype=float) for part in X0])
     contenders = []
     for method in ("dop853", "dopri5"):
-        contenders.append(loosest(
-            f"strut {method}", lambda tol, method=method: simulate(system, T, method=method, rtol=tol, atol=tol).raw.x_end,  # type: ignore[misc]
-            error_of, TARGET))
+        contenders.append(
+            loosest(
+                f"strut {method}",
+                lambda tol, method=method: simulate(system, T, method=method, rtol=tol, atol=tol).raw.x_end,  # type: ignore[misc]
+                error_of,
+                TARGET,
+            )
+        )
     for method in ("DOP853", "RK45", "LSODA"):
-        solve = None if scipy is None else lambda tol, method=method: scipy.solve_ivp(
-            rate, (0.0, T), start, method=method, rtol=tol, atol=tol).y[:, -1]
+        solve = (
+            None
+            if scipy is None
+            else lambda tol, method=method: scipy.solve_ivp(rate, (0.0, T), start, method=method, rtol=tol, atol=tol).y[:, -1]
+        )
         contenders.append(loosest(f"SciPy {method}, NumPy rate", solve, error_of, TARGET))
     return [Section(f"Pleiades, t = 3, to an error of {TARGET:.0e}", "x of the first star", measure(contenders, effort))]

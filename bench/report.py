@@ -43,8 +43,15 @@ def table(results: Mapping[str, Sequence[Section]]) -> Table:
         shown.add_section()
         shown.add_row(f"[bold]{section.title}[/bold]", f"[dim]error: {escape(section.error_is)}[/dim]", "", "", "", "", section.remark)
         for row in section.rows:
-            shown.add_row(f"  {row.name}", row.setting, _error(row.error), duration(row.best), duration(row.median),
-                          _ratio(section.ratio(row)), row.note)
+            shown.add_row(
+                f"  {row.name}",
+                row.setting,
+                _error(row.error),
+                duration(row.best),
+                duration(row.median),
+                _ratio(section.ratio(row)),
+                row.note,
+            )
     return shown
 
 
@@ -61,11 +68,18 @@ def environment() -> dict[str, Any]:
     """Where and with what this was measured."""
     cc = compiler()
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"), "cpu": _cpu(), "cores": os.cpu_count(), "load": os.getloadavg(),
-        "system": platform.platform(), "python": platform.python_version(), "strut": strut.__version__,
-        "commit": _say("git", "rev-parse", "HEAD"), "changed files": len(_say("git", "status", "--porcelain", ".").splitlines()),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "strut": strut.__version__,
+        "commit": _say("git", "rev-parse", "HEAD"),
+        "changed files": len(_say("git", "status", "--porcelain", ".").splitlines()),
         **{package: _version(package) for package in PACKAGES},
-        "compiler": _say(str(cc), "--version").split("\n")[0] if cc else "none", "flags": FLAGS,
+        "compiler": _say(str(cc), "--version").split("\n")[0] if cc else "none",
+        "flags": FLAGS,
     }
 
 
@@ -78,8 +92,16 @@ def save(path: Path, results: Mapping[str, Sequence[Section]], settings: Mapping
 
 
 def _plain(section: Section) -> dict[str, Any]:
-    rows = [{**asdict(row), "times": [float(f"{t:.4g}") for t in row.times], "best": row.best, "median": row.median,
-             "ratio": section.ratio(row)} for row in section.rows]
+    rows = [
+        {
+            **asdict(row),
+            "times": [float(f"{t:.4g}") for t in row.times],
+            "best": row.best,
+            "median": row.median,
+            "ratio": section.ratio(row),
+        }
+        for row in section.rows
+    ]
     return {**asdict(section), "rows": rows}
 
 

@@ -70,22 +70,40 @@ def run(effort: Effort) -> list[Section]:
 
     def whole(label: str, **options: Any) -> Contender:
         steps = ours(cells, **options)
-        return Contender("strut", label, lambda: ours(cells, **options), float(np.sum(steps != exact)),
-                         f"{np.sum(steps >= STEPS)} cells make {STEPS} steps")
+        return Contender(
+            "strut",
+            label,
+            lambda: ours(cells, **options),
+            float(np.sum(steps != exact)),
+            f"{np.sum(steps >= STEPS)} cells make {STEPS} steps",
+        )
 
     loose: dict[str, Any] = {"rtol": TOLERANCE, "atol": TOLERANCE}
-    by_grid = measure([
-        whole("dop853, default 1e-10"), whole("dop853, tol 1e-8", **loose), whole("dop853, 1e-8, one thread", threads=1, **loose),
-        whole("dop853, tol 1e-6", rtol=1e-6, atol=1e-6), whole("dopri5, tol 1e-8", method="dopri5", **loose),
-        whole("rk4, 1 ms", method="rk4", step=1e-3)], effort)
+    by_grid = measure(
+        [
+            whole("dop853, default 1e-10"),
+            whole("dop853, tol 1e-8", **loose),
+            whole("dop853, 1e-8, one thread", threads=1, **loose),
+            whole("dop853, tol 1e-6", rtol=1e-6, atol=1e-6),
+            whole("dopri5, tol 1e-8", method="dopri5", **loose),
+            whole("rk4, 1 ms", method="rk4", step=1e-3),
+        ],
+        effort,
+    )
     wrong = float(np.sum(ours(few, **loose) != exact[chosen]))
-    by_cell = measure([Contender("strut", "dop853, tol 1e-8, one thread", lambda: ours(few, threads=1, **loose), wrong),
-                       _scipy_few(few, exact[chosen])], effort)
+    by_cell = measure(
+        [Contender("strut", "dop853, tol 1e-8, one thread", lambda: ours(few, threads=1, **loose), wrong), _scipy_few(few, exact[chosen])],
+        effort,
+    )
     guess = _extrapolated(by_cell[1])
     quoted = [Row(name, "another machine", None, (time,), "quoted, not measured here", kind="quoted") for name, time in PUBLISHED.items()]
     return [
-        Section("SLIP map, 100 x 100 cells", "cells that disagree with 1e-12", (*by_grid, guess, *quoted),
-                "expected: 581 cells, give or take 15"),
+        Section(
+            "SLIP map, 100 x 100 cells",
+            "cells that disagree with 1e-12",
+            (*by_grid, guess, *quoted),
+            "expected: 581 cells, give or take 15",
+        ),
         Section(f"SLIP, the same {SAMPLE} cells (seed {SEED})", "cells that disagree with 1e-12", by_cell),
     ]
 
@@ -95,8 +113,9 @@ def _extrapolated(few: Row) -> Row:
     if not few.times:
         return few
     scale = SIDE**2 / SAMPLE
-    return replace(few, times=tuple(t * scale for t in few.times), kind="extrapolated", error=None,
-                   note=f"EXTRAPOLATED: {SAMPLE} cells x {scale:g}")
+    return replace(
+        few, times=tuple(t * scale for t in few.times), kind="extrapolated", error=None, note=f"EXTRAPOLATED: {SAMPLE} cells x {scale:g}"
+    )
 
 
 def _scipy_few(few: dict[str, np.ndarray], exact: np.ndarray) -> Contender:

@@ -85,7 +85,8 @@ def measure(contenders: Sequence[Contender], effort: Effort) -> tuple[Row, ...]:
                 taken += _turn(contender.call, effort.share)
     return tuple(
         Row(c.name, c.setting, c.error, tuple(taken), c.note if c.call else c.note or "not installed")
-        for c, taken in zip(contenders, times, strict=True))
+        for c, taken in zip(contenders, times, strict=True)
+    )
 
 
 def _turn(call: Callable[[], Any], share: float) -> list[float]:

@@ -205,16 +205,16 @@ def test_operations_are_counted(tmp_path):
 def test_the_runtime_is_device_code(make, tmp_path):
     """nvcc compiles model and runtime for the GPU, a run per thread."""
     from strut.system.compile import lowered
-    from strut.system.unit import functions_text, runtime_sources, sizes_text
+    from strut.system.unit import generate, runtime_sources
 
-    low = lowered(make())
+    code = generate(lowered(make()))
     for name, text in runtime_sources().items():
         (tmp_path / name).write_text(text)
     (tmp_path / "kernel.cu").write_text(f"""
 #include "strut_math.h"
-{sizes_text(low, "m")}
+{code.sizes_text("m")}
 #include "strut_types.h"
-{functions_text(low)}
+{code.functions}
 #include "strut_run.h"
 __global__ void go(m_sim *s, const strut_options *o, const double *x, const double *z, const double *u, const double *p, double *history, double t)
 {{

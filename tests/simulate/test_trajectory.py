@@ -75,6 +75,13 @@ def test_the_account_is_complete(ball):
     assert books.summary()["bounce (lost in events)"] == -books.lost["bounce"][-1]
 
 
+def test_the_account_at_any_time(ball):
+    books = ball.ledger_at([0.2, 0.4515, 1.0])
+    assert books.energy[0] == pytest.approx(9.81)
+    assert books.energy[2] == pytest.approx(9.81 * 0.8**2)
+    assert books.lost["bounce"].tolist() == pytest.approx([0, 0, 9.81 * (1 - 0.8**2)])
+
+
 def test_an_undeclared_loss_is_booked_to_the_event():
     x, v = State("x", 1.0), State("v", 0.0)
     drop = System(

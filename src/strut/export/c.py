@@ -9,13 +9,13 @@ import casadi as ca
 
 from strut.errors import StorageError
 from strut.export.identifiers import comment, identifier, identifiers
-from strut.simulate.storage import written
+from strut.files import written
 from strut.system.compile import lowered
 from strut.system.emit import emit, literal, operation_count
 from strut.system.lower import Lowered, column
 from strut.system.quantity import Quantity, sx
 from strut.system.system import System
-from strut.system.unit import forget_text, functions_text, runtime_sources, sizes_text
+from strut.system.unit import Code, generate, runtime_sources
 from strut.system.values import start
 from strut.version import VERSION
 
@@ -44,12 +44,13 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     except OSError as error:
         raise StorageError(f"cannot create {directory}: {error.strerror}; choose another place") from error
     low = lowered(system, jacobians)
+    code = generate(low)
     name = identifier(system.name)
     name = f"{name}_model" if name in ("main", "strut") else name
     runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
     files = {
-        f"{name}.h": _header(system, low, name),
-        f"{name}.c": _source(system, low, name),
+        f"{name}.h": _header(system, low, code, name),
+        f"{name}.c": _source(system, code, name),
         "main.c": _main(low, name),
         "Makefile": _makefile(name),
         **runtime,
@@ -85,7 +86,7 @@ def _meaning(q: Quantity) -> str:
     return f" /* {comment(text)} */" if text else ""
 
 
-def _header(system: System, low: Lowered, name: str) -> str:
+def _header(system: System, low: Lowered, code: Code, name: str) -> str:
     jumps = [j.source.name for j in low.jumps]
     jump_enum = "".join(f"    {c} = {k},\n" for k, c in enumerate(identifiers(jumps, f"{name}_jump")))
     jump_text = (
@@ -108,9 +109,9 @@ def _header(system: System, low: Lowered, name: str) -> str:
 
 #include "strut_math.h"
 
-{sizes_text(low, name)}
+{code.sizes_text(name)}
 #include "strut_types.h"
-{forget_text(low)}
+{code.forget_text()}
 {_constants(system, name)}
 {jump_text}
 /* Default parameters and inputs. */
@@ -140,7 +141,7 @@ strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
 """
 
 
-def _source(system: System, low: Lowered, name: str) -> str:
+def _source(system: System, code: Code, name: str) -> str:
     values = start(system)
 
     def array(label: str, numbers: list[float]) -> str:
@@ -153,12 +154,12 @@ def _source(system: System, low: Lowered, name: str) -> str:
 #include "{name}.h"
 
 #define STRUT_API
-{sizes_text(low, name)}
+{code.sizes_text(name)}
 #include "strut_template.h"
 
 {array("p0", list(values.p))}{array("u0", list(values.u))}
 {initial_text}
-{functions_text(low)}
+{code.functions}
 #include "strut_run.h"
 
 void {name}_observe({name}_sim *s, strut_real *y)

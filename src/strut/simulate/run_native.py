@@ -103,7 +103,7 @@ class NativeRun:
         return Record(steps, 0, *at[:split], jumps, 0, *at[split:]), block, places
 
     def _keep(self, record: Record, block: np.ndarray, places: list[tuple[str, int, int, bool]]) -> None:
-        chunk = {}
+        chunk: dict[str, np.ndarray] = {}
         for name, offset, row, counts_steps in places:
             n = record.steps if counts_steps else record.jumps
             if not n:

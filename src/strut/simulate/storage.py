@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
-import os
-import tempfile
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +13,7 @@ import h5py
 import numpy as np
 
 from strut.errors import ModelError, StorageError
+from strut.files import written
 from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.trajectory import Names, Trajectory
 
@@ -34,36 +31,6 @@ ABOUT = {
     "steps": "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the integrated powers [J]",
     "jumps": "resets by events and samples: number (see the attribute 'jumps'), time, state before and after, energy lost [J]",
 }
-
-
-def written(path: Path, write: Callable[[Path], None]) -> Path:
-    """Write a file that appears whole or not at all: a failure leaves what was there before, and says why."""
-    path = path.expanduser()
-    if not path.parent.is_dir():
-        raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it first")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}; choose a place you can write to") from error
-    scratch = Path(name)
-    try:
-        write(scratch)
-        umask = os.umask(0)
-        os.umask(umask)
-        scratch.chmod(0o666 & ~umask)
-        os.replace(scratch, path)
-    except (OSError, RuntimeError) as error:
-        if isinstance(error, StorageError):
-            raise
-        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) or any(
-            sign in str(error) for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota")
-        )
-        why = "the disk is full" if full else str(error)
-        raise StorageError(f"cannot write {path}: {why}; nothing was changed there, make room and save again") from error
-    finally:
-        scratch.unlink(missing_ok=True)
-    return path
 
 
 def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:

@@ -248,10 +248,7 @@ class Trajectory:
 
     def at(self, times: Any) -> Moments:
         """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
-        t = np.atleast_1d(np.asarray(times, dtype=float))
-        slack = 1e-12 * max(1.0, abs(self.t1))
-        if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
-            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
+        t = self._inside(times)
         x, z, u = self._states(t)
         groups = {"x": x, "z": z, "u": u}
         if self.names.outputs and self.model is not None:
@@ -264,6 +261,14 @@ class Trajectory:
                 chosen = array[:, _columns(labels, name)]
                 values[name] = chosen[0] if single else chosen
         return Moments(t[0] if single else t, values)
+
+    def _inside(self, times: Any) -> np.ndarray:
+        """`times` as an array, if the run covers them."""
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        slack = 1e-12 * max(1.0, abs(self.t1))
+        if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
+            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
+        return t
 
     # ---- events and energy ----
 
@@ -286,12 +291,22 @@ class Trajectory:
     def ledger(self) -> Account:
         """Stored, supplied, dissipated and lost energy over `t`, and how well they balance."""
         t, x, z, u, count = self._points
-        n = self.names
         energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
+        return self._account(t, energies, x, count)
+
+    def ledger_at(self, times: Any) -> Account:
+        """The energy account at any times [s]; at an event, what holds after it."""
+        t = self._inside(times)
+        x, z, u = self._states(t)
+        return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
+
+    def _account(self, t: np.ndarray, energies: np.ndarray, x: np.ndarray, jumps: np.ndarray) -> Account:
+        """`jumps`: how many came before each row."""
+        n = self.names
         work = x[:, len(n.x) :]
         if work.shape[1] != len(n.supplied) + len(n.dissipated):
             raise StrutError("this run kept no ledger: simulate with ledger=True")
-        lost = np.vstack([np.zeros((1, self.raw.loss.shape[1])), np.cumsum(self.raw.loss, axis=0)])[count]
+        lost = np.vstack([np.zeros((1, self.raw.loss.shape[1])), np.cumsum(self.raw.loss, axis=0)])[jumps]
         s = len(n.supplied)
         return Account(
             t,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -115,38 +116,88 @@ def signature(name: str, inputs: list[str], outputs: list[str]) -> str:
     return f"STRUT_FN void STRUT_({name})({', '.join(arguments)})"
 
 
-def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
-    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column."""
+class Prepared:
+    """What depends on parameters alone, computed once per run and kept behind them: p[NP], p[NP + 1], ...
+
+    Equal expressions, of whatever function, are one entry.
+    """
+
+    def __init__(self, parameters: int) -> None:
+        self.parameters = parameters
+        self.statements: dict[str, str] = {}  # expression -> local name
+        self.slots: dict[str, int] = {}  # local name -> place behind the parameters
+
+    def hoist(self, text: str) -> str:
+        """The local of `prepare` that holds `text`."""
+        return self.statements.setdefault(text, f"q{len(self.statements)}")
+
+    def place(self, local: str) -> str:
+        """How other functions read a local of `prepare`."""
+        return f"p[{self.parameters + self.slots.setdefault(local, len(self.slots))}]"
+
+    def text(self) -> str:
+        """The C function `prepare`."""
+        body = [f"    const strut_real {name} = {expression};" for expression, name in self.statements.items()]
+        body += [f"    p[{self.parameters + slot}] = {name};" for name, slot in self.slots.items()] or ["    (void)p;"]
+        return "STRUT_FN void STRUT_(prepare)(strut_real *p)\n{\n" + "\n".join(body) + "\n}\n"
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What stands for one of CasADi's work slots: C text, its number if it is a literal, and whether it depends on
+    parameters alone (then `local` is its name in `prepare`, or nothing for a bare parameter)."""
+
+    text: str
+    number: float | None = None
+    fixed: bool = False
+    local: str = ""
+
+
+def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
+    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
+    depends on parameters alone is left to it."""
     written = [f"out_{n}" for n in outputs]
     body: list[str] = []
     used: set[str] = set()
-    held: dict[int, str] = {}  # what stands for each of CasADi's work slots: a local, an input or a literal
-    constants: dict[int, float] = {}
+    held: dict[int, _Value] = {}
+
+    def read(value: _Value) -> str:
+        if value.local and prepared is not None:
+            return prepared.place(value.local)
+        return value.text
+
     for k in range(f.n_instructions()):
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
-            constants[o[0]] = f.instruction_constant(k)
-            held[o[0]] = literal(constants[o[0]])
-            continue
-        if op == ca.OP_INPUT:
+            number = f.instruction_constant(k)
+            held[o[0]] = _Value(literal(number), number, fixed=True)
+        elif op == ca.OP_INPUT:
             source = inputs[i[0]]
             used.add(source)
-            held[o[0]] = source if source in SCALARS else f"{source}[{i[1]}]"
-            constants.pop(o[0], None)
-            continue
-        if op == ca.OP_OUTPUT:
-            body.append(f"    {written[o[0]]}[{o[1]}] = {held[i[0]]};")
+            held[o[0]] = _Value(source if source in SCALARS else f"{source}[{i[1]}]", fixed=source == "p")
+        elif op == ca.OP_OUTPUT:
+            body.append(f"    {written[o[0]]}[{o[1]}] = {read(held[i[0]])};")
             used.add(written[o[0]])
-            continue
-        arguments = [held[slot] for slot in i]
-        if op in (ca.OP_POW, ca.OP_CONSTPOW):
-            text = _power(arguments[0], arguments[1], constants.get(i[1]))
-        elif op in OPERATIONS:
-            text = OPERATIONS[op](*arguments)
         else:
-            raise CompileError(f"'{name}' uses CasADi operation {op}, which has no C equivalent here: rewrite the expression without it")
-        body.append(f"    const strut_real a{k} = {text};")
-        held[o[0]] = f"a{k}"
-        constants.pop(o[0], None)
-    body += [f"    (void){n};" for n in (*inputs, *written) if n not in used]
-    return signature(name, list(inputs), written) + "\n{\n" + "\n".join(body) + "\n}\n"
+            values = [held[slot] for slot in i]
+            if prepared is not None and all(v.fixed for v in values):
+                local = prepared.hoist(_operation(op, [v.local or v.text for v in values], values[-1].number, name))
+                held[o[0]] = _Value(local, fixed=True, local=local)
+                continue
+            if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
+                inverse = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
+                op, values = ca.OP_MUL, [values[0], _Value(inverse, fixed=True, local=inverse)]
+            body.append(f"    const strut_real a{k} = {_operation(op, [read(v) for v in values], values[-1].number, name)};")
+            held[o[0]] = _Value(f"a{k}")
+    text = "\n".join(body)
+    unused = [n for n in (*inputs, *written) if n not in used or (n == "p" and "p[" not in text)]
+    return signature(name, list(inputs), written) + "\n{\n" + "\n".join([text, *(f"    (void){n};" for n in unused)]) + "\n}\n"
+
+
+def _operation(op: int, arguments: list[str], last: float | None, where: str) -> str:
+    if op in (ca.OP_POW, ca.OP_CONSTPOW):
+        return _power(arguments[0], arguments[1], last)
+    if op not in OPERATIONS:
+        raise CompileError(f"'{where}' uses CasADi operation {op}, which has no C equivalent here: rewrite the expression without it")
+    text: str = OPERATIONS[op](*arguments)
+    return text

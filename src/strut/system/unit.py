@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from strut.system.emit import emit
+import casadi as ca
+
+from strut.system.emit import Prepared, emit
 from strut.system.lower import JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
 from strut.system.tableau import DOP853, DOPRI5, c_text
 
@@ -17,47 +20,58 @@ def runtime_sources() -> dict[str, str]:
     return files | {f"strut_{m.name}.h": c_text(m) for m in (DOPRI5, DOP853)}
 
 
-def sizes_text(lowered: Lowered, prefix: str) -> str:
-    lines = [f"#define STRUT_PREFIX {prefix}"] + [f"#define STRUT_{k} {n}" for k, n in lowered.sizes.items()]
-    return "\n".join(lines) + "\n"
+@dataclass(frozen=True)
+class Code:
+    """The generated part of a unit: sizes for the templates, and tables and functions of the model."""
+
+    sizes: dict[str, int]
+    functions: str
+
+    def sizes_text(self, prefix: str) -> str:
+        return "\n".join([f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]) + "\n"
+
+    def forget_text(self) -> str:
+        """Undefine what sizes and templates defined, so that headers of two models can be included together."""
+        names = ["PREFIX", *self.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
+        return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
 
 
-def forget_text(lowered: Lowered) -> str:
-    """Undefine what the sizes and templates defined, so that headers of two models can be included together."""
-    names = ["PREFIX", *lowered.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
-    return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
+def generate(lowered: Lowered) -> Code:
+    """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK counts it."""
+    prepared = Prepared(lowered.sizes["NP"])
 
+    def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+        return emit(f, name, inputs, outputs, prepared)
 
-def functions_text(lowered: Lowered) -> str:
-    """Tables and functions of the model."""
-    parts = [_table(name, values) for name, values in lowered.tables.items()]
-    parts += [emit(f, name, *SIGNATURES[name]) for name, f in lowered.functions.items() if name != "flow_and_powers" or lowered.sizes["NW"]]
+    parts = [write(f, n, *SIGNATURES[n]) for n, f in lowered.functions.items() if n != "flow_and_powers" or lowered.sizes["NW"]]
     if not lowered.sizes["NW"]:
         parts.append(NO_POWERS)
-    parts += [emit(f, f"reset_{k}", *RESET) for k, f in enumerate(lowered.resets)]
-    parts += [emit(f, f"loss_{k}", *LOSS) for k, f in enumerate(lowered.losses)]
+    parts += [write(f, f"reset_{k}", *RESET) for k, f in enumerate(lowered.resets)]
+    parts += [write(f, f"loss_{k}", *LOSS) for k, f in enumerate(lowered.losses)]
     parts.append(_choose("reset", *RESET, len(lowered.resets)))
     parts.append(_choose("losses", *LOSS, len(lowered.losses), each="loss"))
     for label, functions in lowered.jacobians.items():
         inputs = tuple(functions[0].name_in()) if functions else ()
         outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
         if label == "reset_jacobian":
-            parts += [emit(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions)]
+            parts += [write(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions)]
             if functions:
                 parts.append(_choose("reset_jacobian", inputs, outputs, len(functions)))
         else:
-            parts.append(emit(functions[0], label, inputs, outputs))
-    return "\n".join(parts)
+            parts.append(write(functions[0], label, inputs, outputs))
+    tables = [_table(name, values) for name, values in lowered.tables.items()]
+    return Code({**lowered.sizes, "NK": len(prepared.slots)}, "\n".join([*tables, prepared.text(), *parts]))
 
 
 def unit_text(lowered: Lowered) -> str:
     """The whole unit compiled for simulation: model, runtime, host side."""
+    code = generate(lowered)
     return "\n".join(
         [
             '#include "strut_math.h"',
-            sizes_text(lowered, "strut_model"),
+            code.sizes_text("strut_model"),
             '#include "strut_types.h"',
-            functions_text(lowered),
+            code.functions,
             '#include "strut_run.h"',
             '#include "strut_host.h"',
             _jacobian_entry(lowered) if lowered.jacobians else "",
@@ -97,6 +111,10 @@ def _jacobian_entry(lowered: Lowered) -> str:
 STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
                                  const double *p, const double *d, const double *random, double *a, double *b, double *c)
 {{
+    double parameters[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
+    strut_put(parameters, p, STRUT_NP);
+    STRUT_(prepare)(parameters);
+    p = parameters;
     if (which == 0) STRUT_(flow_jacobian)(t, x, z, u, p, d, a, b, c);
     else if (which == 1) STRUT_(guard_jacobian)(t, x, z, u, p, a, b, c);
     else {{ {reset} }}

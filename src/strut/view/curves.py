@@ -39,23 +39,14 @@ def account(trajectory: Trajectory) -> Account:
     books, inner = trajectory.ledger, _between(trajectory)
     if trajectory.model is None or not len(inner):
         return books
-    n = trajectory.names
-    x, z, u = trajectory._states(inner)
-    energies, work = trajectory._evaluate("energies", inner, x, z, u), x[:, len(n.x) :]
-    bought, spent = work[:, : len(n.supplied)], -work[:, len(n.supplied) :]
+    between = trajectory.ledger_at(inner)
     t, order = _merged(books.t, inner)
-    last = np.searchsorted(books.t, inner, side="right") - 1  # losses happen at points only
 
-    def longer(entries: Iterable[tuple[str, np.ndarray]], more: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: np.concatenate([values, column])[order] for (name, values), column in zip(entries, more.T, strict=True)}
+    def longer(kind: str) -> dict[str, np.ndarray]:
+        mine, more = getattr(books, kind), getattr(between, kind)
+        return {name: np.concatenate([mine[name], more[name]])[order] for name in mine}
 
-    return Account(
-        t,
-        longer(books.stored.items(), energies),
-        longer(books.supplied.items(), bought),
-        longer(books.dissipated.items(), spent),
-        {name: np.concatenate([e, e[last]])[order] for name, e in books.lost.items()},
-    )
+    return Account(t, longer("stored"), longer("supplied"), longer("dissipated"), longer("lost"))
 
 
 def shown(values: np.ndarray) -> np.ndarray:

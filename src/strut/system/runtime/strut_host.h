@@ -179,8 +179,14 @@ enum { STRUT_EVAL_FLOW, STRUT_EVAL_POWERS, STRUT_EVAL_OUTPUTS, STRUT_EVAL_ENERGI
 STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double *x, const double *z, const double *u,
                              const double *p, int64_t p_stride, const double *d, double *out)
 {
-    double dx[STRUT_SLOTS(STRUT_NX)];
-    for (int64_t k = 0; k < m; k++, t++, x += STRUT_NX, z += STRUT_NZ, u += STRUT_NU, p += p_stride, d += STRUT_ND) {
+    double dx[STRUT_SLOTS(STRUT_NX)], own[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
+    const double *given = p;
+    p = own;
+    for (int64_t k = 0; k < m; k++, t++, x += STRUT_NX, z += STRUT_NZ, u += STRUT_NU, d += STRUT_ND) {
+        if (k == 0 || p_stride) {
+            strut_put(own, given + k * p_stride, STRUT_NP);
+            STRUT_(prepare)(own);
+        }
         switch (which) {
         case STRUT_EVAL_FLOW: STRUT_(flow)(*t, x, z, u, p, d, out); out += STRUT_NX; break;
         case STRUT_EVAL_POWERS: STRUT_(flow_and_powers)(*t, x, z, u, p, d, dx, out); out += STRUT_NW; break;

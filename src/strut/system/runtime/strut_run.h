@@ -87,6 +87,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     s->stream = stream;
     s->draws = 0;
     for (int i = 0; i < STRUT_NP; i++) s->p[i] = p[i];
+    STRUT_(prepare)(s->p);
     for (int i = 0; i < STRUT_NU; i++) s->u[i] = u[i];
     for (int i = 0; i < STRUT_N; i++) s->x[i] = i < STRUT_NX ? x[i] : R(0);
     for (int i = 0; i < STRUT_NZ; i++) s->z[i] = z[i];

@@ -1,6 +1,6 @@
 /* strut runtime: the workspace of one run. A template: include it with STRUT_PREFIX and the sizes
  *   NX states, NZ discrete states, NU inputs, NP parameters, NW ledger powers, NE stored energies, NL losses,
- *   NG guards, NJ jumps (guarded and clocked, in priority order), NC clocks, NR random numbers, ND delays,
+ *   NK prepared numbers, NG guards, NJ jumps (guarded and clocked, in priority order), NC clocks, NR random numbers, ND delays,
  *   NY outputs
  * defined as STRUT_NX and so on. No pointer in it owns anything; copying the struct copies the run. */
 
@@ -14,7 +14,7 @@ typedef struct {
     strut_real dx[STRUT_SLOTS(STRUT_N)];      /* its rate at t */
     strut_real z[STRUT_SLOTS(STRUT_NZ)];      /* discrete state */
     strut_real u[STRUT_SLOTS(STRUT_NU)];      /* inputs: write them between calls, they are held */
-    strut_real p[STRUT_SLOTS(STRUT_NP)];      /* parameters */
+    strut_real p[STRUT_SLOTS(STRUT_NP + STRUT_NK)]; /* parameters, then what depends on them alone */
     strut_real d[STRUT_SLOTS(STRUT_ND)];      /* delayed signals at the last evaluation */
     strut_real lost[STRUT_SLOTS(STRUT_NL)];   /* energy lost in jumps, by channel [J] */
     strut_real energy_begin;                  /* stored when the run began [J] */
