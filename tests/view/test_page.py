@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import strut
-from strut import Event, State, System, view, walkers
+from strut import Event, State, System, files, view, walkers
 from strut.errors import MissingExtraError, StorageError
-from strut.simulate import storage
 from strut.view import curves, film, plots
 from strut.view.page import LISTED_EVENTS, again, document
 
@@ -304,7 +303,7 @@ def test_page_appears_whole_or_not_at_all(walk, tmp_path, monkeypatch):
     def full(source, target):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(storage.os, "replace", full)
+    monkeypatch.setattr(files.os, "replace", full)
     with pytest.raises(StorageError, match="the disk is full"):
         view.page(walk, path)
     assert path.read_text() == "before"
