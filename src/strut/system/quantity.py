@@ -7,6 +7,7 @@ and parameters differ only in who may change them and when.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,14 @@ def sx(value: Expression) -> ca.SX:
         return ca.densify(ca.SX(value))
     except (NotImplementedError, TypeError) as error:
         raise ModelError(f"{value!r} is not an expression: use numbers, quantities and CasADi functions of them") from error
+
+
+_alive: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary()
+
+
+def known_symbol(symbol: ca.SX) -> Quantity | None:
+    """The quantity, if it still exists, that a symbol belongs to."""
+    return _alive.get(symbol.element_hash())
 
 
 def check_name(name: str, what: str) -> str:
@@ -88,6 +97,8 @@ class Quantity:
         label = self.name.replace(".", "_")
         object.__setattr__(self, "size", int(value.numel()))
         object.__setattr__(self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel()))
+        for i in range(self.size):
+            _alive[self.sym[i].element_hash()] = self
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,0 +1,252 @@
+"""`Mechanism`: bodies and joints, said once, with every number a symbol if you like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism.inertia import Inertia
+from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.spatial import Pose, vector
+from strut.system.quantity import Expression, Param, Quantity, check_name, known_symbol, sx
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body: mass [kg], centre of mass [m] and inertia about it [kg m^2], in the body's frame."""
+
+    name: str
+    mass: ca.SX
+    com: ca.SX
+    about_com: ca.SX
+
+    @property
+    def inertia(self) -> Inertia:
+        return Inertia.of(self.mass, self.com, self.about_com)
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """A soft end stop: beyond `low` or `high` a spring and damper push back, never pull."""
+
+    low: Expression
+    high: Expression
+    stiffness: Expression
+    damping: Expression = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """A joint between two bodies. `X_PJ` places it in the parent; the child's frame is where the joint puts it."""
+
+    name: str
+    parent: Body
+    child: Body
+    joint: Joint
+    X_PJ: Pose
+    spring: ca.SX | None = None
+    rest: ca.SX | None = None
+    damping: ca.SX | None = None
+    armature: ca.SX | None = None
+    stop: Stop | None = None
+    actuated: bool = True
+    initial: tuple[Any, ...] = ()
+    initial_rate: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named place on a body: a foot, a sensor, an anchor."""
+
+    name: str
+    body: Body
+    X_BF: Pose
+
+
+@dataclass
+class Mechanism:
+    """A tree of bodies, built up by `body`, `joint` and `frame`.
+
+    Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the system.
+    Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
+    """
+
+    name: str
+    planar: bool = False
+    g: Expression = None
+    bodies: dict[str, Body] = field(default_factory=dict, repr=False)
+    connections: dict[str, Connection] = field(default_factory=dict, repr=False)
+    frames: dict[str, Frame] = field(default_factory=dict, repr=False)
+    params: dict[str, Param] = field(default_factory=dict, repr=False)
+
+    sides = ("_l", "_r")
+    """The suffixes of left and right."""
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "mechanism")
+        if self.g is None:
+            self.g = Param("g", 9.81, "m/s^2")
+        self.gravity = self._take(self.g, "gravity")
+        zero = ca.SX(0)
+        self.world = Body("world", zero, ca.SX.zeros(3), ca.SX.zeros(3, 3))
+        self.bodies["world"] = self.world
+
+    def body(self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0) -> Body:
+        """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
+        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]."""
+        self._new(name, self.bodies, "body")
+        mass_, com_ = self._take(mass, f"the mass of body '{name}'"), self._vector(com, f"the centre of mass of body '{name}'")
+        made = Body(name, mass_, com_, self._inertia(name, inertia))
+        _check_inertia(made)
+        self.bodies[name] = made
+        return made
+
+    def joint(
+        self,
+        name: str,
+        parent: Body,
+        child: Body,
+        joint: Joint,
+        at: Expression = (0, 0, 0),
+        rotation: ca.SX | None = None,
+        *,
+        spring: Expression | None = None,
+        rest: Expression = 0.0,
+        damping: Expression | None = None,
+        armature: Expression | None = None,
+        stop: Stop | None = None,
+        actuated: bool = True,
+        initial: Any = None,
+        rate: Any = None,
+    ) -> Connection:
+        """Connect `child` to `parent`; the joint sits `at` a place of the parent, turned by `rotation`.
+
+        spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the reflected
+        inertia of a motor), and `stop` act along the joint's velocities. `initial` and `rate` are where a run begins.
+        An actuated joint has an input; give actuated=False for one that nothing drives.
+        """
+        self._new(name, self.connections, "joint")
+        for body in (parent, child):
+            if self.bodies.get(body.name) is not body:
+                raise UnknownNameError(
+                    f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
+                )
+        if child is self.world:
+            raise ModelError(f"joint '{name}' has the world as child: the world moves nothing, swap parent and child")
+        for other in self.connections.values():
+            if other.child is child:
+                raise ModelError(
+                    f"joint '{name}' gives body '{child.name}' a second parent, after '{other.name}': close loops with a constraint, not with a joint"
+                )
+        where = f"joint '{name}'"
+        X_PJ = Pose(rotation if rotation is not None else Pose.identity().R, self._vector(at, f"the place of {where}"))
+        elastic = [None if e is None else self._take(e, where) for e in (spring, damping, armature)]
+        if any(e is not None for e in elastic) and not joint.nv:
+            raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
+        if elastic[0] is not None and joint.nq != joint.nv:
+            raise ModelError(f"{where} is {joint.kind}: a joint spring needs coordinates that are their own velocities' integrals")
+        if stop is not None:
+            for value in (stop.low, stop.high, stop.stiffness, stop.damping):
+                self._take(value, where)
+        if joint.gear:
+            for value in joint.gear[1:]:
+                self._take(value, where)
+        start = neutral(joint) if initial is None else np.atleast_1d(np.asarray(initial, dtype=object))
+        speed = np.zeros(joint.nv) if rate is None else np.atleast_1d(np.asarray(rate, dtype=object))
+        if len(start) != joint.nq or len(speed) != joint.nv:
+            raise ModelError(f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed")
+        made = Connection(
+            name,
+            parent,
+            child,
+            joint,
+            X_PJ,
+            elastic[0],
+            self._take(rest, where),
+            elastic[1],
+            elastic[2],
+            stop,
+            actuated and joint.gear is None,
+            tuple(start),
+            tuple(speed),
+        )
+        self.connections[name] = made
+        return made
+
+    def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
+        """A named place on a body."""
+        self._new(name, self.frames, "frame")
+        made = Frame(name, body, Pose(rotation if rotation is not None else Pose.identity().R, self._vector(position, f"frame '{name}'")))
+        self.frames[name] = made
+        return made
+
+    # ---- symbols ----
+
+    def _take(self, value: Expression, where: str) -> ca.SX:
+        """`value` as an expression, with the parameters in it noted."""
+        column = sx(value)
+        if isinstance(value, Param):
+            self._note(value)
+        for symbol in ca.symvar(column):
+            owner = known_symbol(symbol)
+            if not isinstance(owner, Param):
+                kind = "unknown" if owner is None else f"a {owner.kind}"
+                raise ModelError(
+                    f"{where} of mechanism '{self.name}' uses '{symbol.name()}', which is {kind}: a mechanism is made of numbers and Params; "
+                    "keep the Param in a variable while you use it"
+                )
+            self._note(owner)
+        return column
+
+    def _note(self, param: Quantity) -> None:
+        assert isinstance(param, Param)
+        self.params.setdefault(f"{param.name} {param.sym[0].element_hash()}", param)
+
+    def _vector(self, value: Expression, where: str) -> ca.SX:
+        items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+        if len(items) == 3:
+            return ca.vertcat(*[self._take(item, where) for item in items])
+        return self._take(vector(value, where), where)
+
+    def _inertia(self, name: str, value: Expression) -> ca.SX:
+        where = f"the inertia of body '{name}'"
+        matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
+        if matrix is None and np.shape(value) == (3, 3):
+            matrix = ca.SX(np.asarray(value, dtype=float))
+        if matrix is not None:
+            return ca.densify(self._take(matrix, where))
+        items = [self._take(v, where) for v in value] if isinstance(value, (list, tuple, np.ndarray)) else [self._take(value, where)]
+        zero = ca.SX(0)
+        if len(items) == 1:
+            xx, xy, xz, yy, yz, zz = (
+                (zero, zero, zero, items[0], zero, zero) if self.planar else (items[0], zero, zero, items[0], zero, items[0])
+            )
+        elif len(items) == 3:
+            xx, xy, xz, yy, yz, zz = items[0], zero, zero, items[1], zero, items[2]
+        elif len(items) == 6:
+            xx, xy, xz, yy, yz, zz = items
+        else:
+            raise ModelError(f"{where} has {len(items)} numbers: give 1, 3 (xx, yy, zz), 6 (xx, xy, xz, yy, yz, zz) or a 3 x 3 matrix")
+        return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
+
+    def _new(self, name: str, taken: dict[str, Any], what: str) -> None:
+        check_name(name, what)
+        if name in taken:
+            raise ModelError(f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name")
+
+
+def _check_inertia(body: Body) -> None:
+    """Numbers that no body can have. Symbols are trusted."""
+    if body.mass.is_constant() and float(ca.DM(body.mass)) < 0:
+        raise ModelError(f"body '{body.name}' has mass {float(ca.DM(body.mass)):g} kg: it must not be negative")
+    if body.about_com.is_constant():
+        numbers = np.array(ca.DM(body.about_com))
+        if not np.allclose(numbers, numbers.T, rtol=1e-9, atol=1e-15):
+            raise ModelError(f"body '{body.name}' has an inertia that is not symmetric:\n{numbers}")
+        smallest = float(np.linalg.eigvalsh(numbers).min())
+        if smallest < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
+            raise ModelError(f"body '{body.name}' has a negative principal moment of inertia, {smallest:g} kg m^2: no body has")

@@ -1,0 +1,136 @@
+"""What can be asked of a tree: frames, Jacobians and their rates, centre of mass, momentum, energies."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import casadi as ca
+
+from strut.errors import UnknownNameError, did_you_mean
+from strut.mechanism.mechanism import Frame
+from strut.mechanism.spatial import Pose, cross
+from strut.mechanism.tree import Node, Tree
+
+
+def frame_of(tree: Tree, name: str) -> Frame:
+    """A frame by name; a body's name means its own frame."""
+    m = tree.mechanism
+    if name in m.frames:
+        return m.frames[name]
+    if name in m.bodies and name != "world":
+        return Frame(name, m.bodies[name], Pose.identity())
+    raise UnknownNameError(f"mechanism '{m.name}' has no frame or body '{name}': {did_you_mean(name, [*m.frames, *m.bodies])}")
+
+
+def pose(tree: Tree, name: str) -> Pose:
+    """X_WF of a frame or body."""
+    frame = frame_of(tree, name)
+    at = tree.place[frame.body.name]
+    return frame.X_BF if at < 0 else tree.poses[at] @ frame.X_BF
+
+
+def position(tree: Tree, name: str) -> ca.SX:
+    """Of a frame's origin in the world [m]."""
+    return pose(tree, name).p
+
+
+def twist(tree: Tree, name: str) -> ca.SX:
+    """Of a frame relative to the world, in the frame itself."""
+    frame = frame_of(tree, name)
+    at = tree.place[frame.body.name]
+    return ca.SX.zeros(6) if at < 0 else frame.X_BF.twist_inward(tree.twists[at])
+
+
+def velocity(tree: Tree, name: str) -> ca.SX:
+    """Of a frame's origin in the world [m/s]."""
+    return pose(tree, name).R @ twist(tree, name)[3:]
+
+
+def path(tree: Tree, body: str) -> list[Node]:
+    """The nodes from the body to the world."""
+    found, at = [], tree.place[body]
+    while at >= 0:
+        found.append(tree.nodes[at])
+        at = tree.nodes[at].parent
+    return found
+
+
+def jacobian(tree: Tree, name: str) -> ca.SX:
+    """6 x nv: the frame's twist in its own frame is `jacobian @ v`."""
+    frame = frame_of(tree, name)
+    columns = [ca.SX.zeros(6)] * tree.nv
+    X = frame.X_BF  # of the frame in the body under way
+    for node in path(tree, frame.body.name):
+        S = X.twist_inward(node.S)
+        for k, column in enumerate(node.columns):
+            columns[column] = columns[column] + S[:, k]
+        X = node.X @ X
+    return ca.horzcat(*columns) if columns else ca.SX(6, 0)
+
+
+def world_jacobian(tree: Tree, name: str) -> ca.SX:
+    """6 x nv: angular velocity and velocity of the frame's origin, both along the world's axes."""
+    J, R = jacobian(tree, name), pose(tree, name).R
+    return ca.vertcat(R @ J[:3, :], R @ J[3:, :])
+
+
+def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
+    """J'(q, v) v, for any Jacobian of this tree."""
+    held = ca.SX.sym("held", tree.nv)
+    along = ca.jtimes(J @ held, tree.q, tree.qdot)
+    return ca.densify(ca.substitute([along], [held], [tree.v])[0])
+
+
+def mass(tree: Tree) -> ca.SX:
+    """Of everything that moves [kg]."""
+    return reduce(lambda total, node: total + node.inertia.mass, tree.nodes, ca.SX(0))
+
+
+def com(tree: Tree) -> ca.SX:
+    """The centre of mass in the world [m]."""
+    moment = ca.SX.zeros(3)
+    for node, X in zip(tree.nodes, tree.poses, strict=True):
+        moment = moment + node.inertia.mass * X.p + X.R @ node.inertia.h
+    return moment / mass(tree)
+
+
+def com_jacobian(tree: Tree) -> ca.SX:
+    """3 x nv: the velocity of the centre of mass is `com_jacobian @ v`."""
+    return momentum_matrix(tree)[3:, :] / mass(tree)
+
+
+def momentum_matrix(tree: Tree) -> ca.SX:
+    """6 x nv, centroidal: angular momentum about the centre of mass and linear momentum, along the world's axes."""
+    columns = [ca.SX.zeros(6)] * tree.nv
+    for node, X, composite in zip(tree.nodes, tree.poses, tree.composites, strict=True):
+        if node.columns:
+            carried = X.wrench(composite.times(node.S))
+            for k, column in enumerate(node.columns):
+                columns[column] = columns[column] + carried[:, k]
+    total = ca.horzcat(*columns)
+    centre = com(tree)
+    shift = ca.horzcat(*[cross(centre, total[3:, k]) for k in range(tree.nv)])
+    return ca.vertcat(total[:3, :] - shift, total[3:, :])
+
+
+def momentum(tree: Tree) -> ca.SX:
+    """Centroidal momentum [N m s; N s]."""
+    total = ca.SX.zeros(6)
+    for node, X, V in zip(tree.nodes, tree.poses, tree.twists, strict=True):
+        total = total + X.wrench(node.inertia.times(V))
+    return ca.vertcat(total[:3] - cross(com(tree), total[3:]), total[3:])
+
+
+def kinetic(tree: Tree) -> ca.SX:
+    """Kinetic energy [J], motors' armatures included."""
+    total = ca.SX(0)
+    for node, V in zip(tree.nodes, tree.twists, strict=True):
+        total = total + ca.dot(V, node.inertia.times(V)) / 2
+    for column, armature in tree._armatures():
+        total = total + armature * tree.v[column] ** 2 / 2
+    return total
+
+
+def potential(tree: Tree) -> ca.SX:
+    """Energy in gravity [J], zero where the centre of mass is at the height of the world's origin."""
+    return mass(tree) * tree.mechanism.gravity * com(tree)[2]

@@ -1,0 +1,311 @@
+"""The tree of a mechanism, and the recursions over it: kinematics, inverse dynamics, mass matrix, forward dynamics.
+
+Body twists and wrenches are expressed in the bodies' own frames, where inertias are constant. Recursions after Featherstone;
+a gear is a joint whose columns belong to another joint's velocity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism.inertia import Inertia
+from strut.mechanism.mechanism import Connection, Mechanism
+from strut.mechanism.spatial import Pose, bracket, cross
+from strut.system.quantity import sx
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A body and the joint that carries it. `columns` are the independent velocities its joint moves with."""
+
+    connection: Connection
+    parent: int  # -1: the world
+    q: ca.SX  # of its joint
+    v: ca.SX
+    columns: tuple[int, ...]
+    X: Pose  # of the body in its parent
+    S: ca.SX  # 6 x len(columns), in the body's frame
+    S_rate: ca.SX
+    inertia: Inertia
+
+    @property
+    def name(self) -> str:
+        return self.connection.child.name
+
+
+class Tree:
+    """Symbols q and v of a mechanism, and expressions of them. Everything is built on demand and once."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        order = _ordered(mechanism)
+        independent = [c for c in order if not c.joint.gear]
+        self.q = ca.vertcat(*[ca.SX.sym(c.name, c.joint.nq) for c in independent if c.joint.nq], ca.SX(0, 1))
+        self.v = ca.vertcat(*[ca.SX.sym(f"{c.name}_rate", c.joint.nv) for c in independent if c.joint.nv], ca.SX(0, 1))
+        self.q_of: dict[str, slice] = {}
+        self.v_of: dict[str, slice] = {}
+        at_q = at_v = 0
+        for c in independent:
+            self.q_of[c.name], self.v_of[c.name] = slice(at_q, at_q + c.joint.nq), slice(at_v, at_v + c.joint.nv)
+            at_q, at_v = at_q + c.joint.nq, at_v + c.joint.nv
+        self.nodes: list[Node] = []
+        place = {"world": -1}
+        for c in order:
+            self.nodes.append(self._node(c, place[c.parent.name]))
+            place[c.child.name] = len(self.nodes) - 1
+        self.place = place
+        self.has_gears = any(c.joint.gear for c in order)
+
+    @property
+    def nq(self) -> int:
+        return int(self.q.numel())
+
+    @property
+    def nv(self) -> int:
+        return int(self.v.numel())
+
+    def _node(self, c: Connection, parent: int) -> Node:
+        factor = ca.SX(1)
+        if c.joint.gear:
+            leader, ratio, offset = c.joint.gear
+            if leader not in self.q_of or self.q_of[leader].stop - self.q_of[leader].start != 1:
+                raise ModelError(
+                    f"joint '{c.name}' follows '{leader}', which is no joint of one coordinate before it: {did_you_mean(leader, list(self.q_of))}"
+                )
+            factor = sx(ratio)
+            q, v = factor * self.q[self.q_of[leader]] + sx(offset), factor * self.v[self.v_of[leader]]
+            columns = tuple(range(self.v_of[leader].start, self.v_of[leader].stop))
+        else:
+            q, v = self.q[self.q_of[c.name]], self.v[self.v_of[c.name]]
+            columns = tuple(range(self.v_of[c.name].start, self.v_of[c.name].stop))
+        formal_q, formal_v = ca.SX.sym("q", c.joint.nq), ca.SX.sym("v", c.joint.nv)
+        X, S = c.joint.pose(formal_q), c.joint.S(formal_q)
+        expressions = ca.substitute([X.R, X.p, S, c.joint.S_rate(formal_q, formal_v)], [formal_q, formal_v], [q, v])
+        R, p, S, S_rate = expressions
+        return Node(c, parent, q, v, columns, c.X_PJ @ Pose(R, p), factor * S if c.joint.gear else S, S_rate, c.child.inertia)
+
+    # ---- kinematics ----
+
+    @cached_property
+    def poses(self) -> list[Pose]:
+        """X_WB of every body."""
+        found: list[Pose] = []
+        for node in self.nodes:
+            found.append(node.X if node.parent < 0 else found[node.parent] @ node.X)
+        return found
+
+    @cached_property
+    def twists(self) -> list[ca.SX]:
+        """Of every body relative to the world, in its own frame."""
+        found: list[ca.SX] = []
+        for node in self.nodes:
+            own = node.S @ self._v(node)
+            found.append(own if node.parent < 0 else node.X.twist_inward(found[node.parent]) + own)
+        return found
+
+    def _v(self, node: Node) -> ca.SX:
+        return self.v[list(node.columns)] if node.columns else ca.SX(0, 1)
+
+    @cached_property
+    def qdot(self) -> ca.SX:
+        """B(q) v."""
+        return ca.vertcat(
+            *[n.connection.joint.qdot(n.q, n.v) for n in self.nodes if not n.connection.joint.gear and n.connection.joint.nq], ca.SX(0, 1)
+        )
+
+    # ---- dynamics ----
+
+    def inverse(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> ca.SX:
+        """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on bodies by name,
+        in the body's frame."""
+        wrenches = self._external(external)
+        base = ca.vertcat(ca.SX.zeros(5), self.mechanism.gravity if gravity else ca.SX(0))
+        rates: list[ca.SX] = []
+        forces: list[ca.SX] = []
+        for k, node in enumerate(self.nodes):
+            carried = node.X.twist_inward(base if node.parent < 0 else rates[node.parent])
+            own = node.S @ self._v(node)
+            moving = node.parent >= 0
+            turning = bracket(self.twists[k], own) if moving else ca.SX.zeros(6)
+            pushed = node.S @ acceleration[list(node.columns)] if node.columns else ca.SX.zeros(6)
+            rates.append(carried + pushed + node.S_rate + turning)
+            forces.append(_newton_euler(node.inertia, self.twists[k], rates[k]) - wrenches.get(k, ca.SX.zeros(6)))
+        tau = [ca.SX(0)] * self.nv
+        for k in reversed(range(len(self.nodes))):
+            node = self.nodes[k]
+            for column, row in zip(node.columns, ca.vertsplit(node.S.T @ forces[k]) if node.columns else [], strict=True):
+                tau[column] = tau[column] + row
+            if node.parent >= 0:
+                forces[node.parent] = forces[node.parent] + node.X.wrench(forces[k])
+        for column, armature in self._armatures():
+            tau[column] = tau[column] + armature * acceleration[column]
+        return ca.vertcat(*tau, ca.SX(0, 1))
+
+    def _external(self, external: Mapping[str, ca.SX] | None) -> dict[int, ca.SX]:
+        for name in external or {}:
+            if name not in self.place:
+                raise UnknownNameError(f"there is no body '{name}' to push: {did_you_mean(name, list(self.place))}")
+        return {self.place[name]: sx(wrench) for name, wrench in (external or {}).items()}
+
+    def _armatures(self) -> list[tuple[int, ca.SX]]:
+        return [(column, n.connection.armature) for n in self.nodes if n.connection.armature is not None for column in n.columns]
+
+    @cached_property
+    def bias(self) -> ca.SX:
+        """Coriolis, centrifugal and gravity forces: what inverse dynamics gives for no acceleration."""
+        return self.inverse(ca.SX.zeros(self.nv))
+
+    @cached_property
+    def composites(self) -> list[Inertia]:
+        """Of every body and all it carries, in the body's frame."""
+        found = [node.inertia for node in self.nodes]
+        for k in reversed(range(len(self.nodes))):
+            node = self.nodes[k]
+            if node.parent >= 0:
+                found[node.parent] = found[node.parent] + found[k].seen_from(node.X)
+        return found
+
+    @cached_property
+    def mass_matrix(self) -> ca.SX:
+        """M(q): composite rigid bodies."""
+        composite = self.composites
+        M = [[ca.SX(0)] * self.nv for _ in range(self.nv)]
+        for k in reversed(range(len(self.nodes))):
+            node = self.nodes[k]
+            if not node.columns:
+                continue
+            force = composite[k].times(node.S)
+            _add(M, node.columns, node.columns, node.S.T @ force)
+            at, here = node.parent, node
+            while at >= 0:
+                force = here.X.wrench(force)
+                here = self.nodes[at]
+                if here.columns:
+                    block = here.S.T @ force
+                    _add(M, here.columns, node.columns, block)
+                    _add(M, node.columns, here.columns, block.T)
+                at = here.parent
+        for column, armature in self._armatures():
+            M[column][column] = M[column][column] + armature
+        return ca.vertcat(*[ca.horzcat(*row) for row in M]) if self.nv else ca.SX(0, 0)
+
+    def forward(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
+        """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears demand it."""
+        if self.has_gears or self.nv <= 8:
+            bias = self.inverse(ca.SX.zeros(self.nv), external)
+            return solve_ltdl(self.mass_matrix, tau - bias)
+        return self.articulated(tau, external)
+
+    def articulated(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
+        """Forward dynamics in one sweep out, one in, one out."""
+        if self.has_gears:
+            raise ModelError("the articulated-body recursion cannot follow gears: use forward()")
+        wrenches = self._external(external)
+        inertias = [node.inertia.matrix() for node in self.nodes]
+        turning, biases = [], []
+        for k, node in enumerate(self.nodes):
+            own = node.S @ self._v(node)
+            turning.append(node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6)))
+            biases.append(_gyroscopic(node.inertia, self.twists[k]) - wrenches.get(k, ca.SX.zeros(6)))
+        kept: dict[int, tuple[ca.SX, ca.SX, ca.SX]] = {}
+        armature = dict(self._armatures())
+        for k in reversed(range(len(self.nodes))):
+            node = self.nodes[k]
+            passed, force = inertias[k], biases[k]
+            if node.columns:
+                U = inertias[k] @ node.S
+                D = node.S.T @ U + ca.diag(ca.vertcat(*[armature.get(c, ca.SX(0)) for c in node.columns]))
+                rest = tau[list(node.columns)] - node.S.T @ biases[k]
+                both = solve_ltdl(D, ca.horzcat(U.T, rest))
+                gain, push = both[:, :6], both[:, 6]
+                kept[k] = (U, D, rest)
+                passed = inertias[k] - U @ gain
+                force = biases[k] + passed @ turning[k] + U @ push
+            else:
+                force = biases[k] + passed @ turning[k]
+            if node.parent >= 0:
+                adjoint = node.X.inverse().adjoint()
+                inertias[node.parent] = inertias[node.parent] + adjoint.T @ passed @ adjoint
+                biases[node.parent] = biases[node.parent] + node.X.wrench(force)
+        rates: list[ca.SX] = []
+        result = [ca.SX(0)] * self.nv
+        base = ca.vertcat(ca.SX.zeros(5), self.mechanism.gravity)
+        for k, node in enumerate(self.nodes):
+            rate = node.X.twist_inward(base if node.parent < 0 else rates[node.parent]) + turning[k]
+            if node.columns:
+                U, D, rest = kept[k]
+                own = solve_ltdl(D, rest - U.T @ rate)
+                for column, value in zip(node.columns, ca.vertsplit(own), strict=True):
+                    result[column] = value
+                rate = rate + node.S @ own
+            rates.append(rate)
+        return ca.vertcat(*result, ca.SX(0, 1))
+
+
+def _newton_euler(inertia: Inertia, twist: ca.SX, rate: ca.SX) -> ca.SX:
+    """The wrench that moves a body so: I a + v x* (I v)."""
+    return inertia.times(rate) + _gyroscopic(inertia, twist)
+
+
+def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
+    momentum = inertia.times(twist)
+    omega, v = twist[:3], twist[3:]
+    return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
+
+
+def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], block: ca.SX) -> None:
+    for i, r in enumerate(rows):
+        for j, c in enumerate(columns):
+            M[r][c] = M[r][c] + block[i, j]
+
+
+def solve_ltdl(A: ca.SX, b: ca.SX) -> ca.SX:
+    """Solve A x = b, A symmetric positive definite, from the last unknown to the first: on a mass matrix whose
+    velocities are ordered from root to tip this makes no zero non-zero."""
+    n = A.shape[0]
+    H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
+    x = [b[i, :] for i in range(n)]
+    for k in reversed(range(n)):
+        for i in reversed(range(k)):
+            if H[k][i].is_zero():
+                continue
+            a = H[k][i] / H[k][k]
+            for j in range(i + 1):
+                if not H[k][j].is_zero():
+                    H[i][j] = H[i][j] - a * H[k][j]
+            x[i] = x[i] - a * x[k]
+            H[k][i] = a
+    for k in range(n):
+        x[k] = x[k] / H[k][k]
+        for j in range(k):
+            if not H[k][j].is_zero():
+                x[k] = x[k] - H[k][j] * x[j]
+    return ca.vertcat(*x) if n else ca.SX(0, b.shape[1])
+
+
+def _ordered(mechanism: Mechanism) -> list[Connection]:
+    """Connections from the world outwards; every body must be reached."""
+    order: list[Connection] = []
+    reached = {"world"}
+    waiting = list(mechanism.connections.values())
+    while waiting:
+        ready = [c for c in waiting if c.parent.name in reached]
+        if not ready:
+            names = ", ".join(f"'{c.child.name}'" for c in waiting)
+            raise ModelError(
+                f"mechanism '{mechanism.name}': bodies {names} hang on one another but not on the world: join one of them to mechanism.world"
+            )
+        order += ready
+        reached |= {c.child.name for c in ready}
+        waiting = [c for c in waiting if c not in ready]
+    for name in mechanism.bodies:
+        if name not in reached:
+            raise ModelError(
+                f"body '{name}' of mechanism '{mechanism.name}' is joined to nothing: give it a joint, joints.free() if it is to fly"
+            )
+    return order
