@@ -43,7 +43,7 @@ def system(mechanism: Mechanism, description: str = "") -> System:
     q, v = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1)), ca.vertcat(*[s.sym for s in velocities], ca.SX(0, 1))
     tau, entries = _forces(tree, inputs)
     acceleration = tree.forward(tau)
-    outputs = {}
+    outputs: dict[str, ca.SX] = {}
     for name in mechanism.frames:
         p = observe.position(tree, name)
         outputs |= (

@@ -133,14 +133,16 @@ class Mechanism:
         for body in (parent, child):
             if self.bodies.get(body.name) is not body:
                 raise UnknownNameError(
-                    f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
+                    f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': "
+                    f"{did_you_mean(body.name, list(self.bodies))}"
                 )
         if child is self.world:
             raise ModelError(f"joint '{name}' has the world as child: the world moves nothing, swap parent and child")
         for other in self.connections.values():
             if other.child is child:
                 raise ModelError(
-                    f"joint '{name}' gives body '{child.name}' a second parent, after '{other.name}': close loops with a constraint, not with a joint"
+                    f"joint '{name}' gives body '{child.name}' a second parent, after '{other.name}': "
+                    "close loops with a constraint, not with a joint"
                 )
         where = f"joint '{name}'"
         X_PJ = Pose(rotation if rotation is not None else Pose.identity().R, self._vector(at, f"the place of {where}"))
@@ -196,7 +198,8 @@ class Mechanism:
             if not isinstance(owner, Param):
                 kind = "unknown" if owner is None else f"a {owner.kind}"
                 raise ModelError(
-                    f"{where} of mechanism '{self.name}' uses '{symbol.name()}', which is {kind}: a mechanism is made of numbers and Params; "
+                    f"{where} of mechanism '{self.name}' uses '{symbol.name()}', which is {kind}: "
+                    "a mechanism is made of numbers and Params; "
                     "keep the Param in a variable while you use it"
                 )
             self._note(owner)

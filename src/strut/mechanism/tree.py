@@ -75,7 +75,8 @@ class Tree:
             leader, ratio, offset = c.joint.gear
             if leader not in self.q_of or self.q_of[leader].stop - self.q_of[leader].start != 1:
                 raise ModelError(
-                    f"joint '{c.name}' follows '{leader}', which is no joint of one coordinate before it: {did_you_mean(leader, list(self.q_of))}"
+                    f"joint '{c.name}' follows '{leader}', which is no joint of one coordinate before it: "
+                    f"{did_you_mean(leader, list(self.q_of))}"
                 )
             factor = sx(ratio)
             q, v = factor * self.q[self.q_of[leader]] + sx(offset), factor * self.v[self.v_of[leader]]
@@ -298,7 +299,8 @@ def _ordered(mechanism: Mechanism) -> list[Connection]:
         if not ready:
             names = ", ".join(f"'{c.child.name}'" for c in waiting)
             raise ModelError(
-                f"mechanism '{mechanism.name}': bodies {names} hang on one another but not on the world: join one of them to mechanism.world"
+                f"mechanism '{mechanism.name}': bodies {names} hang on one another but not on the world: "
+                "join one of them to mechanism.world"
             )
         order += ready
         reached |= {c.child.name for c in ready}
