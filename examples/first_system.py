@@ -6,7 +6,7 @@ Read it top to bottom; every line is something strut lets you say about a machin
 import strut
 from strut import Discrete, Event, Ledger, Param, State, System
 
-# Quantities have a name, a value to start from, a unit, and bounds that are enforced.
+# Quantities have a name, a value to start from, a unit, and bounds that any value you set must obey.
 height = State("height", 2.2, "m")
 velocity = State("velocity", 0.0, "m/s")
 mass = Param("mass", 0.5, "kg", bounds=(0, 100))

@@ -19,7 +19,7 @@ from strut.system import (
     compiled,
     join,
     prefixed,
-    time,
+    time,  # noqa: F401 strut.time; not in __all__, to leave the module of that name alone
 )
 from strut.units import deg
 from strut.version import VERSION as __version__
@@ -48,7 +48,6 @@ __all__ = [
     "prefixed",
     "simulate",
     "simulate_batch",
-    "time",
     "view",
     "walkers",
 ]

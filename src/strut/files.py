@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,16 +17,12 @@ def written(path: Path, write: Callable[[Path], None]) -> Path:
     if not path.parent.is_dir():
         raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it first")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
+        scratch = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+        os.close(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}; choose a place you can write to") from error
-    scratch = Path(name)
     try:
         write(scratch)
-        umask = os.umask(0)
-        os.umask(umask)
-        scratch.chmod(0o666 & ~umask)
         os.replace(scratch, path)
     except (OSError, RuntimeError) as error:
         if isinstance(error, StorageError):

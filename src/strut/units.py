@@ -8,27 +8,21 @@ import re
 from strut.errors import ValueRangeError
 
 FACTORS = {
-    "": 1.0,
-    "deg": math.pi / 180,
-    "rad": 1.0,
-    "mm": 1e-3,
-    "cm": 1e-2,
-    "m": 1.0,
-    "km": 1e3,
-    "g": 1e-3,
-    "kg": 1.0,
-    "ms": 1e-3,
-    "s": 1.0,
-    "N": 1.0,
-    "kN": 1e3,
-    "Hz": 1.0,
-    "J": 1.0,
-    "W": 1.0,
-    "%": 1e-2,
+    "rad": {"deg": math.pi / 180, "rad": 1.0},
+    "m": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3},
+    "kg": {"g": 1e-3, "kg": 1.0},
+    "s": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "N": {"mN": 1e-3, "N": 1.0, "kN": 1e3},
+    "Hz": {"Hz": 1.0, "kHz": 1e3},
+    "J": {"J": 1.0, "kJ": 1e3},
+    "W": {"W": 1.0, "kW": 1e3},
+    "V": {"mV": 1e-3, "V": 1.0},
+    "": {"": 1.0, "%": 1e-2},
 }
-"""Suffixes understood at the edges (command line, files); inside strut everything is SI and radians."""
+"""By SI unit, what people write instead at the edges (command line, files); inside strut everything is SI and radians."""
 
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%]*)\s*")
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
+_FIRST = re.compile(r"[A-Za-z%]*")
 
 
 def deg(angle: float) -> float:
@@ -36,10 +30,17 @@ def deg(angle: float) -> float:
     return math.radians(angle)
 
 
-def number(text: str) -> float:
-    """A number with an optional suffix: '3deg', '20kN', '1e-3'."""
+def number(text: str, unit: str = "") -> float:
+    """A number with an optional suffix that fits `unit`: '3deg' for rad, '20kN' or '20kN/m' for N/m, '1e-3' for any."""
     match = _NUMBER.fullmatch(text)
-    if not match or match[2] not in FACTORS:
-        suffixes = ", ".join(s for s in FACTORS if s)
-        raise ValueRangeError(f"'{text}' is not a number: write 0.05, 1e-3 or 3deg (suffixes: {suffixes})")
-    return float(match[1]) * FACTORS[match[2]]
+    if not match:
+        raise ValueRangeError(f"'{text}' is not a number: write 0.05, 1e-3 or 3deg")
+    suffix = match[2]
+    base = _FIRST.match(unit)[0]  # type: ignore[index]
+    scaled = FACTORS.get(base, {base: 1.0})
+    for name, factor in scaled.items():
+        if suffix in ("", name, name + unit[len(base) :]):
+            return float(match[1]) * (factor if suffix else 1.0)
+    wanted = f"in {unit}" if unit else "without a unit"
+    fitting = ", ".join(n + unit[len(base) :] for n in scaled if n)
+    raise ValueRangeError(f"'{text}' does not fit a quantity {wanted}: write a plain number, or one of {fitting}")

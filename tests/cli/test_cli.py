@@ -107,6 +107,8 @@ def test_a_run_that_ends_badly_says_why(capsys):
         (("run", "slip", "--method", "magic"), "method 'magic' is unknown"),
         (("run", "slip", "-o", "/nowhere/at/all.h5"), "the directory /nowhere/at does not exist"),
         (("run", "nothere.py"), "there is no such file"),
+        (("run", "slip", "--watch", "mass"), "'mass' is a parameter and does not change"),
+        (("run", "slip", "--set", "mass=80s"), "does not fit a quantity in kg"),
         (("list", "nothing"), "there is no model 'nothing'"),
     ],
 )
@@ -134,6 +136,19 @@ def test_a_system_from_a_file_of_ones_own(capsys, tmp_path):
     code, _, err = run(capsys, "run", str(tmp_path / "bad.py"))
     assert code == 2
     assert "ZeroDivisionError" in err
+
+
+def test_vectors_by_component(capsys, tmp_path):
+    (tmp_path / "vec.py").write_text(
+        "from strut import State, System\nq = State('q', [1.0, 2.0])\ns = System('s', x=[q], flow={q: -q.sym})\n"
+    )
+    code, out, _ = run(capsys, "run", f"{tmp_path / 'vec.py'}:s", "-t", "0:1:1", "--set", "q[1]=3", "-w", "q")
+    assert code == 0
+    assert out.splitlines()[0] == "t\tq[0]\tq[1]"
+    assert [float(v) for v in out.splitlines()[1].split("\t")] == [0, 1, 3]
+    code, _, err = run(capsys, "run", f"{tmp_path / 'vec.py'}:s", "--set", "q[5]=3")
+    assert code == 2
+    assert "no component 'q[5]'" in err
 
 
 def test_list(capsys):
@@ -184,16 +199,35 @@ def test_version_and_module():
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("3deg", np.radians(3)), ("1e-3", 1e-3), (" -2.5 ", -2.5), ("20kN", 2e4), ("5 cm", 0.05), (".5", 0.5), ("10%", 0.1)]
+    ("text", "unit", "value"),
+    [
+        ("3deg", "rad", np.radians(3)),
+        ("90deg/s", "rad/s", np.pi / 2),
+        ("1e-3", "m", 1e-3),
+        (" -2.5 ", "", -2.5),
+        ("20kN", "N/m", 2e4),
+        ("20kN/m", "N/m", 2e4),
+        ("5 cm", "m", 0.05),
+        (".5", "kg", 0.5),
+        ("500g", "kg", 0.5),
+        ("10%", "", 0.1),
+        ("9.81m/s^2", "m/s^2", 9.81),
+    ],
 )
-def test_numbers(text, value):
-    assert number(text) == pytest.approx(value)
+def test_numbers(text, unit, value):
+    assert number(text, unit) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1 furlong", "1e", "__import__('os')", "1;2"])
+@pytest.mark.parametrize("text", ["", "abc", "1;2", "__import__('os')"])
 def test_what_is_no_number(text):
-    with pytest.raises(ValueRangeError, match="is not a number"):
+    with pytest.raises(ValueRangeError, match="is not a number|does not fit"):
         number(text)
+
+
+@pytest.mark.parametrize(("text", "unit"), [("15kg", "N/m"), ("80s", "kg"), ("1%", "m"), ("3deg", ""), ("1 furlong", "m")])
+def test_units_must_fit(text, unit):
+    with pytest.raises(ValueRangeError, match="does not fit a quantity"):
+        number(text, unit)
 
 
 def test_times():

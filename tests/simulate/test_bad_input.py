@@ -26,6 +26,12 @@ MISTAKES = [
     ({"t": 1.0, "method": "rk4", "step": -0.1}, ValueRangeError, "step is -0.1: it must be positive"),
     ({"t": 1.0, "method": "rk4", "step": np.nan}, ValueRangeError, "step is nan: it must be positive"),
     ({"t": 1.0, "rtol": 0.0}, ValueRangeError, "rtol is 0.0"),
+    ({"t": 1.0, "rtoll": 1.0}, ModelError, "there is no option 'rtoll': did you mean 'rtol'"),
+    ({"t": 1.0, "max_steps": 2.5}, ValueRangeError, "option 'max_steps' is 2.5"),
+    ({"t": 1.0, "x0": [[1.0, 2.0]]}, ShapeError, r"got shape \(1, 2\)"),
+    ({"t": (0, 0.1, 1)}, ValueRangeError, r"give how long, t=10, or t=\(begin, end\)"),
+    ({"t": "10"}, ValueRangeError, "a word: give a number"),
+    ({"t": 1.0, "control": abs}, ModelError, r"control=Hold\(function, every=0.01\)"),
     ({"t": 1.0, "method": "rk5"}, ModelError, "method 'rk5' is unknown: did you mean 'rk4'"),
 ]
 
@@ -36,9 +42,43 @@ def test_mistakes_are_named(arguments, error, message):
         strut.simulate(walkers.pendulum(), **arguments)
 
 
-def test_every_error_is_ours():
-    assert issubclass(UnknownNameError, StrutError)
-    assert issubclass(ValueRangeError, StrutError)
+@pytest.mark.parametrize("wrong", [walkers.pendulum, "pendulum", None])
+def test_what_is_no_system(wrong):
+    with pytest.raises(StrutError, match="is not a System"):
+        strut.simulate(wrong, t=1.0)
+
+
+def test_numbers_of_any_kind_are_options():
+    run = strut.simulate(walkers.pendulum(), t=np.float64(1), method="rk4", step=np.array(0.01), max_steps=1e6)
+    assert run.statistics["steps"] == 100
+
+
+def test_quantities_are_names():
+    swing = walkers.pendulum()
+    length, angle = swing.p[1], swing.x[0]
+    run = strut.simulate(swing, t=0.1, p={length: 2.0}, x0={angle: 0.5})
+    assert run[length] == 2.0
+    assert run[angle][0] == 0.5
+
+
+def test_what_was_given_is_not_changed_later():
+    p = np.array([1.0, 1.0, 0.0, 9.81])
+    run = strut.simulate(walkers.pendulum(), t=0.1, p=p)
+    p[3] = 0.0
+    assert run["g"] == 9.81
+
+
+def test_a_real_interrupt_keeps_a_whole_record():
+    """The signal arrives while compiled code runs; the record has no hole and ends where the state is."""
+    import signal
+
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    run = strut.simulate(walkers.van_der_pol(), t=1e6, method="rk4", step=1e-3, max_steps=10**9)
+    assert run.status == "interrupted"
+    assert len(run.raw.t) == run.statistics["steps"]
+    assert run.raw.t[-1] + run.raw.h[-1] == pytest.approx(run.t1)
+    assert np.diff(run.t).max() < 1.1e-3
 
 
 def test_a_keyboard_interrupt_keeps_what_was_computed():

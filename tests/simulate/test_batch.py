@@ -35,16 +35,19 @@ def test_the_number_of_threads_changes_nothing():
 def test_outputs_over_time():
     times = [0.5, 1.0, 1.5]
     batch = strut.simulate_batch(walkers.pendulum(), t=2.0, x0={"angle": [0.1, 0.2]}, outputs=["tip_x"], at=times)
-    assert batch["tip_x"].shape == (2, 4)  # the end is always one of them
+    assert batch["tip_x"].shape == (2, 3)
     run = strut.simulate(walkers.pendulum(angle=0.2), t=2.0)
-    np.testing.assert_allclose(batch["tip_x"][1], run.at([*times, 2.0])["tip_x"], rtol=1e-8)
+    np.testing.assert_allclose(batch["tip_x"][1], run.at(times)["tip_x"], rtol=1e-8)
 
 
 def test_after_a_terminal_event_outputs_are_nan():
     batch = strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, p={"mass": [80.0]}, outputs=["leg"], at=[0.1, 2.0, 4.0])
     assert batch.status[0] == "fell"
     assert np.isfinite(batch["leg"][0, 0])
-    assert np.all(np.isnan(batch["leg"][0, 1:3]))
+    assert np.all(np.isnan(batch["leg"][0, 1:]))
+    last = strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, outputs=["leg"], at=[0.1, 5.0])
+    assert np.isnan(last["leg"][0, 1])
+    assert np.isfinite(strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, outputs="leg")["leg"][0])  # at its end
 
 
 def test_a_diverging_run_is_marked_and_stops_no_other():
@@ -68,7 +71,7 @@ def test_matrices_and_grids():
 
 
 def test_memory_is_what_was_asked_for():
-    """Ten thousand runs of ten thousand steps keep only their ends: nothing is stored per step."""
+    """Ten thousand runs of a thousand steps keep only their ends: nothing is stored per step."""
     import tracemalloc
 
     tracemalloc.start()
@@ -106,12 +109,27 @@ def test_delays_in_batches():
         ({"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}}, ShapeError, "a batch needs one length: 'slope' has 2 and 'mass' has 3"),
         ({"p": {"slpe": [0.1]}}, UnknownNameError, "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'"),
         ({"p": {"slope": [0.1, np.nan]}}, ValueRangeError, "parameter 'slope' is .* a finite number is needed"),
-        ({"x0": np.zeros(3)}, ShapeError, "a vector of 2 number"),
+        ({"x0": np.zeros(3)}, ShapeError, "states of 'rimless_wheel' need 2 number"),
         ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
         ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),
         ({"method": "radau"}, ModelError, "does not run in batches"),
+        ({"at": []}, ValueRangeError, "give at least one time"),
+        ({"at": [np.nan]}, ValueRangeError, "all of them finite"),
+        ({"threads": 0}, ValueRangeError, "threads is 0"),
+        ({"control": None}, ModelError, "a batch takes no Hold"),
     ],
 )
 def test_mistakes_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         strut.simulate_batch(walkers.rimless_wheel(), t=1.0, **arguments)
+
+
+def test_vectors_by_name():
+    q = State("q", [1.0, 2.0, 3.0])
+    system = System("vector", x=[q], flow={q: -q.sym})
+    same = strut.simulate_batch(system, t=0.0, x0={"q": [4.0, 5.0, 6.0]})
+    assert same.x.tolist() == [[4, 5, 6]]
+    each = strut.simulate_batch(system, t=0.0, x0={"q": [[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]})
+    assert each.x.tolist() == [[4, 5, 6], [7, 8, 9]]
+    one = strut.simulate_batch(system, t=0.0, x0={"q[1]": [4.0, 5.0, 6.0]})
+    assert one.x[:, 1].tolist() == [4, 5, 6]

@@ -48,7 +48,7 @@ def test_nearly_elastic_bounces_accumulate_too():
 def test_dead_ball_does_not_hang():
     """Restitution 0 leaves the ball on the guard, pushed into it: the run must end, whatever it is called."""
     run = strut.simulate(walkers.bouncing_ball(restitution=0.0), t=1.0)
-    assert run.status in ("zeno", "done")
+    assert run.status in ("zeno", "done")  # resting contact needs a discrete state; without one the ball sinks or stops
     assert run.statistics["jumps"] < 1000
 
 
@@ -239,3 +239,57 @@ def test_param_objects_of_one_name_are_one_parameter():
     system = System("twice", x=[x], p=[a, b], flow={x: -a * x - b * x})
     assert system.labels("p") == ("k",)
     assert strut.simulate(system, t=1.0)["x"][-1] == pytest.approx(np.exp(-4), rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_fast_guard_shortens_the_steps(backend):
+    """A clock that beats three times a second beside a ballistic body, whose own steps would be seconds long."""
+    height, velocity, phase, beats = State("height", 0.0), State("velocity", -1.0), State("phase", 0.1), Discrete("beats", 0)
+    cpg = System(
+        "cpg",
+        x=[height, velocity, phase],
+        z=[beats],
+        flow={height: velocity, velocity: -9.81, phase: 20.0},
+        events=[Event("beat", ca.sin(phase), reset={beats: beats + 1})],
+    )
+    for method in ("dop853", "dopri5"):
+        run = strut.simulate(cpg, t=10.0, method=method, backend=backend)
+        expected = (2 * np.pi * np.arange(1, 32) - 0.1) / 20
+        np.testing.assert_allclose(run.events.t, expected[expected < 10], atol=EVENT_TOLERANCE)
+
+
+@pytest.mark.parametrize("rate", [20, 100, 1000])
+def test_a_guard_of_time_alone(rate):
+    x = State("x", 0.0)
+    tick = System("tick", x=[x], flow={x: 0.0}, events=[Event("beat", ca.sin(rate * strut.time + 0.1))])
+    run = strut.simulate(tick, t=10.0)
+    assert len(run.events) == int((10 * rate + 0.1) / (2 * np.pi))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_guard_on_zero_at_the_beginning_fires_if_it_rises(backend):
+    falling = strut.simulate(walkers.bouncing_ball(height=0.0, velocity=-1.0, restitution=0.5), t=0.05, backend=backend)
+    assert falling.events.t[0] == 0.0
+    assert falling["height"].min() > -1e-12
+    rising = strut.simulate(walkers.bouncing_ball(height=0.0, velocity=1.0), t=0.05, backend=backend)
+    assert len(rising.events) == 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_guard_that_is_no_number_ends_the_run(backend):
+    x = State("x", 1.0)
+    lost = System("lost", x=[x], flow={x: -1.0}, events=[Event("never", ca.sqrt(x - 2))])
+    run = strut.simulate(lost, t=1.0, backend=backend)
+    assert run.status == "not finite"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_system_of_discrete_states_only(backend):
+    n = Discrete("n", 0)
+    counting = System(
+        "counting", z=[n], samples=[strut.Sample("tick", every=0.1, set={n: n + 1})], events=[Event("enough", n - 4.5, terminal=True)]
+    )
+    run = strut.simulate(counting, t=1.0, backend=backend)
+    assert run.status == "enough"
+    assert run["n"].tolist()[-1] == 5
+    assert run.t1 == pytest.approx(0.4)

@@ -25,7 +25,7 @@ def test_a_sample_is_a_zero_order_hold(method):
     exact = servo_closed_form()
     assert run["x"][-1] == pytest.approx(exact[0], abs=1e-12)
     assert run["v"][-1] == pytest.approx(exact[1], abs=1e-12)
-    np.testing.assert_allclose(run.samples.t, 0.05 * np.arange(41), atol=1e-12)
+    np.testing.assert_allclose(run.samples.t, 0.05 * np.arange(40), atol=1e-12)
     assert len(run.events) == 0
 
 
@@ -135,7 +135,7 @@ def test_random_numbers_are_reproducible_and_sound():
     assert not np.array_equal(one["a"], other["a"])
     normal, uniform = one.raw.z_after[:, 0], one.raw.z_after[:, 1]
     n = len(normal)
-    assert n == 20001
+    assert n == 20000
     assert abs(normal.mean()) < 5 / np.sqrt(n)
     assert abs(normal.var() - 1) < 5 * np.sqrt(2 / n)
     assert abs(uniform.mean() - 0.5) < 5 * np.sqrt(1 / 12 / n)
@@ -151,3 +151,97 @@ def test_runs_of_a_batch_have_streams_of_their_own():
     batch = strut.simulate_batch(dice, t=0.5, x0={"x": np.zeros(1000)}, seed=5)
     assert len(np.unique(batch["a"])) == 1000
     assert strut.simulate(dice, t=0.5, seed=5)["a"][-1] == batch["a"][0]  # run 0 of a batch is the single run
+
+
+def test_runs_joined_at_a_tick_tick_once():
+    """What is due at the end of a run belongs to the one that goes on."""
+    x, n = State("x", 0.0), Discrete("n", 0)
+    clock = System("clock", x=[x], z=[n], flow={x: 1}, samples=[Sample("tick", every=0.1, set={n: n + 1})])
+    for backend in ("native", "virtual"):
+        whole = strut.simulate(clock, t=2.0, backend=backend)
+        first = strut.simulate(clock, t=1.0, backend=backend)
+        second = strut.simulate(clock, t=(first.t1, 2.0), backend=backend, **first.end)
+        assert whole["n"][-1] == second["n"][-1] == 20
+        assert second["x"][-1] == pytest.approx(2.0)
+
+
+def test_clocks_tick_before_time_zero():
+    x, n = State("x", 0.0), Discrete("n", 0)
+    clock = System("clock", x=[x], z=[n], flow={x: 1}, samples=[Sample("tick", every=0.1, set={n: n + 1})])
+    calls = []
+    for backend in ("native", "virtual"):
+        assert strut.simulate(clock, t=(-1.0, 0.0), backend=backend)["n"][-1] == 10
+    strut.simulate(plant(), t=(-1.0, 0.0), control=Hold(lambda now: calls.append(now.t) or {}, every=0.1))
+    np.testing.assert_allclose(calls, -1 + 0.1 * np.arange(10), atol=1e-12)
+
+
+def test_controllers_in_c_and_python_see_the_same_at_a_tick(tmp_path):
+    """Both act before the samples of their instant; and negative times are no trap."""
+    x, z = State("x", 0.0), Discrete("z", 0)
+    u = strut.Input("u")
+    count = System("count", x=[x], z=[z], u=[u], flow={x: u}, samples=[Sample("s", every=0.1, set={z: z + 1})])
+    source = tmp_path / "act.c"
+    source.write_text(
+        "void act(double t, const double *x, const double *z, const double *p, double *u, void *d)\n{ (void)t; (void)x; (void)p; (void)d; u[0] = z[0]; }\n"
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "act.so", source], check=True)
+    act = ctypes.cast(ctypes.CDLL(str(tmp_path / "act.so")).act, strut.CONTROLLER)
+    for span in (1.0, (-1.0, 0.0)):
+        python = strut.simulate(count, t=span, control=Hold(lambda now: {"u": now["z"]}, every=0.1))
+        native = strut.simulate(count, t=span, control=Hold(act, every=0.1))
+        assert python["x"][-1] == pytest.approx(4.5)
+        assert native["x"][-1] == pytest.approx(4.5)
+
+
+def test_moments_can_be_kept():
+    kept = []
+    strut.simulate(plant(), t=1.0, u={"push": 1.0}, control=Hold(lambda now: kept.append(now) or {}, every=0.25))
+    assert len({m["x"] for m in kept}) == 4
+
+
+def test_many_ticks_cost_little_memory():
+    import tracemalloc
+
+    tracemalloc.start()
+    run = strut.simulate(plant(), t=10.0, control=Hold(lambda now: [0.0], every=1e-3))
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(run.raw.t) >= 10_000
+    assert used < 10_000 * 2000
+
+
+def test_resets_see_the_delayed_value_of_their_instant():
+    x, seen = State("x", 0.0), Discrete("seen", 0.0)
+    past = Delay("past", signal=x, by=0.5, before=0.0)
+    system = System("late", x=[x], z=[seen], delays=[past], flow={x: 1.0}, events=[strut.Event("two", x - 2, reset={seen: past})])
+    for backend in ("native", "virtual"):
+        assert strut.simulate(system, t=3.0, backend=backend)["seen"][-1] == pytest.approx(1.5, abs=1e-9)
+
+
+def test_delayed_outputs_before_the_delay_has_passed():
+    x = State("x", 1.0)
+    past = Delay("past", signal=x, by=0.7, before=1.0 + strut.time)
+    system = System("echo", x=[x], delays=[past], flow={x: -past}, outputs={"was": past})
+    run = strut.simulate(system, t=2.0)
+    np.testing.assert_allclose(run.at([0.0, 0.1, 0.5])["was"], [0.3, 0.4, 0.8], atol=1e-12)
+
+
+def test_stiff_steps_are_no_longer_than_the_delay():
+    x = State("x", 1.0)
+    past = Delay("past", signal=x, by=0.01, before=1.0)
+    system = System("short", x=[x], delays=[past], flow={x: -past})
+    exact = strut.simulate(system, t=1.0)["x"][-1]
+    assert strut.simulate(system, t=1.0, method="bdf", rtol=1e-5, atol=1e-8)["x"][-1] == pytest.approx(exact, abs=1e-3)
+
+
+def test_batches_lengthen_their_history():
+    x = State("x", 1.0)
+    past = Delay("past", signal=x, by=5.0, before=1.0)
+    system = System("lag", x=[x], delays=[past], flow={x: -past})
+    batch = strut.simulate_batch(system, t=10.0, x0={"x": [1.0, 1.0]}, method="rk4", step=2e-4)
+    assert set(batch.status) == {"done"}
+    assert batch["x"][0] == pytest.approx(-4 - 5 + 12.5, abs=1e-6)
+    lag = Param("lag", 1.0)
+    late = System("late", x=[x], p=[lag], delays=[Delay("past", signal=x, by=lag)], flow={x: -1.0})
+    with pytest.raises(ModelError, match="delay 'past' is -1 s"):
+        strut.simulate_batch(late, t=1.0, p={"lag": [1.0, -1.0]})

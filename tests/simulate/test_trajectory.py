@@ -103,6 +103,28 @@ def test_a_ledger_that_does_not_close_is_reported():
         strut.simulate(wrong, t=5.0)
 
 
+def test_a_wrong_ledger_with_a_large_offset_is_reported():
+    x, v = State("x", 1.0), State("v", 0.0)
+    wrong = System("wrong", x=[x, v], flow={x: v, v: -x - 0.5 * v}, ledger=Ledger(stored={"all": 1e5 + v**2 / 2 + x**2 / 2}))
+    with pytest.warns(LedgerWarning, match="does not close"):
+        strut.simulate(wrong, t=5.0)
+
+
+def test_a_ledger_that_is_no_number_is_reported():
+    x = State("x", 1.0)
+    lost = System("lost", x=[x], flow={x: -1.0}, ledger=Ledger(stored={"e": x}, dissipated={"d": (x - 0.5) ** 0.5}))
+    with pytest.warns(LedgerWarning, match="nan"):
+        strut.simulate(lost, t=1.0)
+
+
+def test_a_run_without_a_ledger(tmp_path):
+    for make in (walkers.pendulum, walkers.bouncing_ball):
+        run = strut.simulate(make(), t=1.0, ledger=False)
+        with pytest.raises(StrutError, match="this run kept no ledger"):
+            run.ledger  # noqa: B018
+        assert Trajectory.load(run.save(tmp_path / "run.h5")).has_ledger is False
+
+
 def test_a_wrong_declared_loss_is_reported():
     ball = walkers.bouncing_ball()
     from dataclasses import replace

@@ -72,20 +72,31 @@ def test_a_damaged_entry_is_built_again(fresh_cache, damage):
     assert json.loads(seal.read_text())["sha256"]
 
 
-def test_an_interrupted_build_leaves_nothing_behind(fresh_cache, tmp_path):
-    """A compiler that never ends is killed together with its parent; the next process builds in peace."""
-    slow = tmp_path / "slowcc"
-    slow.write_text("#!/bin/sh\nsleep 60\n")
+def test_an_interrupted_build_is_recovered(fresh_cache, tmp_path, monkeypatch):
+    """A compiler that never ends is killed together with its parent; then the same build, by the same compiler, works
+    and sweeps up what was left."""
+    slow, patience = tmp_path / "slowcc", tmp_path / "patience"
+    slow.write_text(f'#!/bin/sh\n[ -e {patience} ] || sleep 60\nexec cc "$@"\n')
     slow.chmod(0o755)
+    monkeypatch.setenv("CC", str(slow))
     code = "import strut; from tests.system.test_build import decay; strut.simulate(decay(), t=1.0)"
-    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "CC": str(slow)}, start_new_session=True)
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     deadline = time.monotonic() + 30
-    while not list(fresh_cache.glob("build-*")) and time.monotonic() < deadline:
+    while not list(fresh_cache.glob("build-*/model.c")) and time.monotonic() < deadline:
         time.sleep(0.05)
+    assert list(fresh_cache.glob("build-*/model.c"))
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert not list(fresh_cache.glob("*.so"))
+    patience.write_text("")
     assert strut.simulate(decay(), t=1.0).ok
+    assert len(list(fresh_cache.glob("*.so"))) == 1
+    assert not list(fresh_cache.glob("build-*"))
+
+
+def test_a_compiler_may_have_arguments(fresh_cache, monkeypatch):
+    monkeypatch.setenv("CC", "cc -O1")
+    assert isinstance(strut.compiled(decay()), Native)
 
 
 def test_concurrent_processes_share_one_build(fresh_cache, tmp_path):
@@ -123,7 +134,7 @@ def test_without_a_compiler_there_is_one_warning_and_the_same_answer(monkeypatch
     assert len(caught) == 1
     assert isinstance(run.model, Virtual)
     assert run["x"][-1] == pytest.approx(np.exp(-1), rel=1e-9)
-    with pytest.raises(CompileError, match="no C compiler found: install gcc or clang"):
+    with pytest.raises(CompileError, match=r"no C compiler found \(CC is 'no-such-compiler'\): install gcc or clang"):
         strut.simulate(decay(), t=1.0, backend="native")
 
 

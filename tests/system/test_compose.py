@@ -134,7 +134,10 @@ def test_mistakes_are_named():
         join("bad", a, connect={"a.u": "a.z"})
     with pytest.raises(UnknownNameError, match="couples to 'a.x', which is not a state"):
         join("bad", a, couplings={"a.x": 1})
-    with pytest.raises(ModelError, match="stands twice"):
+    one, other = System("one", u=[Input("w")], outputs={"y": 1.0}), System("other", u=[Input("v")], outputs={"y": 2.0})
+    with pytest.raises(ModelError, match="two parts of 'bad' have an output 'y': prefix them"):
+        join("bad", one, other)
+    with pytest.raises(ModelError, match=r"two parts of 'bad' have a ledger entry \(stored\) 'kinetic'"):
         join("bad", mass(), mass())
     with pytest.raises(UnknownNameError, match="no part has a parameter 'g' to share"):
         join("bad", a, share=["g"])

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 import strut
 from strut.cli.doctor import examine
 from strut.cli.model import find_model, parse_times, with_settings
-from strut.cli.show import as_json, notes, out, run_data, run_text, system_data, system_text, table, watched
+from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
 from strut.errors import StrutError
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
@@ -135,8 +135,7 @@ def run(
         result = strut.simulate(system, t=(times.begin, times.end), progress=report, **options)
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
-    for name in watch:
-        result[name]
+    watch = [label for name in watch for label in components(result, name)]
     for path in output:
         saved = (
             strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)

@@ -7,6 +7,8 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from strut.system.build import cache_directory, compiler
@@ -32,6 +34,16 @@ def _version(package: str) -> str | None:
         return None
 
 
+def _writable(directory: Path) -> bool:
+    """Can a file be made there? Tried, because permissions do not tell the whole truth."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
+
+
 def examine() -> list[dict[str, Any]]:
     """Rows of what, found, and whether it is well; `remedy` says what to do where it is not."""
     rows: list[dict[str, Any]] = []
@@ -46,17 +58,12 @@ def examine() -> list[dict[str, Any]]:
     if cc is None:
         row("C compiler", "none", False, "install gcc or clang, or set CC; until then everything runs 50 to 500 times slower")
     else:
-        row("C compiler", _says(str(cc), "--version"))
+        row("C compiler", _says(*cc, "--version"))
     directory = cache_directory()
     entries = list(directory.glob("*.so")) if directory.is_dir() else []
     size = sum(entry.stat().st_size for entry in entries) / 1e6
-    nearest = next((p for p in (directory, *directory.parents) if p.exists()), directory)
-    row(
-        "cache",
-        f"{directory}, {len(entries)} compiled systems, {size:.1f} MB",
-        os.access(nearest, os.W_OK),
-        "" if os.access(nearest, os.W_OK) else "not writable: set STRUT_CACHE",
-    )
+    ok = _writable(directory)
+    row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", ok, "" if ok else "not writable: set STRUT_CACHE")
     for package in ("casadi", "numpy", "h5py"):
         row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
     for package, extra in OPTIONAL.items():

@@ -45,7 +45,12 @@ def _from_file(path: Path, name: str) -> System:
     found = {n: v for n, v in vars(module).items() if isinstance(v, System)}
     if name:
         value = getattr(module, name, None)
-        value = value() if callable(value) and not isinstance(value, System) else value
+        try:
+            value = value() if callable(value) and not isinstance(value, System) else value
+        except StrutError:
+            raise
+        except Exception as error:
+            raise ModelError(f"'{name}' in {path} stopped with {type(error).__name__}: {error}") from error
         if not isinstance(value, System):
             raise ModelError(
                 f"'{name}' in {path} is not a System nor a function that returns one; systems there: {', '.join(found) or 'none'}"
@@ -63,8 +68,10 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
         name, equals, text = setting.partition("=")
         if not equals:
             raise ValueRangeError(f"'{setting}' sets nothing: write NAME=VALUE, for example slope=3deg")
+        name = name.strip()
+        unit = next((q.unit for q in system.quantities() if q.name == name.split("[")[0]), "")
         parts = text.strip("[]() ").split(",")
-        values[name.strip()] = number(text) if len(parts) == 1 else [number(part) for part in parts]
+        values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
     return system.using(values) if values else system
 
 
@@ -86,7 +93,7 @@ class Times:
 
 def parse_times(text: str) -> Times:
     """'10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end."""
-    parts = [number(part) for part in text.split(":")]
+    parts = [number(part, "s") for part in text.split(":")]
     if len(parts) > 3:
         raise ValueRangeError(f"'{text}' is not a time: write END, BEGIN:END or BEGIN:STEP:END")
     begin, end = (0.0, parts[0]) if len(parts) == 1 else (parts[0], parts[-1])

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
 from strut.system.system import System
 
@@ -22,6 +23,7 @@ EXPLAIN = {
     "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
     "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try --method radau)",
     "too many steps": "the allowed number of steps is used up: raise max_steps, or try --method radau if the model is stiff",
+    "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
     "interrupted": "stopped from the keyboard; what was computed is kept",
 }
 
@@ -77,6 +79,15 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
     if watch:
         data["watch"] = watched(trajectory, watch, grid)
     return data
+
+
+def components(trajectory: Trajectory, name: str) -> list[str]:
+    """What to print for a name: itself, or every component of a vector."""
+    if name in trajectory.names.p:
+        raise UnknownNameError(f"'{name}' is a parameter and does not change: watch a state or an output")
+    trajectory[name]
+    known = trajectory.keys()
+    return [label for label in known if label == name or label.startswith(f"{name}[")]
 
 
 def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, np.ndarray]:

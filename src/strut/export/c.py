@@ -33,7 +33,8 @@ class Export:
 
 
 def export(system: System, directory: str | Path, jacobians: bool = False) -> Export:
-    """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`.
+    """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last two only
+    where they do not exist yet.
 
     It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
     -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
@@ -46,15 +47,18 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     low = lowered(system, jacobians)
     code = generate(low)
     name = identifier(system.name)
-    name = f"{name}_model" if name in ("main", "strut") else name
+    name = f"{name}_model" if name in ("main", "clean") or name.startswith("strut") else name
     runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
     files = {
         f"{name}.h": _header(system, low, code, name),
-        f"{name}.c": _source(system, code, name),
+        f"{name}.c": _source(system, low, code, name),
         "main.c": _main(low, name),
         "Makefile": _makefile(name),
         **runtime,
     }
+    for mine in ("main.c", "Makefile"):  # these are yours to edit
+        if (directory / mine).exists():
+            del files[mine]
     for file, text in files.items():
         written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
     operations = {f.name(): operation_count(f) for f in (*low.functions.values(), *low.resets) if f.nnz_out()}
@@ -103,6 +107,7 @@ def _header(system: System, low: Lowered, code: Code, name: str) -> str:
  *   {name}_run(&sim, t)                               run to t; returns a strut_status
  *   {name}_hold(&sim, u)                              new inputs, held until the next call
  *   {name}_observe(&sim, y)                           outputs now
+ * Parameters are set by {name}_begin; do not write sim.p during a run, what follows from it is prepared there.
  */
 #ifndef {name.upper()}_H
 #define {name.upper()}_H
@@ -136,12 +141,12 @@ void {name}_observe({name}_sim *s, strut_real *y);
 
 /* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the energies. */
 strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
-
+{_jacobian_prototypes(name) if low.jacobians else ""}
 #endif
 """
 
 
-def _source(system: System, code: Code, name: str) -> str:
+def _source(system: System, low: Lowered, code: Code, name: str) -> str:
     values = start(system)
 
     def array(label: str, numbers: list[float]) -> str:
@@ -166,6 +171,40 @@ void {name}_observe({name}_sim *s, strut_real *y)
 {{
     STRUT_(delayed)(s, s->t);
     STRUT_(outputs)(s->t, s->x, s->z, s->u, s->p, s->d, y);
+}}
+{_jacobian_functions(name, low) if low.jacobians else ""}"""
+
+
+def _jacobian_prototypes(name: str) -> str:
+    return f"""
+/* Dense Jacobians at the present state, column by column: of the flow by x, u, p; of the guards by t, x, p; of the
+ * reset (x, z) of a jump by t, x, p. */
+void {name}_jacobian_of_flow({name}_sim *s, strut_real *by_x, strut_real *by_u, strut_real *by_p);
+void {name}_jacobian_of_guards({name}_sim *s, strut_real *by_t, strut_real *by_x, strut_real *by_p);
+void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *by_t, strut_real *by_x, strut_real *by_p);
+"""
+
+
+def _jacobian_functions(name: str, low: Lowered) -> str:
+    reset = "STRUT_(reset_jacobian)(jump, s->t, s->x, s->z, s->u, s->p, s->d, random, a, b, c);" if low.resets else ""
+    unused = "" if low.resets else "    (void)jump;\n    (void)a;\n    (void)b;\n    (void)c;\n    (void)random;\n"
+    return f"""
+void {name}_jacobian_of_flow({name}_sim *s, strut_real *a, strut_real *b, strut_real *c)
+{{
+    STRUT_(delayed)(s, s->t);
+    STRUT_(flow_jacobian)(s->t, s->x, s->z, s->u, s->p, s->d, a, b, c);
+}}
+
+void {name}_jacobian_of_guards({name}_sim *s, strut_real *a, strut_real *b, strut_real *c)
+{{
+    STRUT_(guard_jacobian)(s->t, s->x, s->z, s->u, s->p, a, b, c);
+}}
+
+void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *a, strut_real *b, strut_real *c)
+{{
+    strut_real random[STRUT_SLOTS(STRUT_NR)] = {{0}};
+{unused}    STRUT_(delayed)(s, s->t);
+    {reset}
 }}
 """
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.simulate.options import STIFF, Options, check_method, interval
+from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.raw import STATUS
 from strut.simulate.run_native import HISTORY
-from strut.simulate.simulate import names_of, simulate
+from strut.simulate.simulate import check_times, names_of
 from strut.system.compile import compiled, lowered
 from strut.system.native import Many, Native, address, byref
 from strut.system.system import System
@@ -88,7 +88,7 @@ def simulate_batch(
     """Run a system many times.
 
     x0, z0, u, p: by name a number for all runs or an array with one per run; or matrices with one row per run.
-    outputs: names of outputs to return, at the end of each run or, with `at`, at those times.
+    outputs: names of outputs to return, at the end of each run or, with `at`, at those times (nan after a run ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
     progress: called with the fraction done.
@@ -98,32 +98,42 @@ def simulate_batch(
     keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
     began = clock.perf_counter()
+    check_system(system)
     begin, end = interval(t)
-    options.setdefault("ledger", False)
-    chosen = Options(**options)
+    if "control" in options:
+        raise ModelError("a batch takes no Hold: write the controller as expressions, in a Sample")
+    if isinstance(outputs, str):
+        outputs = [outputs]
+    if threads is not None and threads < 1:
+        raise ValueRangeError(f"threads is {threads}: at least 1 is needed")
+    chosen = chosen_options({"ledger": False, **options})
     if chosen.method in STIFF:
         raise ModelError(f"method '{chosen.method}' does not run in batches: use an explicit method, or simulate() one by one")
     check_method(system, chosen, lowered(system).tables["velocity_of"])
-    runs = runs_in(x0, z0, u, p, sizes=tuple(system.size(g) for g in ("x", "z", "u", "p")))
-    values = start(system, x0, z0, u, p, runs=runs)
+    values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
+    runs = len(values.p)
+    check_times(system, values.p)
     stops = _stops(at, begin, end)
     model = compiled(system, backend=backend)
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
     work = (
-        _native_work(model, chosen, values, begin, stops, wanted, room, seed)
+        _native_work(model, chosen, values, begin, stops, wanted, room, seed, at is None)
         if isinstance(model, Native)
-        else _virtual_work(system, chosen, values, begin, stops, wanted, room, seed)
+        else _virtual_work(system, chosen, values, begin, stops, wanted, room, seed, at is None)
     )
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
-    return _batch(system, room, wanted, outputs, at is not None, chosen, clock.perf_counter() - began, interrupted)
+    shown = None if at is None else np.size(at)
+    return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
     if at is None:
         return np.array([end])
     stops = np.atleast_1d(np.asarray(at, dtype=float))
+    if not stops.size or not np.all(np.isfinite(stops)):
+        raise ValueRangeError(f"'at' is {at!r}: give at least one time, all of them finite")
     if np.any(np.diff(stops) < 0) or stops[0] < begin or stops[-1] > end:
         raise ValueRangeError(f"'at' must ascend within the run, {begin:g} to {end:g} s; it goes from {stops[0]:g} to {stops[-1]:g} s")
     return stops if stops[-1] == end else np.append(stops, end)
@@ -153,13 +163,23 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
 
 
 def _native_work(
-    model: Native, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray, room: dict[str, Any], seed: int
+    model: Native,
+    options: Options,
+    values: Start,
+    begin: float,
+    stops: np.ndarray,
+    wanted: np.ndarray,
+    room: dict[str, Any],
+    seed: int,
+    at_end: bool,
 ) -> Callable[[int, int], None]:
     sizes = model.sizes
     native = options.native(dense=False)
-    rows = HISTORY * 16 if sizes["ND"] else 0
 
     def work(first: int, last: int) -> None:
+        run(first, last, HISTORY * 16 if sizes["ND"] else 0)
+
+    def run(first: int, last: int, rows: int) -> None:
         history = np.empty((rows, 1 + 2 * sizes["ND"]))
         many = Many(
             begin,
@@ -174,20 +194,31 @@ def _native_work(
             sizes["NU"],
             sizes["NP"],
             seed,
-            0,
             rows,
             address(history),
             address(wanted),
             len(wanted),
+            int(at_end),
             *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
+        for k in first + np.flatnonzero(room["status"][first:last] == STATUS.index("history full")):
+            room["counts"][k] = 0
+            run(int(k), int(k) + 1, 8 * rows)  # its delay history was too short: once more with a longer one
 
     return work
 
 
 def _virtual_work(
-    system: System, options: Options, values: Start, begin: float, stops: np.ndarray, wanted: np.ndarray, room: dict[str, Any], seed: int
+    system: System,
+    options: Options,
+    values: Start,
+    begin: float,
+    stops: np.ndarray,
+    wanted: np.ndarray,
+    room: dict[str, Any],
+    seed: int,
+    at_end: bool,
 ) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.engine import Engine
@@ -201,7 +232,7 @@ def _virtual_work(
             run.stream = Stream(seed, k)
             for s, stop in enumerate(stops):
                 run.go(float(stop))
-                if len(wanted) and (run.t >= stop or s + 1 == len(stops)):
+                if len(wanted) and (run.t >= stop or at_end):
                     y = model.evaluate("outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t))[0]
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
@@ -235,18 +266,17 @@ def _spread(work: Callable[[int, int], None], runs: int, threads: int, progress:
             if progress:
                 progress((done + 1) / len(starts))
     except KeyboardInterrupt:
-        pool.shutdown(wait=True, cancel_futures=True)
         return True
-    pool.shutdown()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
     return False
 
 
 def _batch(
     system: System,
     room: dict[str, Any],
-    wanted: np.ndarray,
     outputs: Sequence[str],
-    sampled: bool,
+    times: int | None,
     options: Options,
     wall: float,
     interrupted: bool,
@@ -260,7 +290,7 @@ def _batch(
     shown = {}
     for name in outputs:
         width = places[name].stop - places[name].start
-        column = y[:, :, at : at + width] if sampled else y[:, -1, at : at + width]
+        column = y[:, :times, at : at + width] if times is not None else y[:, -1, at : at + width]
         shown[name] = column[..., 0] if width == 1 else column
         at += width
     counts: dict[str, np.ndarray] = {}
@@ -285,4 +315,4 @@ def _batch(
     )
 
 
-__all__ = ["Batch", "simulate", "simulate_batch"]
+__all__ = ["Batch", "simulate_batch"]

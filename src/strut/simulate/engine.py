@@ -13,9 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.simulate.locate import Reading, crossing
+from strut.simulate.locate import LOST, Reading, crossing
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
-from strut.simulate.options import FIXED, STIFF, Options
+from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
 from strut.simulate.random import Stream
 from strut.simulate.raw import Raw, kind_of, shapes
 from strut.system.lower import Lowered
@@ -41,17 +41,18 @@ class Engine:
         self.steps = self.rejected = self.flows = self.jumps = 0
         self.h = self.h0 = 0.0
         self.grid, self.on_grid = begin, 0
-        self.error_before, self.at_this_instant = 1e-4, 0
+        self.error_before, self.at_this_instant, self.may_shrink = 1e-4, 0, False
         self.chunks: dict[str, list[Any]] = {n: [] for n in shapes(0, 0, low.sizes)}
         self.energy_begin = float(self._energies().sum())
         every, offset = (np.array(v).reshape(-1) for v in low.functions["clocks"](self.p))
         self.every, self.offset = every, offset
-        self.tick = np.maximum(0, np.ceil((begin - offset) / every - 1e3 * EPS)).astype(int)
+        self.tick = np.ceil((begin - offset) / every - 1e3 * EPS).astype(int)
         self.delay = np.array(low.functions["delays"](self.p)).reshape(-1)
         self.history: list[tuple[float, np.ndarray, np.ndarray]] = []
         self.stepper: Stepper | StiffStepper
         if options.method in STIFF:
-            self.stepper = StiffStepper(self.rate, self._jacobian, options)
+            longest = min([options.max_step, *self.delay])
+            self.stepper = StiffStepper(self.rate, self._jacobian, options, self.nx, longest)
         else:
             self.stepper = Stepper(self.rate, options, self.nx, low.tables["velocity_of"])
         ng = low.sizes["NG"]
@@ -63,7 +64,7 @@ class Engine:
         self.holds = np.zeros(ng, dtype=bool)
         self._refresh()
         self.g_size = np.abs(self.g)
-        self.holds = np.array([self._positive(i, self.g[i], self.r[i]) for i in range(ng)], dtype=bool)
+        self.holds = np.array([self.g[i] > self._fuzz(i, self.r[i]) for i in range(ng)], dtype=bool)
         self._remember()
 
     # ---- the model's functions ----
@@ -85,7 +86,7 @@ class Engine:
         return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        full = np.zeros((self.width, self.width))  # rows of the powers stay zero: nothing depends on them
+        full = np.zeros((self.width, self.width))  # that of the powers is left out: nothing depends on them, and Newton converges without
         full[: self.nx, : self.nx] = self.model.jacobian("flow_jacobian", t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))["x"]
         return full
 
@@ -174,10 +175,11 @@ class Engine:
             value, slope = self._guard_at(poly(), h, a, i)
             return Reading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
 
-        return crossing(read, begin, end, self._fuzz(i, r))
+        return crossing(read, begin, end, self._fuzz(i, r), self.may_shrink)
 
-    def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray]:
-        """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending."""
+    def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray] | None:
+        """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending.
+        None if a guard turns too fast to be followed over such a step."""
         g, r = self._look(self.t + trial.h, trial.x, trial.dx)
         made: list[np.ndarray] = []
 
@@ -186,7 +188,14 @@ class Engine:
                 made.append(trial.cover())
             return made[0]
 
-        found = [(self._crossing(poly, trial.h, i, g[i], r[i]), i) for i in range(len(g)) if self.on[i] > 0]
+        on = [i for i in range(len(g)) if self.on[i] > 0]
+        for i in on:
+            if np.isnan(g[i]):
+                self.status, self.cause = NOT_FINITE, self.low.tables["jump_of"][i]
+                return trial, g, r
+        found = [(self._crossing(poly, trial.h, i, g[i], r[i]), i) for i in on]
+        if any(a >= LOST for a, _ in found):
+            return None
         first, who = min(found, default=(2.0, -1))
         if first > 1:
             return trial, g, r
@@ -265,7 +274,7 @@ class Engine:
 
     def _accumulates(self, i: int) -> bool:
         gap, near_zero = self.t - self.fired[i], self.options.zeno * max(1.0, abs(self.t))
-        ratio = gap / self.gap[i] if self.gap[i] > 0 else 2.0
+        ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
         shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero
         self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
         self.chatter[i] = self.chatter[i] + 1 if 64 * gap < near_zero else 0
@@ -314,6 +323,8 @@ class Engine:
                 return None
 
     def _first_step(self, longest: float, order: int) -> float:
+        if not self.nx:
+            return longest
         n = slice(0, self.nx)
         size = self.options.atol + self.options.rtol * np.abs(self.x[n])
         d0, d1 = np.mean((self.x[n] / size) ** 2), np.mean((self.dx[n] / size) ** 2)
@@ -331,21 +342,29 @@ class Engine:
         for j, c in enumerate(self.low.tables["clock_of"]):
             if c >= 0:
                 due = self.offset[c] + self.tick[c] * self.every[c]
-                if due <= self.t + 8 * EPS * abs(self.t):
-                    self.pending[j] = True
-                else:
+                if due > self.t + 8 * EPS * abs(self.t):
                     target = min(target, due)
+                elif self.t < t_stop:
+                    self.pending[j] = True
         if np.any(self.pending):
             self._execute(int(np.argmax(self.pending)))
             return True
         if self.t >= t_stop or self.steps >= self.options.max_steps:
             self.status = DONE if self.t >= t_stop else MAX_STEPS
             return False
-        trial = self._attempt(target - self.t)
-        if trial is None or self.status != RUNNING:
-            return False
-        h = trial.h
-        trial, g, r = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
+        while True:
+            trial = self._attempt(target - self.t)
+            if trial is None or self.status != RUNNING:
+                return False
+            h = trial.h
+            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * EPS * max(abs(self.t), target - self.t)
+            located = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
+            if self.status != RUNNING:
+                return False
+            if located is not None:
+                break
+            self.h = h / 8
+        trial, g, r = located
         poly = trial.cover()
         for name, value in (("t", self.t), ("h", trial.h), ("poly", poly), ("z", self.z), ("u", self.u.copy())):
             self.chunks[name].append(value)

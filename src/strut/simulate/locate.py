@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 EPS = float(np.finfo(float).eps)
 NEVER = 2.0
 """A fraction beyond the step: the guard does not begin to hold."""
+LOST = 3.0
+"""The guard turns too fast to be followed over such a step."""
 
 
 class Reading(NamedTuple):
@@ -24,13 +27,25 @@ class Reading(NamedTuple):
 Read = Callable[[float], Reading]
 
 
-def plain(left: Reading, right: Reading) -> bool:
-    """Can the guard have no turns between two readings but the one its rates show? Yes if it is too far from zero to
-    reach it, or if its rates explain its change (the trapezoidal rule)."""
+def plain(left: Reading, right: Reading, turning: bool) -> bool:
+    """Can the guard not cross zero between two readings, or only as its ends show? So if it is too far from zero to
+    reach it; or if it runs one way (unless `turning` is allowed) and its rates explain its change (the trapezoidal
+    rule)."""
     change, reach = right.g - left.g, max(abs(left.r), abs(right.r))
     if left.g * right.g > 0 and min(abs(left.g), abs(right.g)) > 2 * max(reach, abs(change)):
         return True
-    return abs(change - (left.r + right.r) / 2) <= reach / 4
+    if not turning and reach > 3 * abs(change):
+        return False
+    return abs(change - (left.r + right.r) / 2) <= reach / 6
+
+
+def cubic(left: Reading, middle: Reading, right: Reading) -> bool:
+    """Is the guard over two pieces the cubic that its ends and rates make of it, and do its values move as far as its
+    rates say (those of a fast oscillation do not)? Rates are per piece."""
+    reach, change = max(abs(left.r), abs(right.r)), abs(right.g - left.g)
+    guess = (left.g + right.g) / 2 + (left.r - right.r) / 4
+    moved = max(abs(middle.g - left.g), abs(right.g - middle.g))
+    return moved >= 0.3 * reach and abs(middle.g - guess) <= 0.05 * max(2 * reach, change)
 
 
 def extremum(read: Read, left: Reading, right: Reading, sign: float, fuzz: float) -> float:
@@ -88,21 +103,19 @@ def between(read: Read, left: Reading, right: Reading, fuzz: float) -> float:
     return root(read, a, b)
 
 
-def crossing(read: Read, begin: Reading, end: Reading, fuzz: float) -> float:
-    """The fraction of a step at which the guard first begins to hold. A guard that turns faster than the state is
-    looked at in ever smaller pieces, 64 at most."""
-    if plain(begin, end):
+def crossing(read: Read, begin: Reading, end: Reading, fuzz: float, may_shrink: bool) -> float:
+    """The fraction of a step at which the guard first begins to hold. Where two ends do not tell the whole story, the
+    guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST if it is not even then, and the step may be
+    shortened."""
+    if plain(begin, end, turning=False):
         return between(read, begin, end, fuzz)
     for pieces in (4, 16, 64):
-        left, enough = begin, True
-        for k in range(1, pieces + 1):
-            right = read(k / pieces) if k < pieces else end
-            enough = enough and plain(left, right)
-            if enough or pieces == 64:
-                found = between(read, left, right, fuzz)
-                if found <= 1:
-                    return found
-            left = right
-        if enough:
-            break
+        at = [begin, *(read(k / pieces) for k in range(1, pieces)), end]
+        scaled = [reading._replace(r=reading.r / pieces) for reading in at]
+        simple = all(plain(a, b, turning=True) for a, b in pairwise(scaled)) and all(cubic(*scaled[k : k + 3]) for k in range(0, pieces, 2))
+        if not simple and pieces < 64:
+            continue
+        if not simple and may_shrink:
+            return LOST
+        return min((found for a, b in pairwise(at) if (found := between(read, a, b, fuzz)) <= 1), default=NEVER)
     return NEVER

@@ -112,13 +112,13 @@ class StiffStepper:
     """Steps of SciPy's implicit methods. A step chooses its own length; shortened to an event, it is read off the
     dense output, whose order is that of the method."""
 
-    def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options) -> None:
+    def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options, nx: int, longest: float) -> None:
         try:
             from scipy import integrate
         except ImportError as error:
             raise MissingExtraError("SciPy", f"method '{options.method}'", "stiff") from error
         self.solver_type = getattr(integrate, STIFF[options.method])
-        self.rate, self.jacobian, self.options = rate, jacobian, options
+        self.rate, self.jacobian, self.options, self.nx, self.longest = rate, jacobian, options, nx, longest
         self.solver: Any = None
         self.previous_step: float | None = None
 
@@ -127,17 +127,18 @@ class StiffStepper:
 
     def step(self, t: float, x: np.ndarray, t_stop: float) -> Trial | None:
         if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
-            first = self.options.step if self.previous_step is None else min(self.previous_step, t_stop - t)
+            first = self.options.step if self.previous_step is None else self.previous_step
+            outside = np.full(len(x) - self.nx, 1e300)  # the powers of the ledger take no part in the error test
             self.solver = self.solver_type(
                 self.rate,
                 t,
                 x,
                 t_stop,
                 rtol=self.options.rtol,
-                atol=self.options.atol,
+                atol=np.concatenate([np.full(self.nx, self.options.atol), outside]),
                 jac=self.jacobian,
-                max_step=min(self.options.max_step, t_stop - t),
-                first_step=first,
+                max_step=min(self.longest, t_stop - t),
+                first_step=None if first is None else min(first, self.longest, t_stop - t),
             )
         self.solver.step()
         if self.solver.status == "failed":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
+
+import numpy as np
 
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system.native import Options as NativeOptions
@@ -48,7 +50,7 @@ class Options:
             raise ModelError(f"method '{self.method}' is unknown: {did_you_mean(self.method, list(METHODS))}")
         if self.method in FIXED and self.step is None:
             raise ModelError(f"method '{self.method}' has a fixed step: give step=..., in seconds")
-        for label in ("step", "rtol", "atol", "max_step", "max_steps"):
+        for label in ("step", "rtol", "atol", "max_step", "max_steps", "zeno"):
             value = getattr(self, label)
             if value is not None and not value > 0:
                 raise ValueRangeError(f"{label} is {value}: it must be positive")
@@ -73,16 +75,48 @@ class Options:
         )
 
 
+def chosen_options(options: dict[str, Any]) -> Options:
+    """Options from keywords, checked; the same ones are checked once."""
+    known = [f.name for f in fields(Options)]
+    plain = {}
+    for name, value in options.items():
+        if name not in known:
+            raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
+        try:
+            kind: Callable[[Any], Any] = {"method": str, "max_steps": _whole, "ledger": bool}.get(name, float)  # type: ignore[assignment]
+            plain[name] = None if value is None else kind(value)
+        except (TypeError, ValueError) as error:
+            raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
+    return _checked(**plain)
+
+
+def _whole(value: Any) -> int:
+    if int(value) != value:
+        raise ValueError
+    return int(value)
+
+
 @functools.lru_cache(maxsize=256)
-def chosen_options(**options: Any) -> Options:
-    """The same options are checked once."""
+def _checked(**options: Any) -> Options:
     return Options(**options)
+
+
+def check_system(system: Any) -> None:
+    """A common slip: the function that makes a system, or its name, instead of the system."""
+    if not isinstance(system, System):
+        hint = "call it, walkers.slip()" if callable(system) else "strut.walkers has functions that make systems"
+        raise ModelError(f"{system!r} is not a System: {hint}")
 
 
 def interval(t: Any) -> tuple[float, float]:
     """The begin and end of a run from `t`: a duration, or a pair."""
-    begin, end = (0.0, t) if not isinstance(t, (tuple, list)) else t
-    begin, end = float(begin), float(end)
+    pair = list(t) if isinstance(t, (tuple, list, np.ndarray)) else [0.0, t]
+    try:
+        begin, end = (float(value) for value in pair)
+    except (TypeError, ValueError) as error:
+        raise ValueRangeError(f"the time is {t!r}: give how long, t=10, or t=(begin, end), in seconds") from error
+    if isinstance(t, str):
+        raise ValueRangeError(f"the time is {t!r}, a word: give a number")
     if not (math.isfinite(begin) and math.isfinite(end)):
         raise ValueRangeError(f"the time is {begin:g} to {end:g}: both must be finite")
     if end < begin:
@@ -98,6 +132,9 @@ def check_method(system: System, options: Options, velocity_of: list[int]) -> No
 @dataclass(frozen=True)
 class Hold:
     """A discrete controller: every `every` seconds it sets the inputs, which are held in between.
+
+    It acts at offset + k every, for every whole k, from the beginning of a run to before its end, and before the samples
+    of the same instant.
 
     function: called with the present `Moment`, returns the inputs as a mapping by name or a sequence in order; or a C
         function of type `strut.CONTROLLER`, which is called without Python.

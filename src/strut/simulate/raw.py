@@ -69,6 +69,7 @@ def kind_of(name: str) -> type:
 
 
 def gathered(chunks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The pieces of a record as one; there is at least one, if only an empty one."""
     if len(chunks) == 1:
         return chunks[0]
     return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in (*STEP_FIELDS, *JUMP_FIELDS)}

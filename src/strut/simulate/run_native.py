@@ -69,8 +69,10 @@ class NativeRun:
         self.lib.strut_resume(self.at)
         while True:
             record, block, places = self._record(self.capacity, max(16, self.capacity // 4))
-            answer = self.lib.strut_go(self.at, t_stop, byref(record), byref(self.control), BUDGET)
-            self._keep(record, block, places)
+            try:
+                answer = self.lib.strut_go(self.at, t_stop, byref(record), byref(self.control), BUDGET)
+            finally:  # an interrupt arrives here, and must not lose what was recorded
+                self._keep(record, block, places)
             if answer == 0:
                 if self.see()[3][0] != NO_HISTORY:
                     return
@@ -104,17 +106,22 @@ class NativeRun:
 
     def _keep(self, record: Record, block: np.ndarray, places: list[tuple[str, int, int, bool]]) -> None:
         chunk: dict[str, np.ndarray] = {}
+        few = record.steps * 4 < record.steps_capacity  # then keep copies, not views of a mostly empty block
         for name, offset, row, counts_steps in places:
             n = record.steps if counts_steps else record.jumps
             if not n:
                 chunk[name] = np.empty((0, *self.rows[name]), dtype=kind_of(name))
                 continue
             piece = block[offset : offset + n * row]
+            if few:
+                piece = piece.copy()
             chunk[name] = piece.reshape(n, *self.rows[name]) if kind_of(name) is np.float64 else piece.view(kind_of(name))[:n]
         self.chunks.append(chunk)
 
     def raw(self, interrupted: bool = False) -> Raw:
         t, x, z, counts = self.see()
+        if not self.chunks:
+            self._keep(*self._record(0, 0))
         counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:]), strict=True))
         return Raw(
             **gathered(self.chunks),
@@ -140,7 +147,7 @@ def native_controller(run: NativeRun, hold: Hold, begin: float) -> None:
 
 
 def first_tick(hold: Hold, begin: float) -> int:
-    return max(0, int(np.ceil((begin - hold.offset) / hold.every - 1e-12)))
+    return int(np.ceil((begin - hold.offset) / hold.every - 1e-12))
 
 
 def is_native(function: Any) -> bool:

@@ -13,10 +13,10 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.engine import Engine
-from strut.simulate.options import STIFF, Hold, Options, check_method, chosen_options, interval
+from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.raw import STATUS, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
-from strut.simulate.trajectory import Names, Trajectory
+from strut.simulate.trajectory import Delays, Names, Trajectory
 from strut.system.compile import compiled, lowered
 from strut.system.event import Sample
 from strut.system.native import Native
@@ -26,6 +26,10 @@ from strut.version import VERSION
 
 LEDGER_TOLERANCE = 1e-3
 """Of the energy that moved: a larger residual is no integration error at sensible steps but a wrong ledger."""
+
+
+ROUNDING = 1e-7
+"""Of the stored energy: a smaller residual is integration error, not worth a second look."""
 
 
 class LedgerWarning(UserWarning):
@@ -58,15 +62,18 @@ def simulate(
 
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
+    check_system(system)
     begin, end = interval(t)
-    chosen = chosen_options(**options)
+    chosen = chosen_options(options)
+    if control is not None and not isinstance(control, Hold):
+        raise ModelError(f"control is {control!r}: say how often it acts, control=Hold(function, every=0.01)")
     low = lowered(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()
     model = compiled(system, backend=backend)
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
-    _check_times(system, low, values.p)
+    check_times(system, values.p)
     run: NativeRun | Engine
     if isinstance(model, Native) and chosen.method not in STIFF:
         run = NativeRun(model, chosen, values, begin, seed)
@@ -81,7 +88,9 @@ def simulate(
             _call_native(run, control, begin, end, progress)
         else:
             _sampled(system, run, control, begin, end, values, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise  # CasADi wraps an interrupt that arrives inside it
         interrupted = True
     raw = run.raw(interrupted)
     wall = clock.perf_counter() - began
@@ -94,7 +103,7 @@ def simulate(
         {**raw.counters, "wall": wall, "compile": began - called},
         _provenance(system, chosen, seed, begin, end, model),
         model,
-        delays=np.array(low.functions["delays"](values.p)).reshape(-1) if system.delays else None,
+        delays=delays_of(system, values.p),
     )
     if chosen.ledger and system.ledger.stored and result.ok:
         _tell_if_open(result)
@@ -124,16 +133,25 @@ def names_of(system: System) -> Names:
     return names
 
 
-def _check_times(system: System, low: Any, p: np.ndarray) -> None:
-    """Durations that are expressions of parameters must be positive for these parameters."""
+def delays_of(system: System, p: np.ndarray) -> Delays | None:
+    """The delays of a system with these parameters, for its trajectories."""
+    if not system.delays:
+        return None
+    functions = lowered(system).functions
+    return Delays(np.array(functions["delays"](p)).reshape(-1), functions["past"])
+
+
+def check_times(system: System, p: np.ndarray) -> None:
+    """Durations that are expressions of parameters must be positive for these parameters (a row per run, or one)."""
+    functions, columns = lowered(system).functions, np.atleast_2d(p).T
     if system.samples:
-        for sample, every in zip(system.samples, np.array(low.functions["clocks"](p)[0]).reshape(-1), strict=True):
-            if not every > 0:
-                raise ModelError(f"sample '{sample.name}' has a period of {every:g} s with these parameters: it must be positive")
+        for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
+            if not np.all(every > 0):
+                raise ModelError(f"sample '{sample.name}' has a period of {every.min():g} s with these parameters: it must be positive")
     if system.delays:
-        for delay, by in zip(system.delays, np.array(low.functions["delays"](p)).reshape(-1), strict=True):
-            if not by > 0:
-                raise ModelError(f"delay '{delay.name}' is {by:g} s with these parameters: it must be positive")
+        for delay, by in zip(system.delays, np.array(functions["delays"](columns)), strict=True):
+            if not np.all(by > 0):
+                raise ModelError(f"delay '{delay.name}' is {by.min():g} s with these parameters: it must be positive")
 
 
 def _call_native(run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any) -> None:
@@ -174,18 +192,28 @@ def _sampled(system: System, run: NativeRun | Engine, control: Hold, begin: floa
         t, x, z, counts = run.see()
         if counts[0] != 1 or t >= end:
             return
-        answer = control.function(Moment(t, x[: len(system.labels("x"))], z, values.p, places))
+        answer = control.function(Moment(t, x[: len(system.labels("x"))].copy(), z.copy(), values.p, places))
         if isinstance(answer, Mapping):
             for name, value in answer.items():
                 if name not in inputs:
                     raise UnknownNameError(f"the controller sets '{name}', which is not an input: {did_you_mean(name, list(inputs))}")
                 u[inputs[name]] = value
         else:
-            u[:] = np.asarray(answer, dtype=float).reshape(-1)
+            u[:] = _inputs(answer, len(u))
         for q in system.u:
             q.check(u[inputs[q.name]])
         run.hold(u)
         tick += 1
+
+
+def _inputs(answer: Any, count: int) -> np.ndarray:
+    try:
+        numbers = np.asarray(answer, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if len(numbers) != count:
+        raise ModelError(f"the controller returned {answer!r}: return the inputs by name, {{'torque': 1.0}}, or {count} number(s) in order")
+    return numbers
 
 
 def _status(raw: Raw, names: Names) -> str:
@@ -217,7 +245,7 @@ def _provenance(system: System, options: Options, seed: int, begin: float, end: 
 def _tell_if_open(result: Trajectory) -> None:
     """Compare the books at the end of the run with those at its beginning; cheap, and enough to catch a wrong ledger."""
     gap, size = result.raw.balance
-    if abs(gap) > LEDGER_TOLERANCE * size and abs(gap) > LEDGER_TOLERANCE * result.ledger.turnover:
+    if not abs(gap) <= ROUNDING * size and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover:
         warnings.warn(
             f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of {result.ledger.turnover:.3g} J are unexplained; "
             "either the ledger misses something or the step is too coarse (see trajectory.ledger)",

@@ -63,7 +63,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
             "status": trajectory.status,
             "names": json.dumps(asdict(trajectory.names)),
             "statistics": json.dumps(dict(trajectory.statistics)),
-            "provenance": json.dumps(dict(trajectory.provenance), default=str),
+            "provenance": json.dumps(_plain(dict(trajectory.provenance)), default=str),
             "jumps": json.dumps(trajectory.names.jumps),
         }
         file.attrs.update(head)
@@ -76,7 +76,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
             "u": (u, trajectory.names.u),
         }
         points["outputs"] = (trajectory._outputs, trajectory.names.outputs)
-        if trajectory.names.stored:
+        if trajectory.names.stored and trajectory.has_ledger:
             points["energies"] = (np.column_stack(list(trajectory.ledger.stored.values())), trajectory.names.stored)
         for name, (array, columns) in points.items():
             data = file.create_dataset(f"points/{name}", data=array)
@@ -91,6 +91,13 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
             if place in file:
                 file[place].attrs["about"] = text
     path.write_bytes(image.getbuffer())
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say: infinity becomes a word."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def load(path: Path, system: System | None) -> Trajectory:
@@ -137,11 +144,10 @@ def load(path: Path, system: System | None) -> Trajectory:
 def _with_model(result: Trajectory, system: System) -> Trajectory:
     from dataclasses import replace
 
-    from strut.simulate.simulate import names_of
-    from strut.system.compile import compiled, lowered
+    from strut.simulate.simulate import delays_of, names_of
+    from strut.system.compile import compiled
 
     names = names_of(system)
     if (names.x, names.z, names.p, names.outputs) != (result.names.x, result.names.z, result.names.p, result.names.outputs):
         raise ModelError(f"the file holds a run of '{result.system_name}' with other names than the system '{system.name}' given")
-    delays = np.array(lowered(system).functions["delays"](result.p)).reshape(-1) if system.delays else None
-    return replace(result, model=compiled(system), delays=delays)
+    return replace(result, model=compiled(system), delays=delays_of(system, result.p))

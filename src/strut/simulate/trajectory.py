@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from strut.system.native import Native
+    from strut.system.quantity import Quantity
     from strut.system.system import System
     from strut.system.virtual import Virtual
 
@@ -38,6 +39,14 @@ class Names:
     dissipated: tuple[str, ...]
     lost: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Delays:
+    """The delays of a run [s], and its signals before it began as a function of time and parameters."""
+
+    by: np.ndarray
+    past: Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,7 @@ class Trajectory:
     provenance: Mapping[str, Any] = field(repr=False)
     model: Native | Virtual | None = field(default=None, repr=False)
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
-    delays: np.ndarray | None = field(default=None, repr=False)
+    delays: Delays | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -136,6 +145,16 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"
         return f"<Trajectory {self.system_name}: {span}, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
+
+    @property
+    def has_ledger(self) -> bool:
+        """Was the energy account kept during this run?"""
+        return bool(self.provenance["options"]["ledger"])
+
+    @property
+    def end(self) -> dict[str, np.ndarray]:
+        """Where the run ended, to go on from there: `simulate(system, t=(run.t1, 20), **run.end)`."""
+        return {"x0": self.raw.x_end[: len(self.names.x)], "z0": self.raw.z_end, "u": self.raw.u_end, "p": self.p}
 
     @property
     def t0(self) -> float:
@@ -166,7 +185,7 @@ class Trajectory:
         last = raw.poly[shown].sum(axis=1)
         if m and not jumps_after[m]:
             last[-1] = raw.x_end
-        x = np.concatenate([raw.poly[:, 0, :], last]).reshape(-1, width)[order]
+        x = np.concatenate([raw.poly[:, 0, :], last])[order]
         z = np.concatenate([raw.z, raw.z[shown]])[order]
         u = np.concatenate([raw.u, raw.u[shown]])[order]
         passed = np.cumsum(jumps_after)
@@ -199,11 +218,13 @@ class Trajectory:
         nx = len(self.names.x)
         d: Any = 0.0
         if self.delays is not None:
-            d = np.empty((len(t), len(self.delays)))
-            for k, by in enumerate(self.delays):
-                then = np.clip(t - by, self.t0, self.t1)
+            d = np.empty((len(t), len(self.delays.by)))
+            for k, by in enumerate(self.delays.by):
+                then = np.maximum(t - by, self.t0)
                 xs, zs, us = self._states(then)
-                d[:, k] = self.model.evaluate("signals", then, xs[:, :nx], zs, us, self.p)[:, k]
+                known = self.model.evaluate("signals", then, xs[:, :nx], zs, us, self.p)[:, k]
+                before = np.array(self.delays.past(t[None, :] - by, self.p))[k] if len(t) else known
+                d[:, k] = np.where(t - by < self.t0, before, known)
         return self.model.evaluate(which, t, x[:, :nx], z, u, self.p, d)
 
     def _states(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -224,8 +245,9 @@ class Trajectory:
             x[ended], z[ended], u[ended] = raw.x_end, raw.z_end, raw.u_end
         return x, z, u
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str | Quantity) -> np.ndarray:
         """Values over `t`; several columns for a vector. A parameter gives its value."""
+        name = str(name)
         t, x, z, u, _ = self._points
         if name == "t":
             return t
@@ -304,7 +326,7 @@ class Trajectory:
         """`jumps`: how many came before each row."""
         n = self.names
         work = x[:, len(n.x) :]
-        if work.shape[1] != len(n.supplied) + len(n.dissipated):
+        if not self.has_ledger:
             raise StrutError("this run kept no ledger: simulate with ledger=True")
         lost = np.vstack([np.zeros((1, self.raw.loss.shape[1])), np.cumsum(self.raw.loss, axis=0)])[jumps]
         s = len(n.supplied)

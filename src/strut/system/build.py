@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -34,13 +35,15 @@ def _find(name: str, path: str) -> str | None:
     return shutil.which(name, path=path)
 
 
-def compiler() -> Path | None:
-    """The C compiler: $CC if set, else the first of cc, gcc, clang. None if there is none."""
+def compiler() -> tuple[str, ...] | None:
+    """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang. None if
+    there is none."""
     wanted = os.environ.get("CC")
     for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
-        found = _find(name, os.environ.get("PATH", os.defpath))
+        program, *arguments = shlex.split(name) or [""]
+        found = _find(program, os.environ.get("PATH", os.defpath)) if program else None
         if found:
-            return Path(found)
+            return (found, *arguments)
     return None
 
 
@@ -49,18 +52,18 @@ def _identity(path: str, modified: int, size: int) -> str:
     return f"{path} {modified} {size} {platform.machine()} {sys.platform}"
 
 
-def compiler_identity(cc: Path) -> str:
+def compiler_identity(cc: tuple[str, ...]) -> str:
     """What a library depends on besides its source. Found without starting the compiler."""
-    real = cc.resolve()
+    real = Path(cc[0]).resolve()
     status = real.stat()
-    return _identity(str(real), status.st_mtime_ns, status.st_size)
+    return " ".join([_identity(str(real), status.st_mtime_ns, status.st_size), *cc[1:]])
 
 
-def key_of(content: str, cc: Path) -> str:
+def key_of(content: str, cc: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
-def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: Path) -> Path:
+def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...]) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
     `key` names the content. Concurrent processes wait for one another; a build that is interrupted leaves nothing; an
@@ -97,21 +100,23 @@ def _intact(library: Path) -> bool:
         return False
 
 
-def _compile(library: Path, sources: dict[str, str], main: str, cc: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="build-", dir=library.parent) as scratch:
+def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, ...]) -> None:
+    for left in library.parent.glob(f"build-{library.stem}-*"):  # of a build that was killed; we hold its lock
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"build-{library.stem}-", dir=library.parent) as scratch:
         for name, text in sources.items():
             (Path(scratch) / name).write_text(text)
         product = Path(scratch) / library.name
-        command = [str(cc), *FLAGS, "-o", str(product), str(Path(scratch) / main), "-lm"]
+        command = [*cc, *FLAGS, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
             raise CompileError(
-                f"the C compiler {cc} could not be started ({error.strerror}): set CC to one that works, or unset it"
+                f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, or unset it"
             ) from error
         if done.returncode != 0:
-            raise CompileError(f"{cc} could not compile the generated C:\n{done.stderr[:2000]}")
-        seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": str(cc), "flags": list(FLAGS)}
+            raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{done.stderr[:2000]}")
+        seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": " ".join(cc), "flags": list(FLAGS)}
         (Path(scratch) / "seal").write_text(json.dumps(seal))
         os.replace(product, library)
         os.replace(Path(scratch) / "seal", _seal(library))

@@ -36,6 +36,10 @@ def _generator() -> tuple[dict[str, str], str]:
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
+def _sought() -> str:
+    return f" (CC is '{os.environ['CC']}')" if os.environ.get("CC") else ""
+
+
 _warned = False
 
 
@@ -44,7 +48,7 @@ def _warn_once() -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            "no C compiler found: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
+            f"no C compiler found{_sought()}: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
             "install gcc or clang, or set CC",
             RuntimeWarning,
             stacklevel=4,
@@ -70,7 +74,7 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
     cc = None if backend == "virtual" else compiler()
     if cc is None:
         if backend == "native":
-            raise CompileError("no C compiler found: install gcc or clang, set CC, or use backend='virtual'")
+            raise CompileError(f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'")
         if backend == "auto":
             _warn_once()
         return Virtual(low)

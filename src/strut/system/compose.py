@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import AlgebraicLoopError, ModelError, UnknownNameError, did_you_mean
+from strut.errors import AlgebraicLoopError, ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
 from strut.system.system import GROUPS, System
@@ -50,7 +50,7 @@ def join(
             raise UnknownNameError(f"join '{name}' connects to '{target}', which is not an input: {did_you_mean(target, list(inputs))}")
         sources[target] = merge(_lookup(parts, source, name) if isinstance(source, str) else source)
         if sources[target].numel() != inputs[target].size:
-            raise ModelError(
+            raise ShapeError(
                 f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has {inputs[target].size}"
             )
     solved = _ordered(name, inputs, sources)
@@ -79,6 +79,15 @@ def _assembled(
 ) -> System:
     """The parts as one system: quantities replaced, names renamed, every expression rewritten."""
 
+    def gathered(kind: str, mappings: list[Mapping[str, Expression]]) -> dict[str, ca.SX]:
+        found: dict[str, ca.SX] = {}
+        for mapping in mappings:
+            for n, e in mapped(mapping).items():
+                if n in found:
+                    raise ModelError(f"two parts of '{name}' have {kind} '{n}': prefix them, prefixed(part, 'left')")
+                found[n] = e
+        return found
+
     def mapped(mapping: Mapping[str, Expression]) -> dict[str, ca.SX]:
         return {rename(n): follow(e) for n, e in mapping.items()}
 
@@ -103,8 +112,10 @@ def _assembled(
             raise UnknownNameError(f"join '{name}' couples to '{state}', which is not a state: {did_you_mean(state, list(flow))}")
         flow[state] = flow[state] + follow(term)
     entries = [
-        {n: e for part in parts for n, e in mapped(getattr(part.ledger, kind)).items()} for kind in ("stored", "supplied", "dissipated")
+        gathered(f"a ledger entry ({kind})", [getattr(part.ledger, kind) for part in parts])
+        for kind in ("stored", "supplied", "dissipated")
     ]
+    shown = gathered("an output", [part.outputs for part in parts])
     return System(
         name,
         x=group("x"),
@@ -117,7 +128,7 @@ def _assembled(
         events=jumps("events", "reset"),
         samples=jumps("samples", "set"),
         ledger=Ledger(*entries),
-        outputs={n: e for part in parts for n, e in mapped(part.outputs).items()} | {n: follow(e) for n, e in outputs.items()},
+        outputs=shown | {n: follow(e) for n, e in outputs.items()},
         description=description,
     )
 

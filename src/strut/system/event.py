@@ -13,6 +13,8 @@ from strut.system.quantity import Expression, check_name
 class Event:
     """When `guard` crosses zero, set some states to new values.
 
+    A guard that is exactly zero and rising when a run begins fires at once: a ball on the floor moving down bounces.
+
     guard: expression of time, states, inputs and parameters.
     direction: 'up' fires when the guard becomes positive, 'down' when it becomes negative, 'both' on either.
     reset: new values of continuous and discrete states by name; what is not named keeps its value. All right-hand
@@ -44,8 +46,12 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Every `every` seconds, beginning at `offset`, set some states to new values: a discrete controller, a
-    zero-order hold, held noise. `every` and `offset` are numbers or expressions of parameters [s]."""
+    """Every `every` seconds set some states to new values: a discrete controller, a zero-order hold, held noise.
+
+    It happens at the times offset + k every, for every whole k, from the beginning of a run to before its end; what is
+    due at the end itself belongs to the run that goes on from there. `every` and `offset` are numbers or expressions of
+    parameters [s].
+    """
 
     name: str
     every: Expression

@@ -54,11 +54,11 @@ class Many(ctypes.Structure):
         *[(n, c_void_p) for n in ("stops", "x0", "z0", "u", "p")],
         *[(n, c_int64) for n in ("n_stops", "x_stride", "z_stride", "u_stride", "p_stride")],
         ("seed", c_uint64),
-        ("first_run", c_int64),
         ("capacity", c_int64),
         ("history", c_void_p),
         ("wanted", c_void_p),
         ("n_wanted", c_int64),
+        ("at_end", c_int64),
         *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
     ]
 

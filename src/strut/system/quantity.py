@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -242,6 +241,3 @@ class Delay(Quantity):
         for label in ("signal", "by", "before"):
             if sx(getattr(self, label)).numel() != 1:
                 raise ShapeError(f"delay '{self.name}': its {label} must be a single number, one Delay per signal")
-
-
-Values = Sequence[float] | np.ndarray | float

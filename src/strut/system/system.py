@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
@@ -115,8 +115,8 @@ class System:
 
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
-        wanted = dict(values or {}, **more)
         known = {q.name: group for group in GROUPS for q in getattr(self, group)}
+        wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, known)
         for name in wanted:
             if name not in known:
                 raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}")
@@ -127,6 +127,22 @@ class System:
         for label in self.__dataclass_fields__:
             object.__setattr__(variant, label, changed.get(label, getattr(self, label)))
         return variant  # shares the cache: expressions, and so compiled code, are the same
+
+    def _whole(self, values: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+        """Values of components, 'q[1]', made values of whole vectors."""
+        whole = {name: value for name, value in values.items() if name in known or "[" not in name}
+        for name, value in values.items():
+            base, bracket, index = name.partition("[")
+            if bracket and base in known:
+                q = next(q for q in getattr(self, known[base]) if q.name == base)
+                if not index.rstrip("]").isdigit() or int(index.rstrip("]")) >= q.size:
+                    raise UnknownNameError(f"'{base}' of system '{self.name}' has no component '{name}': it has {q.size}")
+                start = whole.get(base, q.value if isinstance(q.value, np.ndarray) else np.zeros(q.size))
+                whole[base] = np.array(np.broadcast_to(start, q.size), dtype=float)
+                whole[base][int(index.rstrip("]"))] = value
+            elif bracket:
+                whole[name] = value
+        return whole
 
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew."""
@@ -152,18 +168,3 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
         raise ShapeError(f"{q.kind} '{q.name}' is {value!r}: {q.size} number(s) needed") from error
     object.__setattr__(copy, "value", q.check(array))
     return copy
-
-
-def expressions_of(system: System) -> dict[str, ca.SX]:
-    """Every expression of a system under a label that says where it stands, for messages and traversals."""
-    found: dict[str, ca.SX] = {}
-    found.update({f"the flow of '{n}'": e for n, e in system.flow.items()})
-    found.update({f"output '{n}'": e for n, e in system.outputs.items()})
-    for e in system.events:
-        found[f"the guard of event '{e.name}'"] = sx(e.guard)
-        found.update({f"the reset of '{n}' in event '{e.name}'": v for n, v in e.reset.items()})
-    for s in system.samples:
-        found.update({f"the new value of '{n}' in sample '{s.name}'": v for n, v in s.set.items()})
-    for kind in ("stored", "supplied", "dissipated"):
-        found.update({f"'{n}' ({kind}) in the ledger": v for n, v in getattr(system.ledger, kind).items()})
-    return found

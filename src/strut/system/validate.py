@@ -17,6 +17,10 @@ from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Qua
 if TYPE_CHECKING:
     from strut.system.system import System
 
+TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+RESERVED = ("t", "time")
+STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
+
 KINDS: dict[str, type[Quantity]] = {"x": State, "z": Discrete, "u": Input, "p": Param, "randoms": Random, "delays": Delay}
 
 
@@ -63,6 +67,9 @@ class Scope:
 
 def validated(system: System) -> dict[str, Any]:
     """The fields of a system in normal form: tuples, names as keys, dense columns as expressions."""
+    for field in (*KINDS, "events", "samples"):
+        if not isinstance(getattr(system, field), (tuple, list)):
+            raise ModelError(f"{field} of system '{system.name}' is {getattr(system, field)!r}: give a list, {field}=[...]")
     groups, merge = _merged_quantities(system)
     scope = Scope(system.name, groups)
     sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
@@ -110,7 +117,12 @@ def validated(system: System) -> dict[str, Any]:
     for name, expression in system.outputs.items():
         column = sx(merge(expression))
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
-    _unique([q.name for qs in groups.values() for q in qs] + list(outputs), f"names of system '{system.name}'")
+    names = [q.name for qs in groups.values() for q in qs] + list(outputs)
+    _unique(names, f"names of system '{system.name}'")
+    for name in (n for n in names if n in RESERVED):
+        raise ModelError(f"'{name}' of system '{system.name}' has the name of the time itself: choose another")
+    for event in (e for e in events if e.name in STATUSES):
+        raise ModelError(f"event '{event.name}' of system '{system.name}' has the name of a status that runs end with: choose another")
 
     return {
         **groups,
@@ -199,6 +211,11 @@ def _checked_event(event: Event, scope: Scope, sizes: Mapping[str, int], merge: 
     guard = scope.allow(
         merge(event.guard), f"the guard of {owner}", "txzup", "a guard cannot use random numbers or delays; hold them in a state"
     )
+    if any(guard.is_op(op) for op in TRUTHS):
+        raise GuardError(
+            f"the guard of {owner} in system '{scope.system}' is {guard}, true or false: give a number that crosses zero, "
+            "height instead of height < 0 (with direction='down')"
+        )
     if not scope.groups_in(guard, owner) & {"t", "x", "z", "u"}:
         raise GuardError(
             f"the guard of {owner} in system '{scope.system}' is {guard}, which never changes during a run: "

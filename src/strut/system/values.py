@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.errors import ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system.quantity import sx
 from strut.system.system import System
 
@@ -34,23 +34,23 @@ def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any 
     return Start(_vector(system, "x", x0, runs, pv), _vector(system, "z", z0, runs, pv), uv, pv)
 
 
-def runs_in(*givens: Any, sizes: tuple[int, ...]) -> int:
-    """How many runs the arguments of a batch describe: the one length that is not 1."""
+def runs_in(system: System, **givens: Any) -> int:
+    """How many runs the arguments of a batch (x=, z=, u=, p=) describe: the one length that is not 1."""
     lengths: dict[int, str] = {}
-    for given, size in zip(givens, sizes, strict=True):
+    for group, given in givens.items():
         if given is None:
             continue
         if not isinstance(given, Mapping):
-            array = np.asarray(given, dtype=float)
+            array = _numbers(given, f"the {WORDS[group]}s of '{system.name}'")
             if array.ndim == 2:
                 lengths[len(array)] = f"a matrix of shape {array.shape}"
-            elif array.shape != (size,):
-                raise ShapeError(f"a vector of {size} number(s), or one such row per run, is needed; got shape {array.shape}")
             continue
-        for name, value in given.items():
-            array = np.asarray(value, dtype=float)
-            if array.ndim:
-                lengths[len(array)] = f"'{name}'"
+        for key, value in given.items():
+            where = system.slices(group).get(str(key))
+            array = _numbers(value, f"{WORDS[group]} '{key}'")
+            rows = array.ndim == 1 if where is None or where.stop - where.start == 1 else array.ndim == 2
+            if rows:
+                lengths[len(array)] = f"'{key}'"
     lengths.pop(1, None)
     if len(lengths) > 1:
         described = " and ".join(f"{who} has {n}" for n, who in lengths.items())
@@ -58,45 +58,47 @@ def runs_in(*givens: Any, sizes: tuple[int, ...]) -> int:
     return next(iter(lengths), 1)
 
 
+def _numbers(value: Any, what: str) -> np.ndarray:
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} is {value!r}: a number is needed") from error
+
+
 def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndarray | None = None) -> np.ndarray:
-    quantities = getattr(system, group)
-    size = system.size(group)
+    quantities, size = getattr(system, group), system.size(group)
+    if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
+        return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
     shape = (size,) if runs is None else (runs, size)
     if given is not None and not isinstance(given, Mapping):
-        array = np.asarray(given, dtype=float)
-        if array.shape not in (shape, (size,), (1, size)):
+        array = _numbers(given, f"the {WORDS[group]}s of '{system.name}'")
+        if array.shape not in ((shape,) if runs is None else (shape, (size,), (1, size))):
             raise ShapeError(
                 f"{WORDS[group]}s of '{system.name}' need {size} number(s) "
                 f"({', '.join(system.labels(group)) or 'there are none'}); got shape {array.shape}"
             )
         _check(system, group, array)
-        return np.ascontiguousarray(array if array.shape == shape else np.broadcast_to(array, shape))
-    if not given and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
-        return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
+        return np.ascontiguousarray(np.broadcast_to(array, shape))
+    named = {str(key): value for key, value in (given or {}).items()}
     places = system.slices(group)
-    for name in given or {}:
+    for name in named:
         if name not in places:
-            raise UnknownNameError(
-                f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, [q.name for q in quantities])}"
-            )
-    array = _defaults(system, group, shape, p, given or {})
+            known = [q.name for q in quantities]
+            raise UnknownNameError(f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, known)}")
+    array = _defaults(system, group, shape, p, named)
     by_name = {q.name: q for q in quantities}
-    for name, value in (given or {}).items():
-        where = places[name]
+    for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
-        try:
-            numbers = owner.check(value)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ValueRangeError):
-                raise
-            raise ModelError(f"{WORDS[group]} '{name}' is {value!r}: a number is needed") from error
-        width = where.stop - where.start
-        try:
-            array[..., where] = (
-                numbers[:, None] if runs is not None and numbers.ndim == 1 and (width == 1 or len(numbers) != width) else numbers
+        numbers = owner.check(_numbers(value, f"{WORDS[group]} '{name}'"))
+        width = places[name].stop - places[name].start
+        allowed = [(), (1,)] if width == 1 else [(width,), ()]
+        if runs is not None:
+            allowed.append((runs,) if width == 1 else (runs, width))
+        if numbers.shape not in allowed:
+            raise ShapeError(
+                f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed" + ("" if runs is None else " per run")
             )
-        except ValueError as error:
-            raise ShapeError(f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed") from error
+        array[..., places[name]] = numbers[:, None] if runs is not None and width == 1 and numbers.shape == (runs,) else numbers
     return array
 
 

@@ -36,7 +36,7 @@ def page(trajectory: Trajectory, path: str | Path, title: str | None = None, rem
     parameters, events and how to run it again. Plotly is inside, about 5 MB; the page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it.
     """
-    from strut.files import written  # brings HDF5 along, which importing strut need not
+    from strut.files import written
 
     text = document(trajectory, title, remarks)
 

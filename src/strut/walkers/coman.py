@@ -9,19 +9,115 @@ from strut.mechanism import Mechanism, joints
 # link: parent, offset of its joint in the parent [m], joint name, axis, mass [kg], centre of mass [m],
 #       inertia xx, yy, zz, xy, xz, yz about it [kg m^2]; the right side and the trunk, frames aligned with the world
 LINKS = {
-    "r_hip_motor": ("waist", (0, -0.023, 0), "r_hip_sag", "y", 0.89258, (-0.00033, -0.02359, -0.00026), (4.767e-4, 5.458e-4, 5.127e-4, 0, 0, 0)),
-    "r_upper_thigh": ("r_hip_motor", (0, -0.0496, 0), "r_hip_lat", "x", 1.02461, (0.00126, -0.01690, -0.05890), (9.166e-4, 1.0485e-3, 6.864e-4, 0, 0, 0)),
-    "r_lower_thigh": ("r_upper_thigh", (0, 0, -0.1024), "r_hip_yaw", "z", 1.70011, (0.00099, 0.00067, -0.07572), (3.898e-3, 3.936e-3, 9.022e-4, 0, 0, 0)),
-    "r_shank": ("r_lower_thigh", (0, 0, -0.1234), "r_knee_sag", "y", 1.40982, (0.00246, -0.00531, -0.08599), (4.060e-3, 4.006e-3, 1.241e-3, 1.1e-5, 1.2e-5, 5.19e-4)),
-    "r_ankle_motor": ("r_shank", (0, 0, -0.201), "r_ankle_lat", "x", 0.72992, (0.00088, -0.00092, 0.00023), (3.203e-4, 3.658e-4, 3.607e-4, 0, 0, 0)),
-    "r_foot": ("r_ankle_motor", (0, 0, 0), "r_ankle_sag", "y", 0.66647, (0.00969, -0.00905, -0.04306), (1.2945e-3, 1.5852e-3, 1.3327e-3, -9.2e-5, 2.01e-4, 2.76e-4)),
-    "trunk_lat": ("waist", (0.02028, 0, 0.11912), "waist_lat", "x", 0.75398, (-0.00213, 0.00336, -0.00101), (3.409e-4, 3.958e-4, 3.745e-4, 0, 0, 0)),
+    "r_hip_motor": (
+        "waist",
+        (0, -0.023, 0),
+        "r_hip_sag",
+        "y",
+        0.89258,
+        (-0.00033, -0.02359, -0.00026),
+        (4.767e-4, 5.458e-4, 5.127e-4, 0, 0, 0),
+    ),
+    "r_upper_thigh": (
+        "r_hip_motor",
+        (0, -0.0496, 0),
+        "r_hip_lat",
+        "x",
+        1.02461,
+        (0.00126, -0.01690, -0.05890),
+        (9.166e-4, 1.0485e-3, 6.864e-4, 0, 0, 0),
+    ),
+    "r_lower_thigh": (
+        "r_upper_thigh",
+        (0, 0, -0.1024),
+        "r_hip_yaw",
+        "z",
+        1.70011,
+        (0.00099, 0.00067, -0.07572),
+        (3.898e-3, 3.936e-3, 9.022e-4, 0, 0, 0),
+    ),
+    "r_shank": (
+        "r_lower_thigh",
+        (0, 0, -0.1234),
+        "r_knee_sag",
+        "y",
+        1.40982,
+        (0.00246, -0.00531, -0.08599),
+        (4.060e-3, 4.006e-3, 1.241e-3, 1.1e-5, 1.2e-5, 5.19e-4),
+    ),
+    "r_ankle_motor": (
+        "r_shank",
+        (0, 0, -0.201),
+        "r_ankle_lat",
+        "x",
+        0.72992,
+        (0.00088, -0.00092, 0.00023),
+        (3.203e-4, 3.658e-4, 3.607e-4, 0, 0, 0),
+    ),
+    "r_foot": (
+        "r_ankle_motor",
+        (0, 0, 0),
+        "r_ankle_sag",
+        "y",
+        0.66647,
+        (0.00969, -0.00905, -0.04306),
+        (1.2945e-3, 1.5852e-3, 1.3327e-3, -9.2e-5, 2.01e-4, 2.76e-4),
+    ),
+    "trunk_lat": (
+        "waist",
+        (0.02028, 0, 0.11912),
+        "waist_lat",
+        "x",
+        0.75398,
+        (-0.00213, 0.00336, -0.00101),
+        (3.409e-4, 3.958e-4, 3.745e-4, 0, 0, 0),
+    ),
     "trunk_sag": ("trunk_lat", (0, 0, 0), "waist_sag", "y", 0.54589, (0.00043, -0.00977, 0.03301), (9.713e-4, 7.469e-4, 6.220e-4, 0, 0, 0)),
-    "torso": ("trunk_sag", (0, 0, 0.0475), "waist_yaw", "z", 6.36172, (-0.03585, 0.00002, 0.11756), (3.4089e-2, 3.0117e-2, 2.5297e-2, -1e-5, -7.56e-4, 6e-6)),
-    "r_shoulder_pitch": ("torso", (-0.015, -0.0825, 0.1554), "r_shoulder_sag", "y", 0.56782, (0.00995, -0.03868, 0.00016), (7.834e-4, 6.340e-4, 1.008e-3, 0, 0, 0)),
-    "r_shoulder_roll": ("r_shoulder_pitch", (0, -0.071, 0), "r_shoulder_lat", "x", 0.77684, (-0.00389, 0, -0.00486), (4.581e-4, 4.309e-4, 3.417e-4, 0, 0, 0)),
-    "r_shoulder_yaw": ("r_shoulder_roll", (0, 0, -0.0425), "r_shoulder_turn", "z", 1.04623, (0.00227, -0.00711, -0.05746), (3.093e-3, 2.918e-3, 8.083e-4, 0, 0, 0)),
-    "r_elbow_link": ("r_shoulder_yaw", (0, 0, -0.1375), "r_elbow", "y", 0.63307, (-0.00066, -0.00093, -0.00093), (2.260e-4, 2.778e-4, 2.188e-4, 0, 0, 0)),
+    "torso": (
+        "trunk_sag",
+        (0, 0, 0.0475),
+        "waist_yaw",
+        "z",
+        6.36172,
+        (-0.03585, 0.00002, 0.11756),
+        (3.4089e-2, 3.0117e-2, 2.5297e-2, -1e-5, -7.56e-4, 6e-6),
+    ),
+    "r_shoulder_pitch": (
+        "torso",
+        (-0.015, -0.0825, 0.1554),
+        "r_shoulder_sag",
+        "y",
+        0.56782,
+        (0.00995, -0.03868, 0.00016),
+        (7.834e-4, 6.340e-4, 1.008e-3, 0, 0, 0),
+    ),
+    "r_shoulder_roll": (
+        "r_shoulder_pitch",
+        (0, -0.071, 0),
+        "r_shoulder_lat",
+        "x",
+        0.77684,
+        (-0.00389, 0, -0.00486),
+        (4.581e-4, 4.309e-4, 3.417e-4, 0, 0, 0),
+    ),
+    "r_shoulder_yaw": (
+        "r_shoulder_roll",
+        (0, 0, -0.0425),
+        "r_shoulder_turn",
+        "z",
+        1.04623,
+        (0.00227, -0.00711, -0.05746),
+        (3.093e-3, 2.918e-3, 8.083e-4, 0, 0, 0),
+    ),
+    "r_elbow_link": (
+        "r_shoulder_yaw",
+        (0, 0, -0.1375),
+        "r_elbow",
+        "y",
+        0.63307,
+        (-0.00066, -0.00093, -0.00093),
+        (2.260e-4, 2.778e-4, 2.188e-4, 0, 0, 0),
+    ),
 }
 WAIST = (1.80087, (-0.02639, -0.00058, 0.05263), (5.1033e-3, 6.2416e-3, 2.4518e-3, -5.7e-5, 1.692e-3, 1.7e-5))
 FOOT_POINTS = ((0, 0, -0.0793), (0.13, 0.045, -0.0793), (0.13, -0.045, -0.0793), (-0.06, 0.045, -0.0793), (-0.06, -0.045, -0.0793))
@@ -31,10 +127,18 @@ def coman_mechanism() -> Mechanism:
     """The 29-joint tree: three translations and three rotations carry the waist, then 23 joints. 28.357 kg."""
     m = Mechanism("coman")
     at = m.world
-    for k, (name, joint) in enumerate((("x", joints.prismatic("x")), ("y", joints.prismatic("y")), ("z", joints.prismatic("z")),
-                                       ("roll", joints.revolute("x")), ("pitch", joints.revolute("y")), ("yaw", joints.revolute("z")))):
+    for k, (name, base_joint) in enumerate(
+        (
+            ("x", joints.prismatic("x")),
+            ("y", joints.prismatic("y")),
+            ("z", joints.prismatic("z")),
+            ("roll", joints.revolute("x")),
+            ("pitch", joints.revolute("y")),
+            ("yaw", joints.revolute("z")),
+        )
+    ):
         body = m.body("waist", WAIST[0], WAIST[1], _matrix(WAIST[2])) if k == 5 else m.body(f"base_{name}")
-        m.joint(name, at, body, joint, actuated=False)
+        m.joint(name, at, body, base_joint, actuated=False)
         at = body
     for mirrored in (False, True):
         for link, (parent, offset, joint, axis, mass, com, inertia) in LINKS.items():

@@ -9,17 +9,22 @@ STRUT_FN strut_real *STRUT_(row)(const STRUT_(sim) * s, int64_t k)
     return s->history + ((s->first + k) % s->capacity) * STRUT_ROW;
 }
 
-STRUT_FN void STRUT_(remember_at)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx)
+#define STRUT_PIECES 16 /* of a long step */
+
+/* Forget what no delay reaches any more. Is there room for a step, a jump and new inputs? */
+STRUT_FN int STRUT_(has_room)(STRUT_(sim) * s)
 {
-    strut_real *row;
-    while (s->count > 2 && STRUT_(row)(s, 1)[0] < t - s->longest) {
+    while (s->count > 2 && STRUT_(row)(s, 1)[0] < s->t - s->longest) {
         s->first = (s->first + 1) % s->capacity;
         s->count--;
     }
-    if (s->count >= s->capacity) {
-        s->status = STRUT_NO_HISTORY;
-        return;
-    }
+    return s->capacity - s->count >= STRUT_PIECES + 2;
+}
+
+STRUT_FN void STRUT_(remember_at)(STRUT_(sim) * s, strut_real t, const strut_real *x, const strut_real *dx)
+{
+    strut_real *row;
+    if (s->count >= s->capacity) return; /* only before the first step, with too little memory: has_room says so */
     row = STRUT_(row)(s, s->count++);
     row[0] = t;
     STRUT_(signals)(t, x, s->z, s->u, s->p, row + 1);
@@ -31,8 +36,8 @@ STRUT_FN void STRUT_(remember)(STRUT_(sim) * s) { STRUT_(remember_at)(s, s->t, s
 /* The step just taken. A long step of high order is no cubic: remember it in pieces. */
 STRUT_FN void STRUT_(remember_step)(STRUT_(sim) * s)
 {
-    int pieces = s->options.method >= STRUT_DOPRI5 ? 16 : 1;
-    for (int k = 1; k < pieces && s->status == STRUT_RUNNING; k++) {
+    int pieces = s->options.method >= STRUT_DOPRI5 ? STRUT_PIECES : 1;
+    for (int k = 1; k < pieces; k++) {
         strut_real x[STRUT_SLOTS(STRUT_N)], dx[STRUT_SLOTS(STRUT_N)], a = (strut_real)k / (strut_real)pieces;
         STRUT_(interpolate)(s, s->h0, a, x, dx);
         STRUT_(remember_at)(s, s->t0 + a * s->h0, x, dx);
@@ -65,7 +70,13 @@ STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t)
     }
 }
 #undef STRUT_ROW
+#undef STRUT_PIECES
 #else
+STRUT_FN int STRUT_(has_room)(STRUT_(sim) * s)
+{
+    (void)s;
+    return 1;
+}
 STRUT_FN void STRUT_(remember)(STRUT_(sim) * s) { (void)s; }
 STRUT_FN void STRUT_(remember_step)(STRUT_(sim) * s) { (void)s; }
 STRUT_FN void STRUT_(delayed)(STRUT_(sim) * s, strut_real t)

@@ -102,22 +102,33 @@ STRUT_FN strut_real STRUT_(between)(STRUT_(sim) * s, strut_real h, int i, STRUT_
     return STRUT_(root)(s, h, i, a, b);
 }
 
-/* Can the guard have no turns between two readings but the one its rates show? Yes if it is too far from zero to reach
- * it, or if its rates explain its change (the trapezoidal rule). */
-STRUT_FN int STRUT_(plain)(STRUT_(reading) left, STRUT_(reading) right)
+/* Can the guard not cross zero between two readings, or only as its ends show? So if it is too far from zero to reach
+ * it; or if it runs one way and its rates explain its change (the trapezoidal rule). */
+STRUT_FN int STRUT_(plain)(STRUT_(reading) left, STRUT_(reading) right, int turning)
 {
     strut_real change = right.g - left.g, reach = strut_max(STRUT_FABS(left.r), STRUT_FABS(right.r));
     if (left.g * right.g > R(0)
         && strut_min(STRUT_FABS(left.g), STRUT_FABS(right.g)) > R(2) * strut_max(reach, STRUT_FABS(change))) return 1;
-    return STRUT_FABS(change - (left.r + right.r) / R(2)) <= reach / R(4);
+    if (!turning && reach > R(3) * STRUT_FABS(change)) return 0;
+    return STRUT_FABS(change - (left.r + right.r) / R(2)) <= reach / R(6);
 }
 
-/* The fraction of the trial step at which guard i first begins to hold, or 2 if it does not. A guard that turns faster
- * than the state is looked at in ever smaller pieces of the dense output, 64 at most. */
+/* Is the guard over two pieces the cubic that its ends and rates make of it, and do its values move as far as its rates
+ * say (those of a fast oscillation do not)? Rates are per piece. */
+STRUT_FN int STRUT_(cubic)(STRUT_(reading) left, STRUT_(reading) middle, STRUT_(reading) right)
+{
+    strut_real reach = strut_max(STRUT_FABS(left.r), STRUT_FABS(right.r)), change = STRUT_FABS(right.g - left.g);
+    strut_real guess = (left.g + right.g) / R(2) + (left.r - right.r) / R(4);
+    strut_real moved = strut_max(STRUT_FABS(middle.g - left.g), STRUT_FABS(right.g - middle.g));
+    return moved >= R(0.3) * reach && STRUT_FABS(middle.g - guess) <= R(0.05) * strut_max(R(2) * reach, change);
+}
+
+/* The fraction of the trial step at which guard i first begins to hold, or 2 if it does not. Where two ends do not tell
+ * the whole story, the guard is looked at in 4, 16, 64 pieces of the dense output, until it is simple in each; 3 if it
+ * is not even then, and the step may be shortened. */
 STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
 {
-    STRUT_(reading) begin, end;
-    int pieces = 1, enough;
+    STRUT_(reading) at[65], begin, end;
     begin.a = R(0);
     begin.g = s->g[i];
     begin.r = h * s->r[i];
@@ -126,57 +137,68 @@ STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
     end.g = s->g_new[i];
     end.r = h * s->r_new[i];
     end.holds = STRUT_(positive)(s, i, s->g_new[i], s->r_new[i]);
-    if (STRUT_(plain)(begin, end)) return STRUT_(between)(s, h, i, begin, end);
+    if (STRUT_(plain)(begin, end, 0)) return STRUT_(between)(s, h, i, begin, end);
     STRUT_(cover)(s, h);
-    do {
-        STRUT_(reading) left = begin;
-        pieces *= 4;
-        enough = 1;
-        for (int k = 1; k <= pieces; k++) {
-            STRUT_(reading) right = end;
-            strut_real found;
-            if (k < pieces) {
-                right.a = (strut_real)k / (strut_real)pieces;
-                right.g = STRUT_(guard_at)(s, h, right.a, i, &right.r);
-                right.holds = STRUT_(positive)(s, i, right.g, h > R(0) ? right.r / h : R(0));
-            }
-            enough = enough && STRUT_(plain)(left, right);
-            if (enough || pieces == 64) {
-                found = STRUT_(between)(s, h, i, left, right);
-                if (found <= R(1)) return found;
-            }
-            left = right;
+    for (int pieces = 4; pieces <= 64; pieces *= 4) {
+        strut_real n = (strut_real)pieces;
+        int simple = 1;
+        at[0] = begin;
+        at[pieces] = end;
+        for (int k = 1; k < pieces; k++) {
+            at[k].a = (strut_real)k / n;
+            at[k].g = STRUT_(guard_at)(s, h, at[k].a, i, &at[k].r);
+            at[k].holds = STRUT_(positive)(s, i, at[k].g, h > R(0) ? at[k].r / h : R(0));
         }
-    } while (!enough && pieces < 64);
+        for (int k = 0; k <= pieces; k++) at[k].r /= n; /* per piece, to compare */
+        for (int k = 0; k < pieces && simple; k++) simple = STRUT_(plain)(at[k], at[k + 1], 1);
+        for (int k = 0; k < pieces && simple; k += 2) simple = STRUT_(cubic)(at[k], at[k + 1], at[k + 2]);
+        if (!simple && pieces < 64) continue;
+        if (!simple && s->may_shrink) return R(3);
+        for (int k = 0; k <= pieces; k++) at[k].r *= n;
+        for (int k = 0; k < pieces; k++) {
+            strut_real found = STRUT_(between)(s, h, i, at[k], at[k + 1]);
+            if (found <= R(1)) return found;
+        }
+        return R(2);
+    }
     return R(2);
 }
 
 /* Shorten the trial step of length h to the first event in it: find the root on the dense output, then repeat the step
  * itself up to the event until the guard is zero to rounding. Returns the new length, with x_new, dx_new, g_new, r_new
- * at its end and the jumps due there marked pending. */
+ * at its end and the jumps due there marked pending; -1 if a guard turns too fast to be followed over such a step. */
 STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 {
     strut_real first = R(2), length = h, moved = h;
-    int who = -1;
+    int who = -1, lost = 0;
     STRUT_(look)(s, s->t + h, s->x_new, s->dx_new, s->g_new, s->r_new);
     for (int i = 0; i < STRUT_NG; i++) {
-        strut_real a = s->on[i] > R(0) ? STRUT_(crossing)(s, h, i) : R(2);
+        strut_real a;
+        if (!(s->on[i] > R(0))) continue;
+        if (s->g_new[i] != s->g_new[i]) {
+            s->status = STRUT_NOT_FINITE;
+            s->cause = STRUT_(jump_of)[i];
+            return h;
+        }
+        a = STRUT_(crossing)(s, h, i);
+        if (a > R(2)) lost = 1;
         if (a < first) {
             first = a;
             who = i;
         }
     }
+    if (lost) return R(-1);
     if (who < 0) return h;
     if (first < R(1)) {
         length = first * h;
         for (int tries = 0; tries < 8; tries++) {
             strut_real change;
-            if (STRUT_(trial)(s, length) > R(1)) STRUT_(rate)(s, s->t + length, s->x_new, s->dx_new);
+            if (!(STRUT_(trial)(s, length) <= R(1))) STRUT_(rate)(s, s->t + length, s->x_new, s->dx_new);
             STRUT_(look)(s, s->t + length, s->x_new, s->dx_new, s->g_new, s->r_new);
             change = -s->g_new[who] / s->r_new[who];
             if (!(STRUT_FABS(change) < moved / R(2))) break; /* no longer converging; also true of a zero rate */
             if (STRUT_FABS(change) <= STRUT_EPS * strut_max(STRUT_FABS(s->t), length)) break;
-            if (length + change <= R(0) || length + change > h) break;
+            if (length + change <= R(0) || length + change > h || tries == 7) break;
             moved = STRUT_FABS(change);
             length += change;
         }
@@ -191,8 +213,8 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
  * left of their sum is nothing, or it chatters without the clock moving. */
 STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i)
 {
-    strut_real gap = s->t - s->fired[i], near_zero = s->options.zeno * strut_max(R(1), STRUT_FABS(s->t)), ratio;
-    ratio = s->gap[i] > R(0) ? gap / s->gap[i] : R(2);
+    strut_real gap = s->fired[i] > -STRUT_MAX ? s->t - s->fired[i] : STRUT_MAX, near_zero = s->options.zeno * strut_max(R(1), STRUT_FABS(s->t)), ratio;
+    ratio = s->gap[i] > R(0) && s->gap[i] < STRUT_MAX ? gap / s->gap[i] : R(2);
     s->shrinking[i] = ratio < R(1) && gap * ratio / (R(1) - ratio) < near_zero ? s->shrinking[i] + 1 : 0;
     s->chatter[i] = gap * R(64) < near_zero ? s->chatter[i] + 1 : 0;
     s->fired[i] = s->t;

@@ -57,30 +57,24 @@ static void strut_keep_jump(const STRUT_(sim) * s, strut_record *r)
     strut_put(r->loss + k * STRUT_NL, s->loss, STRUT_NL);
 }
 
-/* Go on to t_stop, keeping every step and jump. 0: stopped; 1: the record is full; 2: `budget` things were done. */
+/* Go on to t_stop, keeping every step and jump. 0: stopped; 1: the record is full; 2: `budget` things were done. A
+ * controller acts before the samples of its instant, and not at t_stop. */
 STRUT_EXPORT int strut_go(STRUT_(sim) * s, double t_stop, strut_record *r, strut_control *c, int64_t budget)
 {
     while (budget-- > 0) {
-        double target = t_stop;
+        double due = c->act ? c->offset + (double)c->tick * c->every : t_stop, u[STRUT_SLOTS(STRUT_NU)];
         int did;
         if (r->steps >= r->steps_capacity || r->jumps >= r->jumps_capacity) return 1;
-        if (c->act) {
-            double due = c->offset + (double)c->tick * c->every, u[STRUT_SLOTS(STRUT_NU)];
-            if (due <= s->t * (1 + 8 * DBL_EPSILON) && s->t < t_stop) {
-                strut_put(u, s->u, STRUT_NU);
-                c->act(s->t, s->x, s->z, s->p, u, c->data);
-                STRUT_(hold)(s, u);
-                due = c->offset + (double)++c->tick * c->every;
-            }
-            if (due < target) target = due;
-        }
-        did = STRUT_(advance)(s, target);
+        did = STRUT_(advance)(s, due < t_stop ? due : t_stop);
         if (did == STRUT_STEP) strut_keep_step(s, r);
         if (did == STRUT_JUMP) strut_keep_jump(s, r);
-        if (did == STRUT_STOPPED) {
-            if (s->status != STRUT_DONE || s->t >= t_stop) return 0;
-            s->status = STRUT_RUNNING;
-        }
+        if (did != STRUT_STOPPED) continue;
+        if (s->status != STRUT_DONE || s->t >= t_stop) return 0;
+        s->status = STRUT_RUNNING;
+        strut_put(u, s->u, STRUT_NU);
+        c->act(s->t, s->x, s->z, s->p, u, c->data);
+        STRUT_(hold)(s, u);
+        c->tick++;
     }
     return 2;
 }
@@ -90,10 +84,10 @@ typedef struct {
     const double *stops, *x0, *z0, *u, *p; /* stops ascend; the others hold a row per run or, with stride 0, one row */
     int64_t n_stops, x_stride, z_stride, u_stride, p_stride;
     uint64_t seed;
-    int64_t first_run, capacity;
+    int64_t capacity;
     double *history;
-    const int32_t *wanted; /* outputs to return at every stop */
-    int64_t n_wanted;
+    const int32_t *wanted; /* outputs to return at every stop; nan at those a run did not reach */
+    int64_t n_wanted, at_end; /* at_end: at the last stop, whenever the run ended */
     double *t, *x, *z, *y, *work, *lost;
     int64_t *counts, *steps;
     int32_t *status, *cause;
@@ -108,7 +102,7 @@ STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b,
         double y[STRUT_SLOTS(STRUT_NY)];
         STRUT_(begin)(&s, options, b->t0, b->x0 + run * b->x_stride, b->z0 + run * b->z_stride,
                       b->u + run * b->u_stride, b->p + run * b->p_stride,
-                      strut_stream(b->seed, (uint64_t)(b->first_run + run)), b->history, b->capacity);
+                      strut_stream(b->seed, (uint64_t)run), b->history, b->capacity);
         for (; stop < b->n_stops; stop++) {
             int did;
             if (s.status == STRUT_DONE) s.status = STRUT_RUNNING;
@@ -118,8 +112,8 @@ STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b,
             STRUT_(delayed)(&s, s.t);
             STRUT_(outputs)(s.t, s.x, s.z, s.u, s.p, s.d, y);
             for (int64_t k = 0; k < b->n_wanted; k++)
-                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s.t < b->stops[stop] && stop + 1 < b->n_stops
-                                                                        ? (double)NAN : y[b->wanted[k]];
+                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s.t < b->stops[stop] && !b->at_end ? (double)NAN
+                                                                                            : y[b->wanted[k]];
         }
         b->t[run] = s.t;
         strut_put(b->x + run * STRUT_NX, s.x, STRUT_NX);
@@ -160,7 +154,7 @@ STRUT_EXPORT void strut_resume(STRUT_(sim) * s)
     if (s->status == STRUT_DONE) s->status = STRUT_RUNNING;
 }
 
-/* After STRUT_NO_HISTORY, a longer history: the old rows in order, the one that found no room, and space. */
+/* After STRUT_NO_HISTORY, a longer history: the old rows in order, and space. */
 STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capacity)
 {
     int row = 1 + 2 * STRUT_ND;
@@ -169,8 +163,7 @@ STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capaci
     s->history = longer;
     s->capacity = capacity;
     s->first = 0;
-    s->status = STRUT_RUNNING;
-    STRUT_(remember)(s);
+    if (s->status == STRUT_NO_HISTORY) s->status = STRUT_RUNNING;
 }
 
 enum { STRUT_EVAL_FLOW, STRUT_EVAL_POWERS, STRUT_EVAL_OUTPUTS, STRUT_EVAL_ENERGIES, STRUT_EVAL_GUARDS, STRUT_EVAL_SIGNALS };

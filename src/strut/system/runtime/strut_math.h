@@ -206,11 +206,12 @@ STRUT_FN strut_options strut_defaults(void)
 #ifdef STRUT_FLOAT
     o.rtol = R(1e-5);
     o.atol = R(1e-6);
+    o.zeno = R(6e-4);
 #else
     o.rtol = R(1e-10);
     o.atol = R(1e-12);
+    o.zeno = R(1e-12);
 #endif
-    o.zeno = R(5e3) * STRUT_EPS;
     o.max_steps = INT64_C(10000000);
     return o;
 }

@@ -10,7 +10,8 @@ STRUT_FN void STRUT_(rate)(STRUT_(sim) * s, strut_real t, const strut_real *x, s
     STRUT_(delayed)(s, t);
     s->flows++;
     if (s->options.ledger) {
-        STRUT_(flow_and_powers)(t, x, s->z, s->u, s->p, s->d, dx, dx + STRUT_NX);
+        strut_real none[1]; /* for a model without states, whose dx belongs to the powers alone */
+        STRUT_(flow_and_powers)(t, x, s->z, s->u, s->p, s->d, STRUT_NX > 0 ? dx : none, dx + STRUT_NX);
     } else {
         STRUT_(flow)(t, x, s->z, s->u, s->p, s->d, dx);
         for (int i = STRUT_NX; i < STRUT_N; i++) dx[i] = R(0);

@@ -96,8 +96,6 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     STRUT_(clocks)(s->p, s->period, s->offset);
     for (int i = 0; i < STRUT_NC; i++)
         s->tick[i] = (int64_t)STRUT_CEIL((t - s->offset[i]) / s->period[i] - R(1e3) * STRUT_EPS);
-    for (int i = 0; i < STRUT_NC; i++)
-        if (s->tick[i] < 0) s->tick[i] = 0;
     s->history = history;
     s->capacity = capacity;
     s->first = s->count = 0;
@@ -113,7 +111,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     STRUT_(refresh)(s);
     for (int i = 0; i < STRUT_NG; i++) {
         s->g_size[i] = STRUT_FABS(s->g[i]);
-        s->holds[i] = (uint8_t)STRUT_(positive)(s, i, s->g[i], s->r[i]);
+        s->holds[i] = s->g[i] > STRUT_(fuzz)(s, i, s->r[i]); /* one on zero that rises will fire at once */
         s->fired[i] = -STRUT_MAX;
         s->gap[i] = R(0);
         s->shrinking[i] = s->chatter[i] = 0;
@@ -126,6 +124,7 @@ STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
 {
     strut_real random[STRUT_SLOTS(STRUT_NR)], x[STRUT_SLOTS(STRUT_NX)], z[STRUT_SLOTS(STRUT_NZ)];
     int i = STRUT_(guard_of)[j], c = STRUT_(clock_of)[j];
+    STRUT_(delayed)(s, s->t);
     s->pending[j] = 0;
     s->jump = j;
     s->jumps++;
@@ -188,6 +187,10 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
     strut_real order = s->options.method == STRUT_DOPRI5 ? R(5) : R(8);
     strut_real damping = s->options.method == STRUT_DOPRI5 ? R(0.04) : R(0.02);
     strut_real longest = strut_min(s->options.max_step, s->shortest);
+    if (!adaptive && !(s->options.step > R(0))) {
+        s->status = STRUT_TOO_SMALL; /* a fixed-step method needs a step */
+        return R(0);
+    }
     if (!s->started) {
         s->h = s->options.step > R(0) ? s->options.step
                                       : STRUT_(first_step)(s, strut_min(room, longest), order);
@@ -224,17 +227,21 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
 }
 
 /* One step, or one jump, or nothing: STRUT_STEP, STRUT_JUMP, STRUT_STOPPED. Steps end exactly at t_stop, at clock
- * ticks and at events. After STRUT_DONE the caller may set status to STRUT_RUNNING and go on to a later t_stop. */
+ * ticks and at events; a tick at t_stop itself is left to the run that goes on from there. After STRUT_DONE the caller may set status to STRUT_RUNNING and go on to a later t_stop. */
 STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
 {
     strut_real target = t_stop, h, length;
     if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
+    if (!STRUT_(has_room)(s)) {
+        s->status = STRUT_NO_HISTORY;
+        return STRUT_STOPPED;
+    }
     for (int j = 0; j < STRUT_NJ; j++) {
         int c = STRUT_(clock_of)[j];
         if (c >= 0) {
             strut_real due = s->offset[c] + (strut_real)s->tick[c] * s->period[c];
-            if (due <= s->t + R(8) * STRUT_EPS * STRUT_FABS(s->t)) s->pending[j] = 1;
-            else target = strut_min(target, due);
+            if (due > s->t + R(8) * STRUT_EPS * STRUT_FABS(s->t)) target = strut_min(target, due);
+            else if (s->t < t_stop) s->pending[j] = 1;
         }
     }
     for (int j = 0; j < STRUT_NJ; j++)
@@ -250,9 +257,14 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
         s->status = STRUT_MAX_STEPS;
         return STRUT_STOPPED;
     }
-    h = STRUT_(attempt)(s, target - s->t);
-    if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
-    length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
+    do {
+        h = STRUT_(attempt)(s, target - s->t);
+        if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
+        s->may_shrink = s->options.method >= STRUT_DOPRI5 && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
+        length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
+        if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
+        if (length < R(0)) s->h = h / R(8);
+    } while (length < R(0));
     if (s->options.dense || STRUT_ND > 0) STRUT_(cover)(s, length);
 
     s->t0 = s->t;

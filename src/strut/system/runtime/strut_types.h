@@ -33,7 +33,7 @@ typedef struct {
     int64_t steps, rejected, flows, jumps;
 
     /* private to the runtime */
-    int32_t started, at_this_instant, n_past, covered;
+    int32_t started, at_this_instant, n_past, covered, may_shrink;
     strut_real h, error_before, h_past, grid; /* grid, on_grid: fixed steps counted from where they began */
     int64_t on_grid;
     strut_real x_new[STRUT_SLOTS(STRUT_N)], dx_new[STRUT_SLOTS(STRUT_N)];
