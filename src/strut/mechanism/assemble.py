@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism import observe
+from strut.mechanism.closure import Closure, Constrained, closed
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.tree import Tree
+from strut.system.event import Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Input, State, sx
+from strut.system.quantity import Expression, Input, State, sx
 from strut.system.system import System
 
 
@@ -30,28 +33,37 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
 
 
-def system(mechanism: Mechanism, description: str = "") -> System:
+def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 10.0, project: Expression | None = None) -> System:
     """The mechanism as a system.
 
     States are the joints' coordinates and velocities; every actuated joint has an input NAME_torque (or NAME_force), a
-    push along its velocities. Outputs are the positions of all frames and of the centre of mass. The ledger holds
-    kinetic energy, gravity, every spring, damper and actuator.
+    push along its velocities. Outputs are the positions of all frames and of the centre of mass, and the forces of
+    constraints. The ledger holds kinetic energy, gravity, every spring, damper and actuator.
+
+    With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise` [1/s], and for
+    long runs removed every `project` seconds by projection.
     """
     tree = Tree(mechanism)
     _check_movable(tree)
     positions, velocities, inputs = _quantities(tree)
-    q, v = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1)), ca.vertcat(*[s.sym for s in velocities], ca.SX(0, 1))
     tau, entries = _forces(tree, inputs)
-    acceleration = tree.forward(tau)
-    outputs: dict[str, ca.SX] = {}
-    for name in mechanism.frames:
-        p = observe.position(tree, name)
-        outputs |= (
-            {f"{name}_x": p[0], f"{name}_y": p[1], f"{name}_z": p[2]} if not mechanism.planar else {f"{name}_x": p[0], f"{name}_z": p[2]}
-        )
-    centre = observe.com(tree)
-    outputs |= {"com_x": centre[0], **({} if mechanism.planar else {"com_y": centre[1]}), "com_z": centre[2]}
+    samples: dict[str, ca.SX] = {}
+    outputs = _places(tree)
+    if mechanism.constraints:
+        positions, velocities, closure = _closed(tree, positions, velocities)
+        constrained = Constrained(tree, closure, sx(stabilise))
+        acceleration, force = constrained.forward(tau)
+        outputs |= {label: force[k] for k, label in enumerate(closure.labels)}
+        outputs["closure_error"] = ca.norm_2(closure.phi)
+        driven = {f"{label}_drive": force[k] * closure.k0[k] for k, label in enumerate(closure.labels) if not closure.k0[k].is_zero()}
+        entries["supplied"] |= driven
+        if project is not None:
+            q_new, v_new = constrained.projected()
+            samples = {s.name: q_new[k] for k, s in enumerate(positions)} | {s.name: v_new[k] for k, s in enumerate(velocities)}
+    else:
+        acceleration = tree.forward(tau)
     stored = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **entries["stored"]}
+    q, v = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1)), ca.vertcat(*[s.sym for s in velocities], ca.SX(0, 1))
 
     def bound(expressions: dict[str, ca.SX]) -> dict[str, ca.SX]:
         if not expressions:
@@ -68,10 +80,29 @@ def system(mechanism: Mechanism, description: str = "") -> System:
         u=tuple(inputs.values()),
         p=tuple(mechanism.params.values()),
         flow=flow,
+        samples=(Sample("projection", every=project, set=bound(samples)),) if samples else (),
         outputs=bound(outputs),
         ledger=Ledger(bound(stored), bound(entries["supplied"]), bound(entries["dissipated"])),
         description=description or f"mechanism of {len(tree.nodes)} bodies",
     )
+
+
+def _places(tree: Tree) -> dict[str, ca.SX]:
+    """Positions of frames and of the centre of mass; in a plane without y."""
+    axes = {"x": 0, "z": 2} if tree.mechanism.planar else {"x": 0, "y": 1, "z": 2}
+    places = {name: observe.position(tree, name) for name in tree.mechanism.frames} | {"com": observe.com(tree)}
+    return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
+
+
+def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Closure]:
+    """States that satisfy the constraints for the parameters' own values, and the rows that are independent."""
+    params = list(tree.mechanism.params.values())
+    symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
+    start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
+    numbers = np.array(start(values)).reshape(-1)
+    closure, q, v = closed(tree, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
+    moved = [State(s.name, float(value), s.unit) for s, value in zip((*positions, *velocities), (*q, *v), strict=True)]
+    return moved[: tree.nq], moved[tree.nq :], closure
 
 
 def _quantities(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:

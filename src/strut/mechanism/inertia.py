@@ -37,6 +37,13 @@ class Inertia:
         s = skew(self.h)
         return ca.vertcat(self.I @ angular + s @ linear, self.mass * linear - s @ angular)
 
+    def classical(self, origin: ca.SX, turning: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Force, and moment about the origin, that accelerate every point r by origin + turning r."""
+        second = ca.trace(self.I) / 2 * ca.SX.eye(3) - self.I  # sum of m r r'
+        W = turning @ second
+        moment = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) + cross(self.h, origin)
+        return self.mass * origin + turning @ self.h, moment
+
     def seen_from(self, X: Pose) -> Inertia:
         """The same inertia in the outer frame of `X`."""
         h = X.R @ self.h

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -13,6 +13,9 @@ from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
 from strut.mechanism.spatial import Pose, vector
 from strut.system.quantity import Expression, Param, Quantity, check_name, known_symbol, sx
+
+if TYPE_CHECKING:
+    from strut.mechanism.constraints import Constraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,7 @@ class Mechanism:
     bodies: dict[str, Body] = field(default_factory=dict, repr=False)
     connections: dict[str, Connection] = field(default_factory=dict, repr=False)
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
+    constraints: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
@@ -185,6 +189,12 @@ class Mechanism:
         made = Frame(name, body, Pose(rotation if rotation is not None else Pose.identity().R, self._vector(position, f"frame '{name}'")))
         self.frames[name] = made
         return made
+
+    def constrain(self, constraint: Constraint) -> Constraint:
+        """Add a constraint, see `strut.mechanism.constraints`: a closed loop, a gear, a prescribed motion, a skate."""
+        self._new(constraint.name, self.constraints, "constraint")
+        self.constraints[constraint.name] = constraint
+        return constraint
 
     # ---- symbols ----
 

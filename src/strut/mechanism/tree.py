@@ -123,26 +123,49 @@ class Tree:
 
     def inverse(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> ca.SX:
         """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on bodies by name,
-        in the body's frame."""
+        in the body's frame.
+
+        In classical form, without linear velocities: all of a body's points at r accelerate by a + U r, where a is the
+        acceleration of its origin and U collects angular acceleration and velocity.
+        """
         wrenches = self._external(external)
-        base = ca.vertcat(ca.SX.zeros(5), self.mechanism.gravity if gravity else ca.SX(0))
-        rates: list[ca.SX] = []
+        base = ca.vertcat(0, 0, self.mechanism.gravity if gravity else 0)
+        spins: list[ca.SX] = []
+        turns: list[ca.SX] = []  # U of every body
+        origins: list[ca.SX] = []
+        angulars: list[ca.SX] = []
         forces: list[ca.SX] = []
+        moments: list[ca.SX] = []
         for k, node in enumerate(self.nodes):
-            carried = node.X.twist_inward(base if node.parent < 0 else rates[node.parent])
-            own = node.S @ self._v(node)
-            moving = node.parent >= 0
-            turning = bracket(self.twists[k], own) if moving else ca.SX.zeros(6)
-            pushed = node.S @ acceleration[list(node.columns)] if node.columns else ca.SX.zeros(6)
-            rates.append(carried + pushed + node.S_rate + turning)
-            forces.append(_newton_euler(node.inertia, self.twists[k], rates[k]) - wrenches.get(k, ca.SX.zeros(6)))
+            R = node.X.R.T
+            own, push = node.S @ self._v(node), node.S @ (acceleration[list(node.columns)] if node.columns else ca.SX(0, 1))
+            push = push + node.S_rate
+            w, u = own[:3], own[3:]
+            if node.parent < 0:
+                carried, angular, origin = ca.SX.zeros(3), push[:3], R @ base + push[3:]
+            else:
+                carried = R @ spins[node.parent]
+                angular = R @ angulars[node.parent] + push[:3] + cross(carried, w)
+                origin = R @ (origins[node.parent] + turns[node.parent] @ node.X.p) + push[3:]
+            spins.append(carried + w)
+            angulars.append(angular)
+            origins.append(origin + cross(spins[k] + carried, u))
+            turns.append(_turning(spins[k], angular))
+            applied = wrenches.get(k, ca.SX.zeros(6))
+            force, moment = node.inertia.classical(origins[k], turns[k])
+            forces.append(force - applied[3:])
+            moments.append(moment - applied[:3])
         tau = [ca.SX(0)] * self.nv
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
-            for column, row in zip(node.columns, ca.vertsplit(node.S.T @ forces[k]) if node.columns else [], strict=True):
-                tau[column] = tau[column] + row
+            if node.columns:
+                along = node.S.T @ ca.vertcat(moments[k], forces[k])
+                for row, column in enumerate(node.columns):
+                    tau[column] = tau[column] + along[row]
             if node.parent >= 0:
-                forces[node.parent] = forces[node.parent] + node.X.wrench(forces[k])
+                force = node.X.R @ forces[k]
+                forces[node.parent] = forces[node.parent] + force
+                moments[node.parent] = moments[node.parent] + node.X.R @ moments[k] + cross(node.X.p, force)
         for column, armature in self._armatures():
             tau[column] = tau[column] + armature * acceleration[column]
         return ca.vertcat(*tau, ca.SX(0, 1))
@@ -248,9 +271,15 @@ class Tree:
         return ca.vertcat(*result, ca.SX(0, 1))
 
 
-def _newton_euler(inertia: Inertia, twist: ca.SX, rate: ca.SX) -> ca.SX:
-    """The wrench that moves a body so: I a + v x* (I v)."""
-    return inertia.times(rate) + _gyroscopic(inertia, twist)
+def _turning(spin: ca.SX, angular: ca.SX) -> ca.SX:
+    """U = [angular]x + [spin]x [spin]x."""
+    wx, wy, wz = spin[0], spin[1], spin[2]
+    xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
+    return ca.vertcat(
+        ca.horzcat(-(yy + zz), xy - angular[2], xz + angular[1]),
+        ca.horzcat(xy + angular[2], -(xx + zz), yz - angular[0]),
+        ca.horzcat(xz - angular[1], yz + angular[0], -(xx + yy)),
+    )
 
 
 def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:

@@ -1,0 +1,129 @@
+"""Constrained dynamics: which rows to keep, where to start, and the forces that keep the constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.mechanism.tree import Tree, solve_ltdl
+from strut.system.quantity import time
+
+RANK = 1e-7  # relative size below which a row counts as a repetition of others
+CLOSED = 1e-12  # [m, rad] to which initial loops are closed
+SOFTNESS = 1e-13  # of the mean diagonal of K M^-1 K': keeps singular configurations from dividing by zero
+TRIALS = 4  # configurations in which redundant rows are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """The independent rows of all constraints of a tree: K v = k0, closure errors phi by row (zero where there is none)."""
+
+    labels: tuple[str, ...]
+    phi: ca.SX
+    K: ca.SX
+    k0: ca.SX
+
+
+def all_rows(tree: Tree) -> Closure:
+    labels: list[str] = []
+    phis, Ks, k0s = [], [], []
+    for constraint in tree.mechanism.constraints.values():
+        rows = constraint.rows(tree)
+        labels += [f"{constraint.name}_{label}" for label in rows.labels]
+        missing = rows.K.shape[0] - rows.phi.numel()
+        phis.append(ca.vertcat(rows.phi, ca.SX.zeros(missing)))
+        Ks.append(rows.K)
+        k0s.append(rows.k0)
+    return Closure(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)))
+
+
+def closed(tree: Tree, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Closure, np.ndarray, np.ndarray]:
+    """The independent rows, and the nearest q and v that satisfy them at time 0."""
+    rows = all_rows(tree)
+    f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
+    step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
+    q = _newton(tree, rows, f, step, q, p)
+    kept = _independent(tree, rows, f, step, q, p)
+    closure = Closure(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept])
+    _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
+    v = v - np.linalg.lstsq(K, K @ v - k0.reshape(-1), rcond=RANK)[0]
+    return closure, q, v
+
+
+def _newton(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    for _ in range(50):
+        phi, K, _ = (np.array(r) for r in f(q, 0.0, p))
+        if np.abs(phi).max(initial=0.0) < CLOSED:
+            return q
+        change = -np.linalg.lstsq(K, phi.reshape(-1), rcond=RANK)[0]
+        change *= min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))  # half a radian at a time
+        q = q + np.array(step(q, change)).reshape(-1)
+    worst = int(np.argmax(np.abs(phi)))
+    raise ModelError(
+        f"mechanism '{tree.mechanism.name}' cannot close '{rows.labels[worst]}': {abs(float(phi[worst, 0])):.3g} remain after 50 tries; "
+        "begin nearer to a closed configuration (initial=...), or check the lengths"
+    )
+
+
+def _independent(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> list[int]:
+    """Rows that say something new, judged where most of them do: the given configuration may be a special one."""
+    rng = np.random.default_rng(0)
+    best: list[int] = []
+    for trial in range(TRIALS):
+        there = q
+        if trial:
+            moved = q + np.array(step(q, 0.05 * rng.standard_normal(tree.nv))).reshape(-1)
+            try:
+                there = _newton(tree, rows, f, step, moved, p)
+            except ModelError:
+                continue
+        K = np.array(f(there, 0.0, p)[1])
+        found: list[int] = []
+        basis = np.empty((0, tree.nv))
+        for k, row in enumerate(K):  # in the order given, so that the first of equal rows stays
+            rest = row - basis.T @ (basis @ row) if len(basis) else row
+            rest = rest - basis.T @ (basis @ rest) if len(basis) else rest
+            if np.linalg.norm(rest) > RANK * max(1e-9, float(np.linalg.norm(row)), float(np.abs(K).max())):
+                found.append(k)
+                basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+        if len(found) > len(best):
+            best = found
+    return best
+
+
+class Constrained:
+    """Accelerations and constraint forces of a tree whose rows must hold."""
+
+    def __init__(self, tree: Tree, closure: Closure, stabilise: ca.SX) -> None:
+        self.tree, self.closure, self.stabilise = tree, closure, stabilise
+        n = closure.K.shape[0]
+        self.spread = solve_ltdl(tree.mass_matrix, closure.K.T)  # M^-1 K'
+        A = closure.K @ self.spread
+        mean = ca.trace(A) / max(n, 1)
+        self.A = A + SOFTNESS * mean * ca.SX.eye(n)
+
+    def _drift(self) -> ca.SX:
+        """K' v - k0', and the pull back to the constraint: twice critically damped with rate `stabilise` [1/s]."""
+        c, tree = self.closure, self.tree
+        held = ca.SX.sym("held", tree.nv)
+        along = ca.jtimes(c.K @ held, tree.q, tree.qdot)
+        turning = ca.substitute([along], [held], [tree.v])[0]
+        slip = c.K @ tree.v - c.k0
+        return turning - ca.jacobian(c.k0, time) + 2 * self.stabilise * slip + self.stabilise**2 * c.phi
+
+    def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Accelerations, and the multipliers: forces along the rows."""
+        loose = solve_ltdl(self.tree.mass_matrix, tau - self.tree.bias)
+        force = solve_ltdl(self.A, -(self._drift() + self.closure.K @ loose))
+        return loose + self.spread @ force, force
+
+    def projected(self) -> tuple[ca.SX, ca.SX]:
+        """q and v moved onto the constraints, the shortest way in the metric of the masses: one Newton step."""
+        c, tree = self.closure, self.tree
+        move = -(self.spread @ solve_ltdl(self.A, c.phi))
+        slow = tree.v - self.spread @ solve_ltdl(self.A, c.K @ tree.v - c.k0)
+        shift = ca.substitute([tree.qdot], [tree.v], [move])[0]
+        return tree.q + shift, slow

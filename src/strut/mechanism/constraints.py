@@ -1,0 +1,163 @@
+"""Constraints between bodies: loops, gears, prescribed motion, rolling.
+
+A constraint is a list of rows K(q) v = k0(t) and, where it comes from a closure, the closure's error phi(q, t). Rows that
+say the same thing twice are found when the mechanism is assembled and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+
+from strut.errors import ModelError
+from strut.mechanism import observe
+from strut.mechanism.spatial import Pose, axis_of, cross
+from strut.mechanism.tree import Tree
+from strut.system.quantity import Expression, sx, time
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces."""
+
+    labels: tuple[str, ...]
+    phi: ca.SX
+    K: ca.SX
+    k0: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A named constraint; `rows` works it out on a tree."""
+
+    name: str
+    rows: Callable[[Tree], Rows] = field(repr=False)
+
+
+def point(name: str, a: str, b: str = "world") -> Constraint:
+    """The origins of two frames coincide; with 'world', the frame stays where the world frame's origin is."""
+
+    def rows(tree: Tree) -> Rows:
+        phi = _position(tree, a) - _position(tree, b)
+        K = _jacobian(tree, a)[3:, :] - _jacobian(tree, b)[3:, :]
+        return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3))
+
+    return Constraint(name, rows)
+
+
+def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
+    """A revolute closure: the origins coincide, and `axis`, given in both frames, is common."""
+    n = axis_of(axis, f"the axis of constraint '{name}'")
+
+    def rows(tree: Tree) -> Rows:
+        met = point(name, a, b).rows(tree)
+        Ra, Rb = _rotation(tree, a), _rotation(tree, b)
+        first, second = _perpendicular(n)
+        wa, wb = _jacobian(tree, a)[:3, :], _jacobian(tree, b)[:3, :]
+        phis, rates = [], []
+        for across in (first, second):
+            u, w = Rb @ across, Ra @ n
+            phis.append(ca.dot(u, w))
+            rates.append(cross(w, u).T @ (wa - wb))  # d/dt (u . w)
+        return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), ca.vertcat(met.K, *rates), ca.SX.zeros(5))
+
+    return Constraint(name, rows)
+
+
+def weld(name: str, a: str, b: str = "world") -> Constraint:
+    """Two frames coincide."""
+
+    def rows(tree: Tree) -> Rows:
+        met = point(name, a, b).rows(tree)
+        Ra, Rb = _rotation(tree, a), _rotation(tree, b)
+        turned = Rb.T @ Ra
+        error = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1]) / 2
+        K = Rb.T @ (_jacobian(tree, a)[:3, :] - _jacobian(tree, b)[:3, :])
+        return Rows((*met.labels, "rx", "ry", "rz"), ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6))
+
+    return Constraint(name, rows)
+
+
+def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0) -> Constraint:
+    """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
+
+    def rows(tree: Tree) -> Rows:
+        for joint in (first, second):
+            if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
+                raise ModelError(f"constraint '{name}' couples '{joint}', which is no joint of one coordinate")
+        phi = tree.q[tree.q_of[second]] - sx(ratio) * tree.q[tree.q_of[first]] - sx(offset)
+        K = ca.SX.zeros(1, tree.nv)
+        K[0, tree.v_of[second].start] = 1
+        K[0, tree.v_of[first].start] = -sx(ratio)
+        return Rows(("torque",), phi, K, ca.SX.zeros(1))
+
+    return Constraint(name, rows)
+
+
+def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
+    """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
+
+    def rows(tree: Tree) -> Rows:
+        if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
+            raise ModelError(f"constraint '{name}' moves '{joint}', which is no joint of one coordinate")
+        path = sx(motion)
+        K = ca.SX.zeros(1, tree.nv)
+        K[0, tree.v_of[joint].start] = 1
+        return Rows(("torque",), tree.q[tree.q_of[joint]] - path, K, ca.jacobian(path, time))
+
+    return Constraint(name, rows)
+
+
+def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
+    """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from above."""
+    n = axis_of(direction, f"the direction of constraint '{name}'")
+
+    def rows(tree: Tree) -> Rows:
+        return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1))
+
+    return Constraint(name, rows)
+
+
+def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
+    """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is derived."""
+
+    def worked(tree: Tree) -> Rows:
+        phi = sx(rows(tree))
+        held = ca.SX.sym("v", tree.nv)
+        along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [held])[0]
+        K = ca.jacobian(along, held)
+        return Rows(tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time))
+
+    return Constraint(name, worked)
+
+
+def _pose(tree: Tree, frame: str) -> Pose:
+    return Pose.identity() if frame == "world" else observe.pose(tree, frame)
+
+
+def _position(tree: Tree, frame: str) -> ca.SX:
+    return _pose(tree, frame).p
+
+
+def _rotation(tree: Tree, frame: str) -> ca.SX:
+    return _pose(tree, frame).R
+
+
+def _jacobian(tree: Tree, frame: str) -> ca.SX:
+    if frame == "world" or observe.frame_of(tree, frame).body.name == "world":
+        return ca.SX.zeros(6, tree.nv)
+    return observe.world_jacobian(tree, frame)
+
+
+def _perpendicular(n: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Two unit vectors that complete a constant axis."""
+    import numpy as np
+
+    a = np.array(ca.DM(n)).reshape(-1)
+    helper = np.eye(3)[int(np.argmin(np.abs(a)))]
+    first = np.cross(a, helper)
+    first /= np.linalg.norm(first)
+    return ca.SX(first), ca.SX(np.cross(a, first))
