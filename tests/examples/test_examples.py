@@ -4,7 +4,10 @@ import importlib.util
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import strut
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -23,8 +26,6 @@ def test_first_system(capsys):
     assert run.ledger.residual < 1e-8
     rest = 1.5 - 0.5 * 9.81 / 8.0
     longer = load("first_system")
-    import strut
-
     assert strut.simulate(longer.system, t=300)["height"][-1] == pytest.approx(rest, abs=1e-6)
     assert "lost in events" in capsys.readouterr().out
 
@@ -42,6 +43,52 @@ def test_controlled_pendulum(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
+def test_hopper_keeps_its_apex_and_its_books(tmp_path, capsys):
+    hopper = load("hopper")
+    run = hopper.main(tmp_path / "new" / "hopper")
+    assert run.status == "done"
+    tops = np.array([top.before["height"] for top in run.events if top.name == "apex_reached"])
+    assert tops[0] == 0.6  # it starts at rest, at an apex
+    assert len(tops) >= 10
+    np.testing.assert_allclose(tops[2:], hopper.WANTED, atol=1e-4)
+    assert run["ground"][run["stance"] > 0].min() > 0  # the ground never pulls
+
+    books = run.ledger
+    assert books.residual < 1e-10 * books.turnover
+    for book in (*books.supplied.values(), *books.dissipated.values(), *books.lost.values()):
+        assert book[-1] > 0.1 * books.turnover  # none is negligible, all have the sign of their name
+        assert np.diff(book).min() > -1e-12  # and none runs backwards: the motor only pushes up while the body moves up
+    said = capsys.readouterr().out
+    assert "wanted 0.8" in said
+    assert "201 done" in said
+
+
+def test_hopper_controllers_agree():
+    hopper = load("hopper")
+    times = np.linspace(0, 8, 1601)
+    as_expressions = strut.simulate(hopper.hopper, t=8).at(times)
+    in_python = strut.simulate(hopper.machine, t=8, control=strut.Hold(hopper.keep_apex, every=hopper.PERIOD)).at(times)
+    for theirs, ours in (("height", "height"), ("velocity", "velocity"), ("thrust", "command")):
+        np.testing.assert_allclose(in_python[theirs], as_expressions[ours], rtol=1e-9, atol=1e-9)
+
+
+def test_hopper_foot_costs_what_impacts_take():
+    """From a steady apex the foot stops from v and is jerked from (1 + foot / mass) v, v^2 = 2 g (apex - length)."""
+    hopper = load("hopper")
+    feet = np.array([0.0, 0.5, 1.0])
+    many = strut.simulate_batch(hopper.hopper, t=4, x0={"height": hopper.WANTED}, p={"foot": feet}, ledger=True)
+    cost = many.lost["foot stopped"] / many.counts["touchdown"] + many.lost["foot jerked"] / many.counts["liftoff"]
+    np.testing.assert_allclose(cost, feet * 9.81 * (hopper.WANTED - 0.5) * (2 + feet / 10), rtol=1e-4)  # the apex is kept to 1e-5 m
+
+
+def test_hopper_goes_on_where_it_stopped(tmp_path):
+    hopper = load("hopper")
+    kept = strut.Trajectory.load(strut.simulate(hopper.hopper, t=3).save(tmp_path / "run.h5"), hopper.hopper)
+    more, whole = strut.simulate(hopper.hopper, t=(kept.t1, 5), **kept.end), strut.simulate(hopper.hopper, t=5)
+    times = np.linspace(3, 5, 401)
+    np.testing.assert_allclose(more.at(times)["height"], whole.at(times)["height"], rtol=1e-9)
+
+
 def test_no_example_is_forgotten():
-    tested = {"first_system", "slip_map", "controlled_pendulum", "demo"}  # demo: tests/view/test_demo.py
+    tested = {"first_system", "slip_map", "controlled_pendulum", "hopper", "demo"}  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

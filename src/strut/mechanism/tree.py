@@ -82,7 +82,7 @@ class Tree:
             q, v = factor * self.q[self.q_of[leader]] + sx(offset), factor * self.v[self.v_of[leader]]
             columns = tuple(range(self.v_of[leader].start, self.v_of[leader].stop))
         else:
-            q, v = self.q[self.q_of[c.name]], self.v[self.v_of[c.name]]
+            q, v = _part(self.q, self.q_of[c.name]), _part(self.v, self.v_of[c.name])
             columns = tuple(range(self.v_of[c.name].start, self.v_of[c.name].stop))
         formal_q, formal_v = ca.SX.sym("q", c.joint.nq), ca.SX.sym("v", c.joint.nv)
         X, S = c.joint.pose(formal_q), c.joint.S(formal_q)
@@ -269,6 +269,11 @@ class Tree:
                 rate = rate + node.S @ own
             rates.append(rate)
         return ca.vertcat(*result, ca.SX(0, 1))
+
+
+def _part(vector: ca.SX, where: slice) -> ca.SX:
+    """A slice that stays a column even when it is empty."""
+    return vector[where] if where.stop > where.start else ca.SX(0, 1)
 
 
 def _turning(spin: ca.SX, angular: ca.SX) -> ca.SX:
