@@ -1,8 +1,9 @@
 """strut: describe a walking machine once; simulate, analyse, optimise, drive and export it."""
 
-from strut import view, walkers
+from strut import linear, mechanism, view, walkers
 from strut.errors import StrutError
 from strut.export import export
+from strut.mechanism import Mechanism, constraints, joints
 from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
 from strut.system import (
     CONTROLLER,
@@ -32,6 +33,7 @@ __all__ = [
     "Hold",
     "Input",
     "Ledger",
+    "Mechanism",
     "Moment",
     "Param",
     "Random",
@@ -42,9 +44,13 @@ __all__ = [
     "Trajectory",
     "__version__",
     "compiled",
+    "constraints",
     "deg",
     "export",
     "join",
+    "joints",
+    "linear",
+    "mechanism",
     "prefixed",
     "simulate",
     "simulate_batch",
