@@ -118,6 +118,16 @@ def test_numpy_functions_and_arithmetic_accept_quantities():
     assert float(f(0.7)) == pytest.approx(np.sin(0.7) + 1.4 - 0.7 / 3 + 0.49 + 0.7 + 1.4)
 
 
+def test_comparing_with_a_number_is_an_expression():
+    z = Discrete("z", 1)
+    f = ca.Function("f", [z.sym], [ca.if_else(z == 1, 10, 20), z != 1, np.arctan2(z, 2), np.sign(z)])
+    assert [float(v) for v in f(1)] == [10, 0, np.arctan2(1, 2), 1]
+    assert z == z
+    assert z != x
+    assert z in {z: 1}
+    assert x not in {z: 1}
+
+
 def test_using_keeps_symbols_and_checks_values():
     system = make()
     other = system.using(k=4.0, x=0.5)

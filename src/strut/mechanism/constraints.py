@@ -14,7 +14,7 @@ import casadi as ca
 
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.spatial import Pose, axis_of, cross
+from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system.quantity import Expression, sx, time
 
@@ -117,6 +117,22 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
 
     def rows(tree: Tree) -> Rows:
         return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1))
+
+    return Constraint(name, rows)
+
+
+def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
+    """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in the body."""
+    n = axis_of(axis, f"the axle of constraint '{name}'")
+
+    def rows(tree: Tree) -> Rows:
+        X, J = observe.pose(tree, frame), observe.world_jacobian(tree, frame)
+        axle, up = X.R @ n, ca.SX([0, 0, 1])
+        across = up - ca.dot(up, axle) * axle
+        r = -sx(radius) * across / ca.norm_2(across)  # from the centre to the lowest point
+        K = J[3:, :] - skew(r) @ J[:3, :]  # its velocity as a point of the wheel
+        height = X.p[2] + r[2]
+        return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3))
 
     return Constraint(name, rows)
 

@@ -7,6 +7,7 @@ and parameters differ only in who may change them and when.
 from __future__ import annotations
 
 import math
+import operator
 import weakref
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +60,37 @@ def _operator(symbol: str) -> Any:
     return apply
 
 
+UFUNCS: dict[str, Any] = {
+    **{
+        name: getattr(ca, name)
+        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "fabs", "sign", "floor", "ceil")
+    },
+    **{
+        name: getattr(ca, ours)
+        for name, ours in (("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"), ("hypot", "hypot"))
+    },
+    **{
+        "absolute": ca.fabs,
+        "maximum": ca.fmax,
+        "minimum": ca.fmin,
+        "fmax": ca.fmax,
+        "fmin": ca.fmin,
+        "power": ca.power,
+        "square": lambda a: a * a,
+    },
+    **{
+        "add": operator.add,
+        "subtract": operator.sub,
+        "multiply": operator.mul,
+        "divide": operator.truediv,
+        "true_divide": operator.truediv,
+        "negative": operator.neg,
+    },
+    **{"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge},
+}
+"""What NumPy's functions mean for quantities."""
+
+
 @dataclass(frozen=True, eq=False)
 class Quantity:
     """A named number or vector, and its symbol.
@@ -76,7 +108,6 @@ class Quantity:
     size: int = field(init=False, repr=False)
 
     kind = "quantity"
-    __array_priority__ = 1000.0
 
     def __post_init__(self) -> None:
         check_name(self.name, self.kind)
@@ -159,24 +190,22 @@ class Quantity:
     __rmatmul__ = _operator("__rmatmul__")
     __mod__ = _operator("__mod__")
     __rmod__ = _operator("__rmod__")
-    # numpy.sin(quantity) calls quantity.sin()
-    sin = _operator("sin")
-    cos = _operator("cos")
-    tan = _operator("tan")
-    arcsin = _operator("arcsin")
-    arccos = _operator("arccos")
-    arctan = _operator("arctan")
-    arctan2 = _operator("arctan2")
-    sinh = _operator("sinh")
-    cosh = _operator("cosh")
-    tanh = _operator("tanh")
-    sqrt = _operator("sqrt")
-    exp = _operator("exp")
-    log = _operator("log")
-    fabs = _operator("fabs")
-    sign = _operator("sign")
-    floor = _operator("floor")
-    ceil = _operator("ceil")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """numpy.sin(quantity), numpy.float64(2) * quantity and the like are expressions."""
+        function = UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or function is None or options:
+            return NotImplemented
+        return function(*[sx(value) for value in inputs])
+
+    def __eq__(self, other: object) -> Any:
+        """Two quantities are equal if they are the same object; with anything else, an expression that is 1 or 0."""
+        return self is other if isinstance(other, Quantity) else self.sym == sx(other)
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other if isinstance(other, Quantity) else self.sym != sx(other)
+
+    __hash__ = object.__hash__
 
 
 class State(Quantity):

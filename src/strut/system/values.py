@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, ShapeError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system.quantity import sx
 from strut.system.system import System
 
@@ -77,7 +77,10 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
                 f"{WORDS[group]}s of '{system.name}' need {size} number(s) "
                 f"({', '.join(system.labels(group)) or 'there are none'}); got shape {array.shape}"
             )
-        _check(system, group, array)
+        if group in ("u", "p"):  # a state may have left its bounds in the run that a whole vector comes from
+            _check(system, group, array)
+        elif not np.all(np.isfinite(array)):
+            raise ValueRangeError(f"{WORDS[group]}s of '{system.name}' are {array}: finite numbers are needed")
         return np.ascontiguousarray(np.broadcast_to(array, shape))
     named = {str(key): value for key, value in (given or {}).items()}
     places = system.slices(group)
