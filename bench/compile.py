@@ -90,7 +90,7 @@ def only_library(system: System) -> Path:
 
 
 def _run(system: System) -> np.ndarray:
-    many = {"p": {"max_steps": [1e9]}} if "max_steps" in system.slices("p") else {"x0": {system.x[0].name: [system.x[0].value]}}
+    many = {"p": {"max_steps": [1e9]}} if "max_steps" in system.slices("p") else {}
     return simulate_batch(system, T, method="rk4", step=STEP, backend=BACKEND, **many).x
 
 
