@@ -186,12 +186,14 @@ def test_names_that_would_collide(tmp_path, name):
     x = State("x", 1.0)
     strut.export(System(name, x=[x], flow={x: -x}), tmp_path)
     subprocess.run(["make", "-s", "-C", tmp_path], check=True)
+    rows = table(tmp_path / f"{name}_model")
+    np.testing.assert_allclose(rows[:, 1], np.exp(-rows[:, 0]), rtol=1e-9)
 
 
 def test_a_system_without_continuous_states(tmp_path):
     n = Discrete("n", 0)
     strut.export(System("count", z=[n], samples=[Sample("s", every=0.1, set={n: n + 1})]), tmp_path)
-    build(tmp_path, "count")
+    assert table(build(tmp_path, "count"))[:, 0].tolist() == list(range(1, 11))
 
 
 def test_two_models_live_in_one_program(tmp_path):

@@ -57,6 +57,7 @@ def test_against_pinocchio():
     pin = pytest.importorskip("pinocchio")
     tree = Tree(urdf.parse(ROBOT))
     model = pin.buildModelFromXML(ROBOT, pin.JointModelFreeFlyer())
+    assert model.nv == tree.nv == 9
     compare(tree, model, pin, 0)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.closure import Closure, Constrained, closed
+from strut.mechanism.closure import Constrained, closed
+from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Sample
@@ -94,7 +95,7 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
 
 
-def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Closure]:
+def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows]:
     """States that satisfy the constraints for the parameters' own values, and the rows that are independent."""
     params = list(tree.mechanism.params.values())
     symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
+from strut.mechanism.constraints import Rows
 from strut.mechanism.tree import Tree, solve_ltdl
 from strut.system.quantity import time
 
@@ -17,17 +16,8 @@ SOFTNESS = 1e-13  # of the mean diagonal of K M^-1 K': keeps singular configurat
 TRIALS = 4  # configurations in which redundant rows are looked for
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """The independent rows of all constraints of a tree: K v = k0, closure errors phi by row (zero where there is none)."""
-
-    labels: tuple[str, ...]
-    phi: ca.SX
-    K: ca.SX
-    k0: ca.SX
-
-
-def all_rows(tree: Tree) -> Closure:
+def all_rows(tree: Tree) -> Rows:
+    """Those of all constraints, one after the other; the error is zero where a row has none."""
     labels: list[str] = []
     phis, Ks, k0s = [], [], []
     for constraint in tree.mechanism.constraints.values():
@@ -37,23 +27,23 @@ def all_rows(tree: Tree) -> Closure:
         phis.append(ca.vertcat(rows.phi, ca.SX.zeros(missing)))
         Ks.append(rows.K)
         k0s.append(rows.k0)
-    return Closure(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)))
+    return Rows(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)))
 
 
-def closed(tree: Tree, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Closure, np.ndarray, np.ndarray]:
+def closed(tree: Tree, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Rows, np.ndarray, np.ndarray]:
     """The independent rows, and the nearest q and v that satisfy them at time 0."""
     rows = all_rows(tree)
     f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
     q = _newton(tree, rows, f, step, q, p)
     kept = _independent(tree, rows, f, step, q, p)
-    closure = Closure(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept])
+    closure = Rows(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept])
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
     v = v - np.linalg.lstsq(K, K @ v - k0.reshape(-1), rcond=RANK)[0]
     return closure, q, v
 
 
-def _newton(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _newton(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> np.ndarray:
     for _ in range(50):
         phi, K, _ = (np.array(r) for r in f(q, 0.0, p))
         if np.abs(phi).max(initial=0.0) < CLOSED:
@@ -68,7 +58,7 @@ def _newton(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q: np.
     )
 
 
-def _independent(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> list[int]:
+def _independent(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> list[int]:
     """Rows that say something new, judged where most of them do: the given configuration may be a special one."""
     rng = np.random.default_rng(0)
     best: list[int] = []
@@ -97,7 +87,7 @@ def _independent(tree: Tree, rows: Closure, f: ca.Function, step: ca.Function, q
 class Constrained:
     """Accelerations and constraint forces of a tree whose rows must hold."""
 
-    def __init__(self, tree: Tree, closure: Closure, stabilise: ca.SX) -> None:
+    def __init__(self, tree: Tree, closure: Rows, stabilise: ca.SX) -> None:
         self.tree, self.closure, self.stabilise = tree, closure, stabilise
         n = closure.K.shape[0]
         self.spread = solve_ltdl(tree.mass_matrix, closure.K.T)  # M^-1 K'
