@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import events, fixed_step, pendulum, pleiades, slip
+from bench import dynamics, events, fixed_step, pendulum, pleiades, slip
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -22,6 +22,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "events": events.run,
     "pleiades": pleiades.run,
     "slip": slip.run,
+    "dynamics": dynamics.run,
     "compile": compiling.run,
 }
 RESULTS = Path(__file__).parent / "results.json"
@@ -32,7 +33,7 @@ def main(
     quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions, noisier numbers")] = False,
     output: Annotated[Path, typer.Option("-o", "--output", help="where the JSON goes")] = RESULTS,
 ) -> None:
-    """Time strut against SciPy, CasADi, SUNDIALS and MuJoCo, side by side."""
+    """Time strut against SciPy, CasADi, SUNDIALS, MuJoCo and Pinocchio, side by side."""
     unknown = [case for case in cases or () if case not in CASES]
     if unknown:
         raise typer.BadParameter(f"'{unknown[0]}' is not a case: allowed are {', '.join(CASES)}")
