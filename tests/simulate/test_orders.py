@@ -55,11 +55,12 @@ def test_error_follows_the_tolerance(method):
 def test_error_of_stiff_methods_follows_the_tolerance(method):
     """Their step control is SciPy's; over four decades the error goes with the tolerance, to a power near one."""
     exact = reference(oscillator(), 5.0).raw.x_end[:2]
-    tolerances = np.array([1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
+    tolerances = np.array([1e-4, 1e-5, 1e-6, 1e-7, 1e-8])
     errors = [
-        np.abs(strut.simulate(oscillator(), t=5.0, method=method, rtol=tol, atol=tol).raw.x_end[:2] - exact).max() for tol in tolerances
+        np.abs(strut.simulate(oscillator(), t=5.0, method=method, rtol=tol, atol=tol, ledger=False).raw.x_end[:2] - exact).max()
+        for tol in tolerances
     ]
-    assert slope(tolerances, errors) == pytest.approx(0.9, abs=0.25)
+    assert 0.7 < slope(tolerances, errors) < 1.3
 
 
 DENSE = {"euler": 2, "leapfrog": 3, "rk4": 4, "predictor-corrector": 4, "dopri5": 5, "dop853": 8}
