@@ -238,6 +238,15 @@ def test_external_wrenches_and_inverse_dynamics_undo_each_other():
     np.testing.assert_allclose(np.array(articulated), np.array(direct), rtol=1e-10)
 
 
+def test_initial_values_can_be_parameters():
+    lean = Param("lean", 0.3, "rad")
+    m = Mechanism("stick", planar=True)
+    m.joint("hinge", m.world, m.body("stick", 1.0, (0, 0, -0.5), 0.1), joints.revolute(), initial=2 * lean, rate=-lean)
+    run = strut.simulate(system(m), t=0.0, p={"lean": 0.5})
+    assert run["hinge"][0] == 1.0
+    assert run["hinge_rate"][0] == -0.5
+
+
 # ---- loops ----
 
 

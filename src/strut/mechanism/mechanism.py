@@ -161,8 +161,10 @@ class Mechanism:
         if joint.gear:
             for value in joint.gear[1:]:
                 self._take(value, where)
-        start = neutral(joint) if initial is None else np.atleast_1d(np.asarray(initial, dtype=object))
-        speed = np.zeros(joint.nv) if rate is None else np.atleast_1d(np.asarray(rate, dtype=object))
+        start = list(neutral(joint)) if initial is None else _items(initial)
+        speed = [0.0] * joint.nv if rate is None else _items(rate)
+        for value in (*start, *speed):
+            self._take(value, where)
         if len(start) != joint.nq or len(speed) != joint.nv:
             raise ModelError(f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed")
         made = Connection(
@@ -228,7 +230,7 @@ class Mechanism:
     def _inertia(self, name: str, value: Expression) -> ca.SX:
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
-        if matrix is None and np.shape(value) == (3, 3):
+        if matrix is None and isinstance(value, (list, tuple, np.ndarray)) and np.shape(value) == (3, 3):
             matrix = ca.SX(np.asarray(value, dtype=float))
         if matrix is not None:
             return ca.densify(self._take(matrix, where))
@@ -250,6 +252,11 @@ class Mechanism:
         check_name(name, what)
         if name in taken:
             raise ModelError(f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name")
+
+
+def _items(value: Any) -> list[Any]:
+    """One number or expression, or several, as a list."""
+    return list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
 
 
 def _check_inertia(body: Body) -> None:
