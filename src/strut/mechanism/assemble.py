@@ -46,8 +46,8 @@ def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 
     """
     tree = Tree(mechanism)
     _check_movable(tree)
-    positions, velocities, inputs = _quantities(tree)
-    tau, entries = _forces(tree, inputs)
+    positions, velocities, inputs = quantities_of(tree)
+    tau, entries = forces_of(tree, inputs)
     samples: dict[str, ca.SX] = {}
     outputs = _places(tree)
     if mechanism.constraints:
@@ -106,7 +106,7 @@ def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tupl
     return moved[: tree.nq], moved[tree.nq :], closure
 
 
-def _quantities(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
+def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
     positions, velocities, inputs = [], [], {}
     for node in tree.nodes:
         c = node.connection
@@ -124,7 +124,7 @@ def _quantities(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]
     return positions, velocities, inputs
 
 
-def _forces(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
+def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
     """Generalised forces along the velocities, and what they mean for the energy."""
     tau = [inputs[k].sym if k in inputs else ca.SX(0) for k in range(tree.nv)]
     entries: dict[str, dict[str, ca.SX]] = {"stored": {}, "supplied": {}, "dissipated": {}}
