@@ -149,3 +149,44 @@ def test_names_of_users_do_not_reach_the_code():
 def test_whole_powers_are_multiplied():
     f = ca.Function("f", [x], [x**3 + x**4])
     assert "POW" not in emit(f, "f", ("x",), ("y",))
+
+
+def test_long_functions_are_split_and_give_the_same(monkeypatch):
+    """Split into parts of a few statements, every operation still equals the virtual machine, also as strict C."""
+    import subprocess
+
+    import strut
+    from strut.system import emit as emitter
+    from strut.system.unit import generate
+
+    monkeypatch.setattr(emitter, "LONGEST", 10)
+    monkeypatch.setattr(emitter, "PART", 4)
+    monkeypatch.setenv("STRUT_CACHE", str(strut.system.build.cache_directory() / "split"))
+    k = Param("k", 0.3)
+    chained = x
+    for step in range(40):
+        chained = ca.sin(chained + k * y) * (1 + step) / (2 + chained**2)
+    system = System("split", x=[a, b], p=[k], flow={a: chained, b: chained * y}, outputs=EVERY)
+    assert "_part3" in generate(lowered(system)).functions
+    native, virtual = (compiled(system, backend=backend) for backend in ("native", "virtual"))
+    for which in ("flow", "outputs"):
+        ours, theirs = (m.evaluate(which, np.zeros(len(POINTS)), POINTS, [], [], [0.3]) for m in (native, virtual))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-300)
+    directory = strut.system.build.cache_directory()
+    strut.export(system, directory / "c")
+    subprocess.run(
+        [
+            "cc",
+            "-c",
+            "-O2",
+            "-std=c99",
+            "-pedantic",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-o",
+            directory / "c" / "split.o",
+            directory / "c" / "split.c",
+        ],
+        check=True,
+    )

@@ -8,6 +8,7 @@ wrote reaches it but numbers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -157,8 +158,7 @@ def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str,
     """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
     depends on parameters alone is left to it."""
     written = [f"out_{n}" for n in outputs]
-    body: list[str] = []
-    used: set[str] = set()
+    body: list[_Statement] = []
     held: dict[int, _Value] = {}
 
     def read(value: _Value) -> str:
@@ -173,11 +173,10 @@ def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str,
             held[o[0]] = _Value(literal(number), number, fixed=True)
         elif op == ca.OP_INPUT:
             source = inputs[i[0]]
-            used.add(source)
             held[o[0]] = _Value(source if source in SCALARS else f"{source}[{i[1]}]", fixed=source == "p")
         elif op == ca.OP_OUTPUT:
-            body.append(f"    {written[o[0]]}[{o[1]}] = {read(held[i[0]])};")
-            used.add(written[o[0]])
+            text = read(held[i[0]])
+            body.append(_Statement("", f"{written[o[0]]}[{o[1]}] = {text};", (text,)))
         else:
             values = [held[slot] for slot in i]
             if prepared is not None and all(v.fixed for v in values):
@@ -187,11 +186,57 @@ def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str,
             if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
                 inverse = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
                 op, values = ca.OP_MUL, [values[0], _Value(inverse, fixed=True, local=inverse)]
-            body.append(f"    const strut_real a{k} = {_operation(op, [read(v) for v in values], values[-1].number, name)};")
+            arguments = tuple(read(v) for v in values)
+            text = _operation(op, list(arguments), values[-1].number, name)
+            body.append(_Statement(f"a{k}", f"const strut_real a{k} = {text};", arguments))
             held[o[0]] = _Value(f"a{k}")
-    text = "\n".join(body)
-    unused = [n for n in (*inputs, *written) if n not in used or (n == "p" and "p[" not in text)]
-    return signature(name, list(inputs), written) + "\n{\n" + "\n".join([text, *(f"    (void){n};" for n in unused)]) + "\n}\n"
+    if len(body) <= LONGEST:
+        return _function_text(name, inputs, written, [s.text for s in body])
+    return _in_parts(name, inputs, written, body)
+
+
+LONGEST = (
+    6000  # statements in one C function; longer ones are split, because a compiler needs far more than twice the time for twice as much
+)
+PART = (
+    4000  # measured: COMAN compiles in half the time and a chain of 50 in a third, at the speed of unsplit code; smaller parts run slower
+)
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """One line of C: the local it defines (or none), and what it reads."""
+
+    defines: str
+    text: str
+    reads: tuple[str, ...]
+
+
+def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines: list[str], more: str = "", kind: str = "STRUT_FN") -> str:
+    text = "\n".join(f"    {line}" for line in lines)
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    unused = [f"    (void){n};" for n in (*inputs, *written, *(["w"] if more else [])) if n not in words]
+    head = signature(name, list(inputs), written).replace("STRUT_FN", kind, 1)
+    return (head[:-1] + more + ")" if more else head) + "\n{\n" + "\n".join([text, *unused]) + "\n}\n"
+
+
+def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[_Statement]) -> str:
+    """A long function as several, which hand on what later ones need in an array of the first."""
+    parts = [body[k : k + PART] for k in range(0, len(body), PART)]
+    home = {s.defines: k for k, part in enumerate(parts) for s in part if s.defines}
+    needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]
+    slots = {local: k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))}
+    text = ""
+    for k, part in enumerate(parts):
+        taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
+        given = [f"w[{slots[s.defines]}] = {s.defines};" for s in part if s.defines in slots]
+        text += (
+            _function_text(f"{name}_part{k}", inputs, written, [*taken, *(s.text for s in part), *given], ", strut_real *w", "STRUT_PART")
+            + "\n"
+        )
+    call = ", ".join([*inputs, *written, "w"])
+    lines = [f"strut_real w[{max(len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
+    return text + _function_text(name, inputs, written, lines)
 
 
 def _operation(op: int, arguments: list[str], last: float | None, where: str) -> str:

@@ -31,10 +31,16 @@ typedef double strut_real;
 
 #ifdef __CUDACC__
 #define STRUT_FN static __device__ inline
+#define STRUT_PART static __device__ __noinline__
 #define STRUT_TABLE static __device__ const
 #define STRUT_RESTRICT __restrict__
 #else
 #define STRUT_FN static inline
+#if defined(__GNUC__) || defined(__clang__)
+#define STRUT_PART static __attribute__((noinline))
+#else
+#define STRUT_PART static
+#endif
 #define STRUT_TABLE static const
 #define STRUT_RESTRICT restrict
 #endif
