@@ -1,9 +1,25 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, joints, observe
+from strut.mechanism import constraints, human, joints, observe, urdf
 from strut.mechanism.assemble import system
+from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
 
-__all__ = ["Body", "Connection", "Frame", "Mechanism", "Pose", "Stop", "Tree", "constraints", "joints", "observe", "system"]
+__all__ = [
+    "Body",
+    "Connection",
+    "Frame",
+    "Mechanism",
+    "Pose",
+    "Stop",
+    "Tree",
+    "constraints",
+    "hamiltonian_system",
+    "human",
+    "joints",
+    "observe",
+    "system",
+    "urdf",
+]
