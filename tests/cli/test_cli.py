@@ -138,6 +138,20 @@ def test_a_system_from_a_file_of_ones_own(capsys, tmp_path):
     assert "ZeroDivisionError" in err
 
 
+def test_a_robot_from_urdf(capsys, tmp_path):
+    from tests.mechanism.test_urdf import ROBOT
+
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    code, out, _ = run(capsys, "run", f"{tmp_path / 'arm.urdf'}:fixed", "-t", "1", "--set", "elbow=0.5", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["ledger"]["residual"] < 1e-8
+    assert {"shoulder", "elbow", "rail"} <= set(data["final"])
+    code, _, err = run(capsys, "run", f"{tmp_path / 'arm.urdf'}:glued")
+    assert code == 2
+    assert "base 'glued' is unknown" in err
+
+
 def test_vectors_by_component(capsys, tmp_path):
     (tmp_path / "vec.py").write_text(
         "from strut import State, System\nq = State('q', [1.0, 2.0])\ns = System('s', x=[q], flow={q: -q.sym})\n"

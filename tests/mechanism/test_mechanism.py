@@ -440,3 +440,27 @@ def test_coman_needs_fewer_operations_than_published():
     direct = ca.Function("d", [tree.q, tree.v, tree.mechanism.gravity], [tree.mass_matrix, tree.bias])
     assert operation_count(inverse) <= 4106
     assert operation_count(direct) <= 17414
+
+
+def test_snakeboard():
+    """Duindam, example 2.21, with J = m r^2: steered at a constant angle phi, a constant torque u on the torso gives
+    alpha' = -sin(phi)/beta u, the board moves at r cos(phi)/beta alpha and turns at sin(phi)/beta alpha, with
+    beta^2 = m r^2 - Jt sin^2(phi). (The thesis prints the first with the wrong sign.)"""
+    mass, r, torso, wheels, phi, torque = 2.0, 0.5, 0.1, 0.05, 0.3, 0.2
+    m = Mechanism("snakeboard", g=0.0)
+    board = m.body("board", mass, inertia=mass * r**2 - torso - wheels)
+    m.joint("base", m.world, board, joints.planar("z"), actuated=False)
+    m.joint("torso", board, m.body("torso", inertia=torso), joints.revolute("z"))
+    front, rear = m.body("front", inertia=wheels / 2), m.body("rear", inertia=wheels / 2)
+    m.joint("steer", board, front, joints.revolute("z"), at=(r, 0, 0), initial=phi)
+    m.joint("follow", board, rear, joints.gear("steer", -1.0, of=joints.revolute("z")), at=(-r, 0, 0))
+    m.constrain(constraints.no_slip("front_wheels", "front", "y"))
+    m.constrain(constraints.no_slip("rear_wheels", "rear", "y"))
+    run = strut.simulate(system(m), t=3.0, u={"torso_torque": torque})
+    beta = np.sqrt(mass * r**2 - torso * np.sin(phi) ** 2)
+    alpha = -np.sin(phi) / beta * torque * run.t
+    speed = np.hypot(run["base.vx"], run["base.vy"])
+    np.testing.assert_allclose(run["steer"], phi, atol=1e-9)
+    np.testing.assert_allclose(speed, r * np.cos(phi) / beta * np.abs(alpha), atol=1e-8)
+    np.testing.assert_allclose(run["base.wz"], np.sin(phi) / beta * alpha, atol=1e-8)
+    assert run.ledger.residual < 1e-8

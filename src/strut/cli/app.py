@@ -43,7 +43,11 @@ Every command has its own --help.""",
 )
 
 Model = Annotated[
-    str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System (or a function returning one) of your own.")
+    str,
+    typer.Argument(
+        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System (or a function returning one) of your own; "
+        "or FILE.urdf (FILE.urdf:fixed) for a robot."
+    ),
 ]
 Settings = Annotated[
     list[str],

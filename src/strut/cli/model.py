@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from strut import mechanism
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.system.system import System
 from strut.units import number
@@ -18,13 +19,16 @@ from strut.walkers import CATALOGUE
 
 
 def find_model(text: str) -> System:
-    """A system by its name in the catalogue, or from Python: FILE.py, or FILE.py:NAME."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a robot, FILE.urdf or FILE.urdf:fixed
+    (or :planar, :free)."""
     if text in CATALOGUE:
         return CATALOGUE[text]()
     path, _, name = text.partition(":")
     if path.endswith(".py"):
         return _from_file(Path(path), name)
-    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME")
+    if path.endswith(".urdf"):
+        return mechanism.system(mechanism.urdf.load(path, base=name or "free"))
+    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME or FILE.urdf")
 
 
 def _from_file(path: Path, name: str) -> System:
