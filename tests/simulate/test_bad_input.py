@@ -72,9 +72,11 @@ def test_a_real_interrupt_keeps_a_whole_record():
     """The signal arrives while compiled code runs; the record has no hole and ends where the state is."""
     import signal
 
+    oscillator = walkers.van_der_pol()
+    strut.compiled(oscillator)  # the interrupt is meant for the run
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
-    run = strut.simulate(walkers.van_der_pol(), t=1e6, method="rk4", step=1e-3, max_steps=10**9)
+    run = strut.simulate(oscillator, t=1e6, method="rk4", step=1e-3, max_steps=10**9)
     assert run.status == "interrupted"
     assert len(run.raw.t) == run.statistics["steps"]
     assert run.raw.t[-1] + run.raw.h[-1] == pytest.approx(run.t1)

@@ -77,28 +77,36 @@ class Options:
 
 def chosen_options(options: dict[str, Any]) -> Options:
     """Options from keywords, checked; the same ones are checked once."""
-    known = [f.name for f in fields(Options)]
+    try:
+        return _checked(**options)
+    except TypeError:  # not hashable, or not a number: make them plain first
+        return _checked(**_plain(options))
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as numbers, whatever they came as."""
     plain = {}
     for name, value in options.items():
-        if name not in known:
-            raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
+        kind: Callable[[Any], Any] = {"method": str, "ledger": bool}.get(name, float)
         try:
-            kind: Callable[[Any], Any] = {"method": str, "max_steps": _whole, "ledger": bool}.get(name, float)  # type: ignore[assignment]
             plain[name] = None if value is None else kind(value)
         except (TypeError, ValueError) as error:
             raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
-    return _checked(**plain)
-
-
-def _whole(value: Any) -> int:
-    if int(value) != value:
-        raise ValueError
-    return int(value)
+    return plain
 
 
 @functools.lru_cache(maxsize=256)
 def _checked(**options: Any) -> Options:
-    return Options(**options)
+    known = [f.name for f in fields(Options)]
+    for name in options:
+        if name not in known:
+            raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
+    plain = _plain(options)
+    if "max_steps" in plain:
+        if plain["max_steps"] != int(plain["max_steps"]):
+            raise ValueRangeError(f"option 'max_steps' is {plain['max_steps']}: a whole number is needed")
+        plain["max_steps"] = int(plain["max_steps"])
+    return Options(**plain)
 
 
 def check_system(system: Any) -> None:

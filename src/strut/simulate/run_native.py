@@ -110,13 +110,21 @@ class NativeRun:
         for name, offset, row, counts_steps in places:
             n = record.steps if counts_steps else record.jumps
             if not n:
-                chunk[name] = np.empty((0, *self.rows[name]), dtype=kind_of(name))
+                chunk[name] = self._empty(name)
                 continue
             piece = block[offset : offset + n * row]
             if few:
                 piece = piece.copy()
             chunk[name] = piece.reshape(n, *self.rows[name]) if kind_of(name) is np.float64 else piece.view(kind_of(name))[:n]
         self.chunks.append(chunk)
+
+    def _empty(self, name: str) -> np.ndarray:
+        """No rows, of the right width; made once per model."""
+        key = (name, self.rows[name])
+        if key not in self.native.layouts:
+            self.native.layouts[key] = np.empty((0, *self.rows[name]), dtype=kind_of(name))
+        empty: np.ndarray = self.native.layouts[key]
+        return empty
 
     def raw(self, interrupted: bool = False) -> Raw:
         t, x, z, counts = self.see()
