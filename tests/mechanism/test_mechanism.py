@@ -356,6 +356,20 @@ def test_coupled_joints_and_gears_are_the_same_machine():
     assert drive(True) == pytest.approx(drive(False), rel=1e-9)
 
 
+def test_numbers_of_constraints_can_be_parameters():
+    """Ratio, amplitude, stabilisation: all are found in the constraints and become parameters of the system."""
+    ratio, swing, pull = Param("ratio", 3.0), Param("swing", 0.3, "rad"), Param("pull", 20.0, "1/s")
+    m = Mechanism("drive", g=0.0)
+    for name in ("shaft", "axle"):
+        m.joint(name, m.world, m.body(f"{name}_body", 1.0, inertia=0.2), joints.revolute("z"), actuated=False)
+    m.constrain(constraints.coupled("teeth", "shaft", "axle", ratio))
+    m.constrain(constraints.prescribed("crank", "shaft", swing * ca.sin(strut.time)))
+    machine = system(m, stabilise=pull)
+    assert set(machine.labels("p")) == {"ratio", "swing", "pull"}
+    run = strut.simulate(machine, t=2.0, p={"swing": 0.1}, x0={"shaft_rate": 0.1, "axle_rate": 0.3})
+    np.testing.assert_allclose(run["axle"], 0.3 * np.sin(run.t), atol=1e-8)
+
+
 def test_a_skate_does_not_slip_sideways():
     """A sleigh on ice: the blade moves along itself only, energy is kept, and it turns straight (Caratheodory)."""
     m = Mechanism("sleigh", g=0.0)
@@ -395,6 +409,10 @@ MISTAKES = [
     (
         lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.fixed(), spring=1.0),
         "is fixed: a spring, damper or armature has nothing to act on",
+    ),
+    (
+        lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.planar(), spring=1.0),
+        "is planar: a joint spring or stop needs coordinates whose rates are the velocities",
     ),
     (lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.free(), initial=[1, 2]), "7 and 6 numbers are needed"),
     (

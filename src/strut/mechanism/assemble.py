@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.closure import Constrained, closed
+from strut.mechanism.closure import Constrained, all_rows, closed
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.tree import Tree
@@ -46,6 +46,7 @@ def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 
     """
     tree = Tree(mechanism)
     _check_movable(tree)
+    mechanism.note_params(stabilise, 0 if project is None else project)
     positions, velocities, inputs = quantities_of(tree)
     tau, entries = forces_of(tree, inputs)
     samples: dict[str, ca.SX] = {}
@@ -97,11 +98,13 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
 
 def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows]:
     """States that satisfy the constraints for the parameters' own values, and the rows that are independent."""
+    rows = all_rows(tree)
+    tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
     params = list(tree.mechanism.params.values())
     symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
-    closure, q, v = closed(tree, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
+    closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
     moved = [State(s.name, float(value), s.unit) for s, value in zip((*positions, *velocities), (*q, *v), strict=True)]
     return moved[: tree.nq], moved[tree.nq :], closure
 

@@ -30,9 +30,8 @@ def all_rows(tree: Tree) -> Rows:
     return Rows(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)))
 
 
-def closed(tree: Tree, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Rows, np.ndarray, np.ndarray]:
+def closed(tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Rows, np.ndarray, np.ndarray]:
     """The independent rows, and the nearest q and v that satisfy them at time 0."""
-    rows = all_rows(tree)
     f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
     q = _newton(tree, rows, f, step, q, p)

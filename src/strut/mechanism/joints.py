@@ -16,12 +16,10 @@ from strut.errors import ModelError
 from strut.mechanism.spatial import (
     Pose,
     axis_of,
-    cross,
     quaternion_rate,
     rotation,
     rotation_of_euler,
     rotation_of_quaternion,
-    vector,
 )
 from strut.system.quantity import Expression, sx
 
@@ -65,11 +63,9 @@ class Joint:
         S = self.S(q)
         if not self.nv or not ca.depends_on(S, q):
             return ca.SX.zeros(6)
-        qdot = self.qdot(q, v)
-        moved = S @ v
         held = ca.SX.sym("held", self.nv)
-        along = ca.jtimes(S @ held, q, qdot)
-        return ca.densify(ca.substitute([along], [held], [v])[0]) if moved.numel() else ca.SX.zeros(6)
+        along = ca.jtimes(S @ held, q, self.qdot(q, v))
+        return ca.densify(ca.substitute([along], [held], [v])[0])
 
     def qdot(self, q: ca.SX, v: ca.SX) -> ca.SX:
         return self.rate(q, v) if self.rate else v
@@ -267,7 +263,6 @@ def neutral(joint: Joint) -> np.ndarray:
 
 __all__ = [
     "Joint",
-    "cross",
     "custom",
     "cylindrical",
     "fixed",
@@ -280,5 +275,4 @@ __all__ = [
     "spherical",
     "spherical_euler",
     "universal",
-    "vector",
 ]

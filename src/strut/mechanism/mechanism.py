@@ -134,33 +134,16 @@ class Mechanism:
         An actuated joint has an input; give actuated=False for one that nothing drives.
         """
         self._new(name, self.connections, "joint")
-        for body in (parent, child):
-            if self.bodies.get(body.name) is not body:
-                raise UnknownNameError(
-                    f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': "
-                    f"{did_you_mean(body.name, list(self.bodies))}"
-                )
-        if child is self.world:
-            raise ModelError(f"joint '{name}' has the world as child: the world moves nothing, swap parent and child")
-        for other in self.connections.values():
-            if other.child is child:
-                raise ModelError(
-                    f"joint '{name}' gives body '{child.name}' a second parent, after '{other.name}': "
-                    "close loops with a constraint, not with a joint"
-                )
+        self._check_connection(name, parent, child)
         where = f"joint '{name}'"
         X_PJ = Pose(rotation if rotation is not None else Pose.identity().R, self._vector(at, f"the place of {where}"))
         elastic = [None if e is None else self._take(e, where) for e in (spring, damping, armature)]
         if any(e is not None for e in elastic) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
-        if elastic[0] is not None and joint.nq != joint.nv:
-            raise ModelError(f"{where} is {joint.kind}: a joint spring needs coordinates that are their own velocities' integrals")
-        if stop is not None:
-            for value in (stop.low, stop.high, stop.stiffness, stop.damping):
-                self._take(value, where)
-        if joint.gear:
-            for value in joint.gear[1:]:
-                self._take(value, where)
+        if (spring is not None or stop is not None) and joint.rate is not None:
+            raise ModelError(f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the velocities")
+        for value in (*((stop.low, stop.high, stop.stiffness, stop.damping) if stop else ()), *(joint.gear[1:] if joint.gear else ())):
+            self._take(value, where)
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
@@ -184,6 +167,23 @@ class Mechanism:
         )
         self.connections[name] = made
         return made
+
+    def _check_connection(self, name: str, parent: Body, child: Body) -> None:
+        """Both are bodies of this mechanism, and the child hangs on nothing else."""
+        for body in (parent, child):
+            if self.bodies.get(body.name) is not body:
+                raise UnknownNameError(
+                    f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': "
+                    f"{did_you_mean(body.name, list(self.bodies))}"
+                )
+        if child is self.world:
+            raise ModelError(f"joint '{name}' has the world as child: the world moves nothing, swap parent and child")
+        for other in self.connections.values():
+            if other.child is child:
+                raise ModelError(
+                    f"joint '{name}' gives body '{child.name}' a second parent, after '{other.name}': "
+                    "close loops with a constraint, not with a joint"
+                )
 
     def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
         """A named place on a body."""
@@ -216,6 +216,13 @@ class Mechanism:
                 )
             self._note(owner)
         return column
+
+    def note_params(self, *expressions: Expression) -> None:
+        """Remember the parameters in expressions that also use other symbols: constraints, gains."""
+        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions])):
+            owner = known_symbol(symbol)
+            if isinstance(owner, Param):
+                self._note(owner)
 
     def _note(self, param: Quantity) -> None:
         assert isinstance(param, Param)

@@ -118,11 +118,8 @@ def simulate_batch(
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
-    work = (
-        _native_work(model, chosen, values, begin, stops, wanted, room, seed, at is None)
-        if isinstance(model, Native)
-        else _virtual_work(system, chosen, values, begin, stops, wanted, room, seed, at is None)
-    )
+    task = _Task(chosen, values, begin, stops, wanted, room, seed, at is None)
+    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(system, task)
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
     shown = None if at is None else np.size(at)
     return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
@@ -162,19 +159,23 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
     }
 
 
-def _native_work(
-    model: Native,
-    options: Options,
-    values: Start,
-    begin: float,
-    stops: np.ndarray,
-    wanted: np.ndarray,
-    room: dict[str, Any],
-    seed: int,
-    at_end: bool,
-) -> Callable[[int, int], None]:
-    sizes = model.sizes
-    native = options.native(dense=False)
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all runs of a batch have in common: where they begin, where they stop, what is wanted and where it goes."""
+
+    options: Options
+    values: Start
+    begin: float
+    stops: np.ndarray
+    wanted: np.ndarray
+    room: dict[str, Any]
+    seed: int
+    at_end: bool  # outputs at the end of a run, whenever that is
+
+
+def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
+    sizes, values, stops, wanted, room = model.sizes, task.values, task.stops, task.wanted, task.room
+    native = task.options.native(dense=False)
 
     def work(first: int, last: int) -> None:
         run(first, last, HISTORY * 16 if sizes["ND"] else 0)
@@ -182,7 +183,7 @@ def _native_work(
     def run(first: int, last: int, rows: int) -> None:
         history = np.empty((rows, 1 + 2 * sizes["ND"]))
         many = Many(
-            begin,
+            task.begin,
             address(stops),
             address(values.x),
             address(values.z),
@@ -193,12 +194,12 @@ def _native_work(
             sizes["NZ"],
             sizes["NU"],
             sizes["NP"],
-            seed,
+            task.seed,
             rows,
             address(history),
             address(wanted),
             len(wanted),
-            int(at_end),
+            int(task.at_end),
             *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
@@ -209,30 +210,21 @@ def _native_work(
     return work
 
 
-def _virtual_work(
-    system: System,
-    options: Options,
-    values: Start,
-    begin: float,
-    stops: np.ndarray,
-    wanted: np.ndarray,
-    room: dict[str, Any],
-    seed: int,
-    at_end: bool,
-) -> Callable[[int, int], None]:
+def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.engine import Engine
     from strut.simulate.random import Stream
 
     low, model = lowered(system), compiled(system, backend="virtual")
+    values, wanted, room = task.values, task.wanted, task.room
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
-            run = Engine(low, model, options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), begin, seed)
-            run.stream = Stream(seed, k)
-            for s, stop in enumerate(stops):
+            run = Engine(low, model, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
+            run.stream = Stream(task.seed, k)
+            for s, stop in enumerate(task.stops):
                 run.go(float(stop))
-                if len(wanted) and (run.t >= stop or at_end):
+                if len(wanted) and (run.t >= stop or task.at_end):
                     y = model.evaluate("outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t))[0]
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z

@@ -80,19 +80,7 @@ def simulate(
     else:
         stiff = compiled(system, backend=backend, jacobians=True) if chosen.method in STIFF else model
         run = Engine(low, stiff, chosen, values, begin, seed)
-    interrupted = False
-    try:
-        if control is None:
-            run.go(end, progress)
-        elif is_native(control.function):
-            _call_native(run, control, begin, end, progress)
-        else:
-            _sampled(system, run, control, begin, end, values, progress)
-    except (KeyboardInterrupt, SystemError) as error:
-        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
-            raise  # CasADi wraps an interrupt that arrives inside it
-        interrupted = True
-    raw = run.raw(interrupted)
+    raw = _driven(system, run, control, begin, end, values, progress)
     wall = clock.perf_counter() - began
     result = Trajectory(
         system.name,
@@ -108,6 +96,22 @@ def simulate(
     if chosen.ledger and system.ledger.stored and result.ok:
         _tell_if_open(result)
     return result
+
+
+def _driven(system: System, run: NativeRun | Engine, control: Hold | None, begin: float, end: float, values: Start, progress: Any) -> Raw:
+    """To the end of the run, with or without a controller; an interrupt ends it early and loses nothing."""
+    try:
+        if control is None:
+            run.go(end, progress)
+        elif is_native(control.function):
+            _call_native(run, control, begin, end, progress)
+        else:
+            _sampled(system, run, control, begin, end, values, progress)
+    except (KeyboardInterrupt, SystemError) as error:
+        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise  # CasADi wraps an interrupt that arrives inside it
+        return run.raw(interrupted=True)
+    return run.raw()
 
 
 def names_of(system: System) -> Names:
