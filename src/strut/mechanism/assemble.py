@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import Constrained, all_rows, closed
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
+from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
-from strut.system.event import Sample
+from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Expression, Input, State, sx
+from strut.system.quantity import Expression, Input, State, sx, time
 from strut.system.system import System
 
 
@@ -34,7 +37,14 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
 
 
-def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 10.0, project: Expression | None = None) -> System:
+def system(
+    mechanism: Mechanism,
+    description: str = "",
+    stabilise: Expression = 10.0,
+    project: Expression | None = None,
+    reduced: bool | Sequence[str] = False,
+    reactions: bool | Sequence[str] = False,
+) -> System:
     """The mechanism as a system.
 
     States are the joints' coordinates and velocities; every actuated joint has an input NAME_torque (or NAME_force), a
@@ -43,6 +53,11 @@ def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 
 
     With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise` [1/s], and for
     long runs removed every `project` seconds by projection.
+
+    reduced: only independent velocities are states, chosen automatically (True) or those of the joints named; the others
+        become outputs. The run ends with status 'dependence_lost' where they no longer determine the motion.
+    reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
+        that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
     """
     tree = Tree(mechanism)
     _check_movable(tree)
@@ -50,43 +65,89 @@ def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 
     positions, velocities, inputs = quantities_of(tree)
     tau, entries = forces_of(tree, inputs)
     samples: dict[str, ca.SX] = {}
+    events: tuple[Event, ...] = ()
     outputs = _places(tree)
+    qdot, force, closure = tree.qdot, ca.SX(0, 1), None
+    kept = list(range(tree.nv))
+    v = tree.v
     if mechanism.constraints:
-        positions, velocities, closure = _closed(tree, positions, velocities)
-        constrained = Constrained(tree, closure, sx(stabilise))
-        acceleration, force = constrained.forward(tau)
+        positions, velocities, closure, K = _closed(tree, positions, velocities)
+        solver: Constrained | Reduced
+        if reduced:
+            kept = chosen(tree, K, reduced)
+            solver = Reduced(tree, closure, kept, sx(stabilise))
+            v = solver.velocity()
+            qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
+            start = float(abs(np.prod(np.diag(np.linalg.qr(K[:, solver.dependent])[1]))))
+            events = (Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True),)
+            outputs |= {velocities[k].name: tree.v[k] for k in solver.dependent}
+        else:
+            solver = Constrained(tree, closure, sx(stabilise))
+        acceleration, force = solver.forward(tau)
         outputs |= {label: force[k] for k, label in enumerate(closure.labels)}
         outputs["closure_error"] = ca.norm_2(closure.phi)
         driven = {f"{label}_drive": force[k] * closure.k0[k] for k, label in enumerate(closure.labels) if not closure.k0[k].is_zero()}
         entries["supplied"] |= driven
         if project is not None:
-            q_new, v_new = constrained.projected()
-            samples = {s.name: q_new[k] for k, s in enumerate(positions)} | {s.name: v_new[k] for k, s in enumerate(velocities)}
+            q_new, v_new = solver.projected()
+            samples = {s.name: q_new[k] for k, s in enumerate(positions)} | {velocities[k].name: v_new[k] for k in kept}
     else:
         acceleration = tree.forward(tau)
+    if reactions:
+        outputs |= _reactions(
+            tree, list(tree.mechanism.connections) if isinstance(reactions, bool) else reactions, acceleration, closure, force
+        )
     stored = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **entries["stored"]}
-    q, v = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1)), ca.vertcat(*[s.sym for s in velocities], ca.SX(0, 1))
+    states = [velocities[k] for k in kept]
+    q = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1))
+    w = ca.vertcat(*[s.sym for s in states], ca.SX(0, 1))
+    every = ca.substitute([v], [tree.q, tree.v[kept]], [q, w])[0]
 
     def bound(expressions: dict[str, ca.SX]) -> dict[str, ca.SX]:
         if not expressions:
             return {}
-        values = ca.substitute(list(expressions.values()), [tree.q, tree.v], [q, v])
+        values = ca.substitute(list(expressions.values()), [tree.q, tree.v], [q, every])
         return dict(zip(expressions, values, strict=True))
 
-    rates = bound({"q": tree.qdot, "v": acceleration})
+    rates = bound({"q": qdot, "v": acceleration})
     flow: dict[str, Any] = {s.name: rates["q"][k] for k, s in enumerate(positions)}
-    flow |= {s.name: rates["v"][k] for k, s in enumerate(velocities)}
+    flow |= {velocities[k].name: rates["v"][k] for k in kept}
     return System(
         mechanism.name,
-        x=(*positions, *velocities),
+        x=(*positions, *states),
         u=tuple(inputs.values()),
         p=tuple(mechanism.params.values()),
         flow=flow,
+        events=tuple(replace(e, guard=bound({"guard": sx(e.guard)})["guard"]) for e in events),
         samples=(Sample("projection", every=project, set=bound(samples)),) if samples else (),
         outputs=bound(outputs),
         ledger=Ledger(bound(stored), bound(entries["supplied"]), bound(entries["dissipated"])),
         description=description or f"mechanism of {len(tree.nodes)} bodies",
     )
+
+
+def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: Rows | None, force: ca.SX) -> dict[str, ca.SX]:
+    """What goes through joints. Rows of constraints that repeat others carry nothing: of equal supports one takes it all."""
+    external: dict[str, ca.SX] = {}
+    for frame, pushes in closure.pushes if closure else ():
+        if frame == "world":
+            continue
+        at = observe.frame_of(tree, frame)
+        R, push = observe.pose(tree, frame).R, pushes @ force
+        wrench = at.X_BF.wrench(ca.vertcat(R.T @ push[:3], R.T @ push[3:]))
+        if at.body.name != "world":
+            external[at.body.name] = external.get(at.body.name, ca.SX.zeros(6)) + wrench
+    wrenches = dict(zip((n.connection.name for n in tree.nodes), tree.transmitted(acceleration, external), strict=True))
+    forces, moments = ({"x": 0, "z": 2}, {"my": 1}) if tree.mechanism.planar else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
+    found: dict[str, ca.SX] = {}
+    for name in names:
+        if name not in wrenches:
+            raise UnknownNameError(f"mechanism '{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(wrenches))}")
+        R = tree.poses[tree.place[tree.mechanism.connections[name].child.name]].R
+        moment, push = R @ wrenches[name][:3], R @ wrenches[name][3:]
+        found |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
+        found |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
+    return found
 
 
 def _places(tree: Tree) -> dict[str, ca.SX]:
@@ -96,8 +157,8 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
 
 
-def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows]:
-    """States that satisfy the constraints for the parameters' own values, and the rows that are independent."""
+def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows, np.ndarray]:
+    """States that satisfy the constraints for the parameters' own values, the rows that are independent, and their K there."""
     rows = all_rows(tree)
     tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
     params = list(tree.mechanism.params.values())
@@ -106,7 +167,8 @@ def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tupl
     numbers = np.array(start(values)).reshape(-1)
     closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
     moved = [State(s.name, float(value), s.unit) for s, value in zip((*positions, *velocities), (*q, *v), strict=True)]
-    return moved[: tree.nq], moved[tree.nq :], closure
+    K = np.array(ca.Function("K", [tree.q, time, symbols], [ca.densify(closure.K)])(q, 0.0, values))
+    return moved[: tree.nq], moved[tree.nq :], closure, K
 
 
 def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:

@@ -20,14 +20,21 @@ def all_rows(tree: Tree) -> Rows:
     """Those of all constraints, one after the other; the error is zero where a row has none."""
     labels: list[str] = []
     phis, Ks, k0s = [], [], []
+    pushes: list[tuple[str, ca.SX]] = []
     for constraint in tree.mechanism.constraints.values():
         rows = constraint.rows(tree)
+        pushes += [(frame, _beside(len(labels), pushed)) for frame, pushed in rows.pushes]
         labels += [f"{constraint.name}_{label}" for label in rows.labels]
         missing = rows.K.shape[0] - rows.phi.numel()
         phis.append(ca.vertcat(rows.phi, ca.SX.zeros(missing)))
         Ks.append(rows.K)
         k0s.append(rows.k0)
-    return Rows(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)))
+    wide = tuple((frame, ca.horzcat(pushed, ca.SX.zeros(6, len(labels) - pushed.shape[1]))) for frame, pushed in pushes)
+    return Rows(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)), wide)
+
+
+def _beside(columns: int, block: ca.SX) -> ca.SX:
+    return ca.horzcat(ca.SX.zeros(6, columns), block)
 
 
 def closed(tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Rows, np.ndarray, np.ndarray]:
@@ -36,7 +43,8 @@ def closed(tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, 
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
     q = _newton(tree, rows, f, step, q, p)
     kept = _independent(tree, rows, f, step, q, p)
-    closure = Rows(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept])
+    pushes = tuple((frame, pushed[:, kept]) for frame, pushed in rows.pushes)
+    closure = Rows(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes)
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
     v = v - np.linalg.lstsq(K, K @ v - k0.reshape(-1), rcond=RANK)[0]
     return closure, q, v
@@ -83,6 +91,13 @@ def _independent(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: n
     return best
 
 
+def drift(tree: Tree, closure: Rows) -> ca.SX:
+    """K' v - k0': what the accelerations along the rows would be without any."""
+    held = ca.SX.sym("held", tree.nv)
+    along = ca.jtimes(closure.K @ held, tree.q, tree.qdot)
+    return ca.substitute([along], [held], [tree.v])[0] - ca.jacobian(closure.k0, time)
+
+
 class Constrained:
     """Accelerations and constraint forces of a tree whose rows must hold."""
 
@@ -95,13 +110,10 @@ class Constrained:
         self.A = A + SOFTNESS * mean * ca.SX.eye(n)
 
     def _drift(self) -> ca.SX:
-        """K' v - k0', and the pull back to the constraint: twice critically damped with rate `stabilise` [1/s]."""
+        """The drift, and the pull back to the constraint: critically damped with rate `stabilise` [1/s]."""
         c, tree = self.closure, self.tree
-        held = ca.SX.sym("held", tree.nv)
-        along = ca.jtimes(c.K @ held, tree.q, tree.qdot)
-        turning = ca.substitute([along], [held], [tree.v])[0]
         slip = c.K @ tree.v - c.k0
-        return turning - ca.jacobian(c.k0, time) + 2 * self.stabilise * slip + self.stabilise**2 * c.phi
+        return drift(tree, c) + 2 * self.stabilise * slip + self.stabilise**2 * c.phi
 
     def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Accelerations, and the multipliers: forces along the rows."""

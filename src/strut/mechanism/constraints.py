@@ -21,12 +21,17 @@ from strut.system.quantity import Expression, sx, time
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces."""
+    """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces.
+
+    `pushes` says what a unit force of each row does to bodies: (frame, 6 x rows), moment about the frame's origin and
+    force, along the world's axes. Rows between coordinates push no body, they act through the joints.
+    """
 
     labels: tuple[str, ...]
     phi: ca.SX
     K: ca.SX
     k0: ca.SX
+    pushes: tuple[tuple[str, ca.SX], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +48,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
     def rows(tree: Tree) -> Rows:
         phi = _position(tree, a) - _position(tree, b)
         K = _jacobian(tree, a)[3:, :] - _jacobian(tree, b)[3:, :]
-        return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3))
+        return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3), _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))))
 
     return Constraint(name, rows)
 
@@ -57,12 +62,15 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
         Ra, Rb = _rotation(tree, a), _rotation(tree, b)
         first, second = _perpendicular(n)
         wa, wb = _jacobian(tree, a)[:3, :], _jacobian(tree, b)[:3, :]
-        phis, rates = [], []
+        phis, rates, moments = [], [], []
         for across in (first, second):
             u, w = Rb @ across, Ra @ n
             phis.append(ca.dot(u, w))
-            rates.append(cross(w, u).T @ (wa - wb))  # d/dt (u . w)
-        return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), ca.vertcat(met.K, *rates), ca.SX.zeros(5))
+            moments.append(cross(w, u))
+            rates.append(moments[-1].T @ (wa - wb))  # d/dt (u . w)
+        pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(ca.horzcat(*moments), ca.SX.zeros(3, 2)))
+        K = ca.vertcat(met.K, *rates)
+        return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), K, ca.SX.zeros(5), _opposed(a, b, pushed))
 
     return Constraint(name, rows)
 
@@ -76,7 +84,9 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
         turned = Rb.T @ Ra
         error = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1]) / 2
         K = Rb.T @ (_jacobian(tree, a)[:3, :] - _jacobian(tree, b)[:3, :])
-        return Rows((*met.labels, "rx", "ry", "rz"), ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6))
+        pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(Rb, ca.SX.zeros(3, 3)))
+        labels = (*met.labels, "rx", "ry", "rz")
+        return Rows(labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed))
 
     return Constraint(name, rows)
 
@@ -116,7 +126,8 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
     n = axis_of(direction, f"the direction of constraint '{name}'")
 
     def rows(tree: Tree) -> Rows:
-        return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1))
+        pushed = ca.vertcat(ca.SX.zeros(3), observe.pose(tree, frame).R @ n)
+        return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1), ((frame, pushed),))
 
     return Constraint(name, rows)
 
@@ -132,7 +143,7 @@ def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expressi
         r = -sx(radius) * across / ca.norm_2(across)  # from the centre to the lowest point
         K = J[3:, :] - skew(r) @ J[:3, :]  # its velocity as a point of the wheel
         height = X.p[2] + r[2]
-        return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3))
+        return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3), ((frame, ca.vertcat(skew(r), ca.SX.eye(3))),))
 
     return Constraint(name, rows)
 
@@ -148,6 +159,11 @@ def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
         return Rows(tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time))
 
     return Constraint(name, worked)
+
+
+def _opposed(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], ...]:
+    """What acts on `a` acts with the other sign on `b`."""
+    return (a, pushed), (b, -pushed)
 
 
 def _pose(tree: Tree, frame: str) -> Pose:

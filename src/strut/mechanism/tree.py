@@ -123,7 +123,19 @@ class Tree:
 
     def inverse(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> ca.SX:
         """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on bodies by name,
-        in the body's frame.
+        in the body's frame."""
+        tau = [ca.SX(0)] * self.nv
+        for node, wrench in zip(self.nodes, self.transmitted(acceleration, external, gravity), strict=True):
+            if node.columns:
+                along = node.S.T @ wrench
+                for row, column in enumerate(node.columns):
+                    tau[column] = tau[column] + along[row]
+        for column, armature in self._armatures():
+            tau[column] = tau[column] + armature * acceleration[column]
+        return ca.vertcat(*tau, ca.SX(0, 1))
+
+    def transmitted(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> list[ca.SX]:
+        """What every body gets from its parent through the joint: wrenches in the body's frame, about its origin.
 
         In classical form, without linear velocities: all of a body's points at r accelerate by a + U r, where a is the
         acceleration of its origin and U collects angular acceleration and velocity.
@@ -155,20 +167,13 @@ class Tree:
             force, moment = node.inertia.classical(origins[k], turns[k])
             forces.append(force - applied[3:])
             moments.append(moment - applied[:3])
-        tau = [ca.SX(0)] * self.nv
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
-            if node.columns:
-                along = node.S.T @ ca.vertcat(moments[k], forces[k])
-                for row, column in enumerate(node.columns):
-                    tau[column] = tau[column] + along[row]
             if node.parent >= 0:
                 force = node.X.R @ forces[k]
                 forces[node.parent] = forces[node.parent] + force
                 moments[node.parent] = moments[node.parent] + node.X.R @ moments[k] + cross(node.X.p, force)
-        for column, armature in self._armatures():
-            tau[column] = tau[column] + armature * acceleration[column]
-        return ca.vertcat(*tau, ca.SX(0, 1))
+        return [ca.vertcat(moment, force) for moment, force in zip(moments, forces, strict=True)]
 
     def _external(self, external: Mapping[str, ca.SX] | None) -> dict[int, ca.SX]:
         for name in external or {}:
