@@ -116,4 +116,4 @@ def test_the_first_joint_carries_everything():
     speed = [(np.array([run.at(t + s * h)[f"com_{a}"] for a in "xyz"])) for s in (-1, 0, 1)]
     acceleration = (speed[0] - 2 * speed[1] + speed[2]) / h**2
     force = np.array([run.at(t)[f"j0_reaction_{a}"] for a in "xyz"])
-    np.testing.assert_allclose(force, 6.0 * (acceleration + [0, 0, 9.81]), atol=2e-3)
+    np.testing.assert_allclose(force, 6.0 * (acceleration + np.array([0, 0, 9.81])), atol=2e-3)

@@ -1,0 +1,117 @@
+"""What touches: points, spheres, arcs and wheels on bodies, against the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.contact.ground import Ground
+from strut.errors import ModelError
+from strut.mechanism import observe
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.spatial import axis_of, skew
+from strut.mechanism.tree import Tree
+from strut.system.quantity import Expression, check_name, sx
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """Something that can touch: a sphere of `radius` about a frame's origin (0: a point), or a thin wheel about `axle`."""
+
+    name: str
+    frame: str
+    radius: Expression = 0.0
+    axle: ca.SX | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A touch worked out on a tree: the gap, the point, and rows that give the velocity of the body's material there along
+    the normal and the tangents."""
+
+    name: str
+    gap: ca.SX
+    point: ca.SX
+    K: ca.SX  # rows: normal, forward, (left)
+    directions: ca.SX  # columns: normal, forward, (left), in the world
+
+
+def point(frame: str, name: str = "") -> Touch:
+    """A contact point at a frame's origin."""
+    return Touch(_named(name or frame), frame)
+
+
+def sphere(frame: str, radius: Expression, name: str = "") -> Touch:
+    """A ball about a frame's origin. On curved ground the ground is taken as flat under the ball."""
+    return Touch(_named(name or frame), frame, radius)
+
+
+def arc(frame: str, radius: Expression, name: str = "") -> Touch:
+    """A curved foot of a planar walker: a circle about a frame's origin, which rolls."""
+    return Touch(_named(name or frame), frame, radius)
+
+
+def wheel(frame: str, radius: Expression, axle: str | Sequence[float] = "y", name: str = "") -> Touch:
+    """A thin wheel, or one end of a cylinder: the lowest point of a circle about `axle`, which is fixed in the frame."""
+    return Touch(_named(name or frame), frame, radius, axis_of(axle, f"the axle of wheel '{name or frame}'"))
+
+
+def cylinder(
+    mechanism: Mechanism, body: str, radius: Expression, length: Expression, axle: str | Sequence[float] = "y", name: str = ""
+) -> list[Touch]:
+    """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its side."""
+    n = axis_of(axle, f"the axle of cylinder '{name or body}'")
+    found = []
+    for suffix, sign in (("_a", -0.5), ("_b", 0.5)):
+        at = n * (sign * sx(length))
+        frame = mechanism.frame(f"{name or body}{suffix}", mechanism.bodies[body], ca.vertsplit(at))
+        found.append(Touch(frame.name, frame.name, radius, n))
+    return found
+
+
+def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = "") -> list[Touch]:
+    """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are added."""
+    if body not in mechanism.bodies:
+        raise ModelError(f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
+    return [
+        point(mechanism.frame(f"{name or body}_{k}", mechanism.bodies[body], tuple(corner)).name) for k, corner in enumerate(corners)
+    ]
+
+
+def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
+    """Frames' names mean points; lists are flattened; every name once."""
+    found: list[Touch] = []
+    for foot in feet:
+        found += [point(foot)] if isinstance(foot, str) else [foot] if isinstance(foot, Touch) else touches_of(foot)
+    if not found:
+        raise ModelError("nothing can touch the ground: name at least one frame")
+    for k, one in enumerate(found):
+        if one.name in [other.name for other in found[:k]]:
+            raise ModelError(f"two contacts are called '{one.name}': give one of them another name")
+    return found
+
+
+def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
+    """Where and how a touch meets the ground."""
+    radius = sx(touch.radius)
+    X, J = observe.pose(tree, touch.frame), observe.world_jacobian(tree, touch.frame)
+    directions = ground.frame(X.p)
+    normal = directions[:, 0]
+    if touch.axle is not None:
+        axle = X.R @ touch.axle
+        across = normal - ca.dot(normal, axle) * axle
+        arm = -radius * across / ca.norm_2(across)
+        gap = ground.gap(X.p) + ca.dot(normal, arm)
+    else:
+        arm = -radius * normal
+        gap = ground.gap(X.p) - radius
+    linear = J[3:, :] if radius.is_zero() else J[3:, :] - skew(arm) @ J[:3, :]
+    used = directions[:, :2] if tree.mechanism.planar else directions
+    return Spot(touch.name, gap, X.p + arm, ca.densify(used.T @ linear), used)
+
+
+def _named(name: str) -> str:
+    check_name(name, "contact")
+    return name
