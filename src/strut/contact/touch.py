@@ -75,9 +75,7 @@ def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expressi
     """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are added."""
     if body not in mechanism.bodies:
         raise ModelError(f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
-    return [
-        point(mechanism.frame(f"{name or body}_{k}", mechanism.bodies[body], tuple(corner)).name) for k, corner in enumerate(corners)
-    ]
+    return [point(mechanism.frame(f"{name or body}_{k}", mechanism.bodies[body], tuple(corner)).name) for k, corner in enumerate(corners)]
 
 
 def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,7 +17,7 @@ from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Expression, Input, State, sx, time
+from strut.system.quantity import Discrete, Expression, Input, State, sx, time
 from strut.system.system import System
 
 
@@ -35,6 +34,90 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     if c.joint.rate_units:
         return c.joint.rate_units
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
+
+
+class Assembly:
+    """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the initial state
+    moved onto the constraints. Contact and other rooms add to it before `build`."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self.tree = tree = Tree(mechanism)
+        _check_movable(tree)
+        self.positions, self.velocities, self.inputs = quantities_of(tree)
+        self.tau, self.entries = forces_of(tree, self.inputs)
+        self.entries["stored"] = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **self.entries["stored"]}
+        self.outputs = _places(tree)
+        self.closure: Rows | None = None
+        self.K = np.empty((0, tree.nv))
+        self.kept = list(range(tree.nv))
+        self.velocity, self.qdot = tree.v, tree.qdot
+        if mechanism.constraints:
+            self.positions, self.velocities, self.closure, self.K = _closed(tree, self.positions, self.velocities)
+
+    def note_closure(self, force: ca.SX) -> None:
+        """Constraint forces become outputs; what moving constraints supply is booked."""
+        assert self.closure is not None
+        c = self.closure
+        self.outputs |= {label: force[k] for k, label in enumerate(c.labels)}
+        self.outputs["closure_error"] = ca.norm_2(c.phi)
+        driven = {f"{label}_drive": force[k] * c.k0[k] for k, label in enumerate(c.labels) if not c.k0[k].is_zero()}
+        self.entries["supplied"] |= driven
+
+    def start(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Initial q and v, and the parameters' values, as numbers."""
+        symbols, values = _parameters(self.mechanism)
+        f = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*self.positions, *self.velocities)], ca.SX(0, 1))])
+        numbers = np.array(f(values)).reshape(-1)
+        return numbers[: self.tree.nq], numbers[self.tree.nq :], values
+
+    def evaluate(self, expression: ca.SX, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """An expression of q, v and parameters as numbers, at time 0."""
+        symbols, values = _parameters(self.mechanism)
+        return np.array(ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(q, v, 0.0, values))
+
+    def bind(self, expressions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+        """Expressions of the tree's q and v as expressions of the states."""
+        if not expressions:
+            return {}
+        tree = self.tree
+        q = ca.vertcat(*[s.sym for s in self.positions], ca.SX(0, 1))
+        w = ca.vertcat(*[self.velocities[k].sym for k in self.kept], ca.SX(0, 1))
+        v = ca.substitute([self.velocity], [tree.q, tree.v[self.kept]], [q, w])[0]
+        values = ca.substitute([sx(e) for e in expressions.values()], [tree.q, tree.v], [q, v])
+        return dict(zip(expressions, values, strict=True))
+
+    def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
+        """New values of all states by name, for resets."""
+        found = {s.name: q[k] for k, s in enumerate(self.positions)}
+        return found | {self.velocities[k].name: v[k] for k in self.kept}
+
+    def build(
+        self,
+        acceleration: ca.SX,
+        description: str = "",
+        z: Sequence[Discrete] = (),
+        events: Sequence[Event] = (),
+        samples: Sequence[Sample] = (),
+    ) -> System:
+        """The system. Guards, resets and samples may use the tree's q and v."""
+        flow = self.bind(self.states(self.qdot, acceleration))
+        return System(
+            self.mechanism.name,
+            x=(*self.positions, *[self.velocities[k] for k in self.kept]),
+            z=tuple(z),
+            u=tuple(self.inputs.values()),
+            p=tuple(self.mechanism.params.values()),
+            flow=flow,
+            events=tuple(
+                replace(e, guard=self.bind({"guard": sx(e.guard)})["guard"], reset=self.bind({n: sx(r) for n, r in e.reset.items()}))
+                for e in events
+            ),
+            samples=tuple(replace(s, set=self.bind({n: sx(r) for n, r in s.set.items()})) for s in samples),
+            outputs=self.bind(self.outputs),
+            ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
+            description=description or f"mechanism of {len(self.tree.nodes)} bodies",
+        )
 
 
 def system(
@@ -59,71 +142,34 @@ def system(
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
         that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
     """
-    tree = Tree(mechanism)
-    _check_movable(tree)
     mechanism.note_params(stabilise, 0 if project is None else project)
-    positions, velocities, inputs = quantities_of(tree)
-    tau, entries = forces_of(tree, inputs)
-    samples: dict[str, ca.SX] = {}
-    events: tuple[Event, ...] = ()
-    outputs = _places(tree)
-    qdot, force, closure = tree.qdot, ca.SX(0, 1), None
-    kept = list(range(tree.nv))
-    v = tree.v
-    if mechanism.constraints:
-        positions, velocities, closure, K = _closed(tree, positions, velocities)
+    made = Assembly(mechanism)
+    tree, closure = made.tree, made.closure
+    events: list[Event] = []
+    samples: list[Sample] = []
+    force = ca.SX(0, 1)
+    if closure is not None:
         solver: Constrained | Reduced
         if reduced:
-            kept = chosen(tree, K, reduced)
-            solver = Reduced(tree, closure, kept, sx(stabilise))
-            v = solver.velocity()
-            qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
-            start = float(abs(np.prod(np.diag(np.linalg.qr(K[:, solver.dependent])[1]))))
-            events = (Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True),)
-            outputs |= {velocities[k].name: tree.v[k] for k in solver.dependent}
+            made.kept = chosen(tree, made.K, reduced)
+            solver = Reduced(tree, closure, made.kept, sx(stabilise))
+            made.velocity = solver.velocity()
+            made.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
+            made.outputs |= {made.velocities[k].name: tree.v[k] for k in solver.dependent}
+            start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
+            events.append(Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True))
         else:
             solver = Constrained(tree, closure, sx(stabilise))
-        acceleration, force = solver.forward(tau)
-        outputs |= {label: force[k] for k, label in enumerate(closure.labels)}
-        outputs["closure_error"] = ca.norm_2(closure.phi)
-        driven = {f"{label}_drive": force[k] * closure.k0[k] for k, label in enumerate(closure.labels) if not closure.k0[k].is_zero()}
-        entries["supplied"] |= driven
+        acceleration, force = solver.forward(made.tau)
+        made.note_closure(force)
         if project is not None:
-            q_new, v_new = solver.projected()
-            samples = {s.name: q_new[k] for k, s in enumerate(positions)} | {velocities[k].name: v_new[k] for k in kept}
+            samples.append(Sample("projection", every=project, set=made.states(*solver.projected())))
     else:
-        acceleration = tree.forward(tau)
+        acceleration = tree.forward(made.tau)
     if reactions:
-        outputs |= _reactions(
-            tree, list(tree.mechanism.connections) if isinstance(reactions, bool) else reactions, acceleration, closure, force
-        )
-    stored = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **entries["stored"]}
-    states = [velocities[k] for k in kept]
-    q = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1))
-    w = ca.vertcat(*[s.sym for s in states], ca.SX(0, 1))
-    every = ca.substitute([v], [tree.q, tree.v[kept]], [q, w])[0]
-
-    def bound(expressions: dict[str, ca.SX]) -> dict[str, ca.SX]:
-        if not expressions:
-            return {}
-        values = ca.substitute(list(expressions.values()), [tree.q, tree.v], [q, every])
-        return dict(zip(expressions, values, strict=True))
-
-    rates = bound({"q": qdot, "v": acceleration})
-    flow: dict[str, Any] = {s.name: rates["q"][k] for k, s in enumerate(positions)}
-    flow |= {velocities[k].name: rates["v"][k] for k in kept}
-    return System(
-        mechanism.name,
-        x=(*positions, *states),
-        u=tuple(inputs.values()),
-        p=tuple(mechanism.params.values()),
-        flow=flow,
-        events=tuple(replace(e, guard=bound({"guard": sx(e.guard)})["guard"]) for e in events),
-        samples=(Sample("projection", every=project, set=bound(samples)),) if samples else (),
-        outputs=bound(outputs),
-        ledger=Ledger(bound(stored), bound(entries["supplied"]), bound(entries["dissipated"])),
-        description=description or f"mechanism of {len(tree.nodes)} bodies",
-    )
+        names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
+        made.outputs |= _reactions(tree, names, acceleration, closure, force)
+    return made.build(acceleration, description, events=events, samples=samples)
 
 
 def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: Rows | None, force: ca.SX) -> dict[str, ca.SX]:
@@ -161,14 +207,19 @@ def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tupl
     """States that satisfy the constraints for the parameters' own values, the rows that are independent, and their K there."""
     rows = all_rows(tree)
     tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
-    params = list(tree.mechanism.params.values())
-    symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
+    symbols, values = _parameters(tree.mechanism)
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
     closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
     moved = [State(s.name, float(value), s.unit) for s, value in zip((*positions, *velocities), (*q, *v), strict=True)]
     K = np.array(ca.Function("K", [tree.q, time, symbols], [ca.densify(closure.K)])(q, 0.0, values))
     return moved[: tree.nq], moved[tree.nq :], closure, K
+
+
+def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
+    """Symbols and values of all parameters noted so far."""
+    params = list(mechanism.params.values())
+    return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
 
 
 def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
