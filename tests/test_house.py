@@ -10,11 +10,12 @@ COMMON = {"errors", "files", "units", "version"}
 MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},
+    "contact": {"system", "mechanism"},
     "simulate": {"system"},
     "linear": {"system"},
     "export": {"system"},
     "view": {"simulate", "system"},
-    "walkers": {"system", "mechanism"},
+    "walkers": {"system", "mechanism", "contact"},
 }
 
 

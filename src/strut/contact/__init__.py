@@ -1,0 +1,7 @@
+"""Contact: what touches the ground, how it lands, holds, slides and lets go."""
+
+from strut.contact.ground import Ground, plane, profile, stairs
+from strut.contact.rigid import ahead_of, rigid
+from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
+
+__all__ = ["Ground", "Touch", "ahead_of", "arc", "cylinder", "plane", "point", "polygon", "profile", "rigid", "sphere", "stairs", "wheel"]
