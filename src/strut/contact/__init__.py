@@ -2,6 +2,25 @@
 
 from strut.contact.ground import Ground, plane, profile, stairs
 from strut.contact.rigid import ahead_of, rigid
+from strut.contact.stepping import Between, Legs, Lock, stepping
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
 
-__all__ = ["Ground", "Touch", "ahead_of", "arc", "cylinder", "plane", "point", "polygon", "profile", "rigid", "sphere", "stairs", "wheel"]
+__all__ = [
+    "Between",
+    "Ground",
+    "Legs",
+    "Lock",
+    "Touch",
+    "ahead_of",
+    "arc",
+    "cylinder",
+    "plane",
+    "point",
+    "polygon",
+    "profile",
+    "rigid",
+    "sphere",
+    "stairs",
+    "stepping",
+    "wheel",
+]

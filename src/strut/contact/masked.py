@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import solve_ltdl
 
 SOFTNESS = 1e-7  # of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
 CORRECTIONS = 2
@@ -27,11 +27,11 @@ class Sliding:
 
 
 class Masked:
-    """Rows K of a tree, and what forces along them do."""
+    """Rows K of a machine with mass matrix M, and what forces along them do."""
 
-    def __init__(self, tree: Tree, K: ca.SX, redundant: bool) -> None:
+    def __init__(self, M: ca.SX, K: ca.SX, redundant: bool = False) -> None:
         self.K, self.redundant = K, redundant
-        self.spread = solve_ltdl(tree.mass_matrix, K.T)  # M^-1 K'
+        self.spread = solve_ltdl(M, K.T)  # M^-1 K'
         self.A = K @ self.spread
 
     def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:

@@ -135,7 +135,7 @@ class _Rigid:
         self.contacts = Rows(
             (), ca.vertcat(*[self._error(f) for f in self.feet]), ca.vertcat(*used), ca.SX.zeros(self.K.shape[0] - self.loops)
         )
-        self.masked = Masked(tree, self.K, self._redundant())
+        self.masked = Masked(tree.mass_matrix, self.K, self._redundant())
         self.u = self.K @ tree.v
         self.loose = solve_ltdl(tree.mass_matrix, self.made.tau - tree.bias)
 

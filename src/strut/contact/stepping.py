@@ -1,0 +1,331 @@
+"""Stepping: walkers that stand on one foot, in the fewest coordinates, and change feet when the other one lands.
+
+The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go, and the
+legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import casadi as ca
+import numpy as np
+
+from strut.contact.ground import Ground, plane
+from strut.contact.masked import Masked
+from strut.contact.touch import Touch, point, spot
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism import observe
+from strut.mechanism.assemble import Assembly
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.tree import Tree, solve_ltdl
+from strut.system.event import Event
+from strut.system.ledger import Ledger
+from strut.system.quantity import Discrete, Expression, Input, sx, time
+from strut.system.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring and a damper if given."""
+
+    name: str
+    weights: Mapping[str, float]
+    spring: Expression = 0.0
+    damping: Expression = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Lock:
+    """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks plastically and
+    stays locked through the next heel strike."""
+
+    name: str
+    upper: str
+    lower: str
+
+
+@dataclass(frozen=True, eq=False)
+class Legs:
+    """How a machine steps.
+
+    base: the two prismatic joints, along x and z, that carry the stance foot. stance, swing: the feet.
+    swap: at heel strike each coordinate named here takes the value of the one given for it; others keep theirs.
+    hip: a frame; when it comes lower than `fall` [m] over the ground the walker has fallen.
+    """
+
+    base: tuple[str, str]
+    stance: Touch | str
+    swing: Touch | str
+    swap: Mapping[str, str]
+    hip: str
+    fall: Expression
+    drives: Sequence[Between] = ()
+    locks: Sequence[Lock] = field(default_factory=tuple)
+    margin: Expression = 0.0
+
+
+def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, description: str = "", take_off: bool = True) -> System:
+    """The mechanism as a walker on `ground`: see `Legs`.
+
+    Stiff legs of equal length scuff in mid-swing. The rule here: the ground is ignored until the swing foot has been in
+    front of the stance foot (by `margin`) and above the ground; the event `clear` says when.
+
+    Events: clear, heel_strike, one per lock; and those that end a run: fall (forwards), sit (backwards), take_off (the
+    stance foot would pull), double_support (the old foot would go into the ground after heel strike).
+    Outputs: places of frames, clearance, step_length, step_time and speed of the last step, stance_normal and
+    stance_friction.
+    """
+    return _Stepping(mechanism, legs, ground or plane()).system(description, take_off)
+
+
+class _Stepping:
+    def __init__(self, mechanism: Mechanism, legs: Legs, ground: Ground) -> None:
+        self.legs, self.ground = legs, ground
+        self.stance, self.swing = (foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing))
+        numbers = (*ground.numbers, self.stance.radius, self.swing.radius, legs.fall, legs.margin)
+        mechanism.note_params(*numbers, *[e for d in legs.drives for e in (d.spring, d.damping)])
+        self.made = made = Assembly(mechanism)
+        self.tree = tree = made.tree
+        if mechanism.constraints:
+            raise ModelError(f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for closed ones")
+        if not mechanism.planar or tree.nq != tree.nv:
+            raise ModelError(f"'{mechanism.name}' cannot step: stepping() is for planar machines whose coordinates are angles")
+        self._check_names()
+        self.w = [k for k in range(tree.nv) if k not in self.b]
+        self.names = [made.positions[k].name for k in self.w]
+        self.foothold = [Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")]
+        self.armed = Discrete("armed", 0.0)
+        self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
+        self.counters = [
+            Discrete("steps", 0.0),
+            Discrete("step_length", 0.0, "m"),
+            Discrete("step_time", 0.0, "s"),
+            Discrete("struck_at", 0.0, "s"),
+            Discrete("lift", 1.0, "m/s", description="speed at which the old foot left the ground at the last heel strike"),
+        ]
+        self._kinematics()
+
+    def _check_names(self) -> None:
+        tree, legs = self.tree, self.legs
+        for name in (*legs.base, *legs.swap, *legs.swap.values()):
+            if name not in tree.v_of:
+                raise UnknownNameError(f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}")
+        self.b = [tree.v_of[name].start for name in legs.base]
+
+    def _kinematics(self) -> None:
+        """The velocities of the base, and its place, from the angles: the stance foot does not slip."""
+        tree, b, w = self.tree, self.b, self.w
+        here = spot(tree, self.stance, self.ground)
+        J = here.K  # along normal and tangent; the base's own columns are those directions
+        rolls = -(here.directions @ J[:, w])[[0, 2], :]
+        if ca.depends_on(rolls, tree.q):
+            raise ModelError(f"the stance foot of '{tree.mechanism.name}' cannot roll on this ground: arcs need a plane")
+        T = ca.SX.zeros(tree.nv, len(w))
+        T[b, :] = rolls
+        for k, column in enumerate(w):
+            T[column, k] = 1
+        self.T, self.rolls = ca.sparsify(T), rolls
+        reach = here.directions[[0, 2], 0] * sx(self.stance.radius)
+        centre = observe.position(tree, self.stance.frame)[[0, 2]]
+        offset = ca.substitute([centre], [tree.q[b]], [ca.SX.zeros(2)])[0]
+        if ca.depends_on(offset, tree.q):
+            raise ModelError(f"the base of '{tree.mechanism.name}' must sit at the stance foot '{self.stance.frame}'")
+        self.lifted = reach - offset
+        place = ca.vertcat(*[z.sym for z in self.foothold]) + self.lifted + rolls @ tree.q[w]
+        self.q = ca.SX(tree.q)
+        self.q[b] = place
+        self.q = ca.densify(self.q)
+        self.v = ca.densify(self.T @ tree.v[w])
+
+    def on_foot(self, *expressions: ca.SX) -> list[ca.SX]:
+        """Expressions of all coordinates, as ones of the angles and the foothold."""
+        return list(ca.substitute([ca.densify(sx(e)) for e in expressions], [self.tree.q, self.tree.v], [self.q, self.v]))
+
+    # ---- in single support ----
+
+    def _drives(self) -> tuple[ca.SX, dict[str, dict[str, ca.SX]], list[Input]]:
+        tree = self.tree
+        tau = self.made.tau
+        entries: dict[str, dict[str, ca.SX]] = {group: dict(found) for group, found in self.made.entries.items()}
+        inputs = list(self.made.inputs.values())
+        for drive in self.legs.drives:
+            row = ca.SX.zeros(tree.nv)
+            for name, weight in drive.weights.items():
+                if name not in tree.v_of:
+                    raise UnknownNameError(f"drive '{drive.name}' acts on '{name}': {did_you_mean(name, list(tree.v_of))}")
+                row[tree.v_of[name].start] = weight
+            source = Input(f"{drive.name}_torque", 0.0, "N m")
+            inputs.append(source)
+            k, d = sx(drive.spring), sx(drive.damping)
+            angle, rate = ca.dot(row, tree.q), ca.dot(row, tree.v)
+            tau = tau + row * (source.sym - k * angle - d * rate)
+            entries["supplied"][source.name] = source.sym * rate
+            if not k.is_zero():
+                entries["stored"][f"{drive.name}_spring"] = k * angle**2 / 2
+            if not d.is_zero():
+                entries["dissipated"][f"{drive.name}_damper"] = d * rate**2
+        return tau, entries, inputs
+
+    def _lock_rows(self) -> ca.SX:
+        """Over all velocities."""
+        rows = ca.SX.zeros(len(self.legs.locks), self.tree.nv)
+        for k, lock in enumerate(self.legs.locks):
+            rows[k, self.tree.v_of[lock.lower].start] = 1
+            rows[k, self.tree.v_of[lock.upper].start] = -1
+        return rows
+
+    def _flow(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Accelerations of the angles, and the force on the stance foot, along x and z."""
+        tree, T = self.tree, self.T
+        M, bias = tree.mass_matrix, tree.bias
+        reduced = T.T @ M @ T
+        push = T.T @ (tau - bias)
+        rows = self._lock_rows() @ T
+        masked = Masked(reduced, ca.vertcat(rows, ca.SX(0, len(self.w)))) if self.locked else None
+        free = solve_ltdl(reduced, push)
+        if masked is not None:
+            on = ca.vertcat(*[z.sym for z in self.locked])
+            free = free + masked.effect(masked.forces(-(rows @ free), on))
+        whole = T @ free
+        force = (M @ whole + bias)[self.b]
+        return free, force
+
+    # ---- heel strike ----
+
+    def _strike(self) -> tuple[dict[str, ca.SX], ca.SX]:
+        tree = self.tree
+        there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
+        rows = self._lock_rows()
+        K = ca.vertcat(there.K, rows)
+        masked = Masked(tree.mass_matrix, K)
+        on = ca.vertcat(1, 1, *[z.sym for z in self.locked])
+        v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
+        source = {name: self.legs.swap.get(name, name) for name in self.names}
+        column = {name: tree.v_of[name].start for name in self.names}
+        reset: dict[str, ca.SX] = {}
+        angles = ca.vertcat(*[tree.q[column[source[name]]] for name in self.names])
+        for k, name in enumerate(self.names):
+            reset[self.made.positions[column[name]].name] = angles[k]
+            reset[self.made.velocities[column[name]].name] = v[column[source[name]]]
+        centre = observe.position(tree, self.swing.frame)[[0, 2]]
+        foothold = centre - self.lifted - self.rolls @ angles
+        length = ca.norm_2(there.point - here.point)
+        steps, step_length, step_time, struck_at, lift = self.counters
+        reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
+        reset |= {z.name: ca.SX(0) for z in self.locked}
+        reset |= {
+            self.armed.name: ca.SX(0),
+            steps.name: steps.sym + 1,
+            step_length.name: length,
+            step_time.name: time - struck_at.sym,
+            struck_at.name: time,
+            lift.name: here.K[0, :] @ v,
+        }
+        return dict(zip(reset, self.on_foot(*reset.values()), strict=True)), there.gap
+
+    def _knee_strike(self, k: int) -> dict[str, ca.SX]:
+        """The knee locks; the stance foot holds, other locks too."""
+        tree, T = self.tree, self.T
+        rows = self._lock_rows() @ T
+        masked = Masked(T.T @ tree.mass_matrix @ T, rows)
+        on = ca.vertcat(*[ca.SX(1) if i == k else z.sym for i, z in enumerate(self.locked)])
+        w = tree.v[self.w]
+        after = w + masked.effect(masked.forces(-(rows @ w), on))
+        lock = self.legs.locks[k]
+        reset = {self.made.velocities[c].name: after[i] for i, c in enumerate(self.w)}
+        lower, upper = (tree.v_of[name].start for name in (lock.lower, lock.upper))
+        reset[self.made.positions[lower].name] = tree.q[upper]
+        return dict(zip(reset, self.on_foot(*reset.values()), strict=True)) | {self.locked[k].name: ca.SX(1)}
+
+    # ---- together ----
+
+    def _events(self, gap: ca.SX, strike: dict[str, ca.SX], force: ca.SX, take_off: bool) -> list[Event]:
+        tree, legs = self.tree, self.legs
+        ahead = (observe.position(tree, self.swing.frame) - observe.position(tree, self.stance.frame))[0] - sx(legs.margin)
+        height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
+        onward = observe.velocity(tree, legs.hip)[0]
+        normal = self.ground.frame(observe.position(tree, self.stance.frame))[[0, 2], 0]
+        clear, low, onward, pull = self.on_foot(ca.fmin(gap, ahead), -height, onward, -ca.dot(normal, force))
+        all_locked = ca.SX(1)
+        for z in self.locked:
+            all_locked = all_locked * z.sym
+        found = [
+            Event("clear", guard=clear, when=1 - self.armed.sym, reset={self.armed.name: ca.SX(1)}),
+            Event("heel_strike", guard=self.on_foot(-gap)[0], when=self.armed.sym, reset=strike, priority=1),
+            Event("fall", guard=ca.if_else(onward >= 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
+            Event("sit", guard=ca.if_else(onward < 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
+            Event("double_support", guard=-self.counters[-1].sym, terminal=True, priority=2, description="the old foot did not lift"),
+        ]
+        if take_off:
+            found.append(Event("take_off", guard=pull, terminal=True, priority=3, description="the stance foot would pull"))
+        for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
+            bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
+            found.append(Event(lock.name, guard=self.on_foot(bend)[0], when=1 - z.sym, reset=self._knee_strike(k), priority=0))
+        return found
+
+    def system(self, description: str, take_off: bool) -> System:
+        made, tree = self.made, self.tree
+        tau, entries, inputs = self._drives()
+        acceleration, force = self._flow(tau)
+        strike, gap = self._strike()
+        outputs = dict(made.outputs)
+        directions = self.ground.frame(observe.position(tree, self.stance.frame))
+        outputs |= {
+            "clearance": gap,
+            "speed": ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0),
+            "stance_normal": ca.dot(directions[[0, 2], 0], force),
+            "stance_friction": ca.dot(directions[[0, 2], 1], force),
+        }
+        flow = {made.positions[c].name: tree.v[c] for c in self.w} | {
+            made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
+        }
+
+        def bound(expressions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+            on_foot = self.on_foot(*expressions.values())
+            symbols = [made.positions[c].sym for c in self.w] + [made.velocities[c].sym for c in self.w]
+            formal = [tree.q[c] for c in self.w] + [tree.v[c] for c in self.w]
+            return dict(zip(expressions, ca.substitute(on_foot, formal, symbols), strict=True)) if expressions else {}
+
+        def event(e: Event) -> Event:
+            return replace(e, guard=bound({"guard": sx(e.guard)})["guard"], reset=bound({n: sx(r) for n, r in e.reset.items()}))
+
+        walker = System(
+            made.mechanism.name,
+            x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
+            z=(*self.foothold, self.armed, *self.locked, *self.counters),
+            u=tuple(inputs),
+            p=tuple(made.mechanism.params.values()),
+            flow=bound(flow),
+            events=tuple(event(e) for e in self._events(gap, strike, force, take_off)),
+            outputs=bound(outputs),
+            ledger=Ledger(*(bound(entries[group]) for group in ("stored", "supplied", "dissipated"))),
+            description=description,
+        )
+        _check_symmetry(walker, tree, self)
+        return walker
+
+
+def _check_symmetry(walker: System, tree: Tree, stepping: _Stepping) -> None:
+    """Legs that change names must be alike: the machine weighs and moves the same after the swap."""
+    params = list(tree.mechanism.params.values())
+    symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
+    f = ca.Function(
+        "f",
+        [tree.q, symbols],
+        [
+            observe.com(tree) - observe.position(tree, stepping.stance.frame),
+            observe.position(tree, stepping.swing.frame) - observe.position(tree, stepping.stance.frame),
+        ],
+    )
+    rng = np.random.default_rng(1)
+    q = rng.uniform(-0.5, 0.5, tree.nq)
+    for lock in stepping.legs.locks:
+        q[tree.q_of[lock.lower].start] = q[tree.q_of[lock.upper].start]
+    swapped = q.copy()
+    for name, other in stepping.legs.swap.items():
+        swapped[tree.q_of[name].start] = q[tree.q_of[other].start]
+    (com, foot), (com2, foot2) = (tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped))
+    if not np.allclose(foot, -foot2, atol=1e-9) or not np.allclose(com - foot, com2, atol=1e-9):
+        raise ModelError(f"the legs of '{walker.name}' are not alike, so they cannot change names at heel strike: use contact.rigid")
