@@ -34,6 +34,15 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
 
 
+def push_names(c: Connection) -> list[tuple[str, str]]:
+    """Names and units of the forces along a joint's velocities: 'hip_torque' [N m], 'rail_force' [N]."""
+    found = []
+    for name, unit in zip(velocity_names(c), _rate_units(c), strict=True):
+        push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
+        found.append((f"{c.name if c.joint.nv == 1 else name}_{push}", force_unit))
+    return found
+
+
 def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 10.0, project: Expression | None = None) -> System:
     """The mechanism as a system.
 
@@ -45,14 +54,14 @@ def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 
     long runs removed every `project` seconds by projection.
     """
     tree = Tree(mechanism)
-    _check_movable(tree)
+    check_movable(tree)
     mechanism.note_params(stabilise, 0 if project is None else project)
     positions, velocities, inputs = quantities_of(tree)
     tau, entries = forces_of(tree, inputs)
     samples: dict[str, ca.SX] = {}
     outputs = _places(tree)
     if mechanism.constraints:
-        positions, velocities, closure = _closed(tree, positions, velocities)
+        positions, velocities, closure = closed_quantities(tree, positions, velocities)
         constrained = Constrained(tree, closure, sx(stabilise))
         acceleration, force = constrained.forward(tau)
         outputs |= {label: force[k] for k, label in enumerate(closure.labels)}
@@ -96,7 +105,7 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
 
 
-def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows]:
+def closed_quantities(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows]:
     """States that satisfy the constraints for the parameters' own values, and the rows that are independent."""
     rows = all_rows(tree)
     tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
@@ -120,10 +129,8 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
         if c.actuated and c.joint.kind != "free":
-            for k, (name, unit) in enumerate(zip(velocity_names(c), _rate_units(c), strict=True)):
-                push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
-                base = c.name if c.joint.nv == 1 else name
-                inputs[tree.v_of[c.name].start + k] = Input(f"{base}_{push}", 0.0, force_unit)
+            for k, (name, unit) in enumerate(push_names(c)):
+                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
     return positions, velocities, inputs
 
 
@@ -168,7 +175,7 @@ def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     return total, k * depth**2 / 2, (elastic - total) * v
 
 
-def _check_movable(tree: Tree) -> None:
+def check_movable(tree: Tree) -> None:
     """A velocity that moves no inertia makes the mass matrix singular: name the body."""
     carried = [node.inertia.mass.is_zero() and node.connection.child.about_com.is_zero() for node in tree.nodes]
     for k in reversed(range(len(tree.nodes))):
