@@ -12,7 +12,7 @@ from strut.mechanism.closure import Constrained
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.labelled import Entry, Labelled, Port, labelled, port
+from strut.system.labelled import Entry, Labelled, Port, labelled, port, rate_unit
 from strut.system.quantity import Expression, sx, time
 
 TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
@@ -42,7 +42,7 @@ def functions(mechanism: Mechanism, frames: Iterable[str] | None = None, stabili
     acceleration, tau = ca.SX.sym("a", tree.nv), ca.SX.sym("tau", tree.nv)
     q = (port("q", "coordinates", positions), tree.q)
     v = (port("v", "velocities", velocities), tree.v)
-    a = (Port("a", "accelerations", tuple(Entry(f"{s.name}'", f"{s.unit}/s" if s.unit else "") for s in velocities)), acceleration)
+    a = (Port("a", "accelerations", tuple(Entry(f"{s.name}'", rate_unit(s.unit)) for s in velocities)), acceleration)
     push = (Port("tau", "generalised forces", _push_entries(tree)), tau)
     p = (port("p", "parameters", params, defaults=True), ca.vertcat(*[each.sym for each in params], ca.SX(0, 1)))
     passive = forces_of(tree, {})[0]

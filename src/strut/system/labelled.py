@@ -43,6 +43,11 @@ class Port:
         return self.shape or (len(self.entries), 1)
 
 
+def rate_unit(unit: str) -> str:
+    """The unit of a rate: m/s of m, m/s^2 of m/s."""
+    return f"{unit}^2" if unit.endswith("/s") else f"{unit}/s" if unit else "1/s"
+
+
 def port(name: str, note: str, quantities: Iterable[Quantity], defaults: bool = False) -> Port:
     """The port of a vector of quantities; with `defaults`, their values are its default."""
     qs = tuple(quantities)
@@ -73,6 +78,8 @@ class Labelled:
             if len(ports) != count:
                 raise ShapeError(f"function '{self.name}' has {count} arguments or results, but {len(ports)} labels")
             for k, each in enumerate(ports):
+                if each.name == "t" and each.rows_columns != (1, 1):
+                    raise ShapeError(f"'t' of function '{self.name}' has shape {each.rows_columns}: it is the time, one number")
                 if tuple(size(k)) != each.rows_columns:
                     raise ShapeError(f"'{each.name}' of function '{self.name}' has shape {size(k)}, but labels for {each.rows_columns}")
 
