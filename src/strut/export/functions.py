@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from strut.export import matlab
 from strut.export.c import Export, constants_text, model_name, write
 from strut.export.identifiers import comment, distinct, identifier
 from strut.system.emit import emit, literal
-from strut.system.labelled import Entry, Labelled, Port
+from strut.system.labelled import Labelled, Port
 from strut.system.unit import runtime_sources
 from strut.version import VERSION
 
@@ -55,21 +56,21 @@ def _parameters(functions: Iterable[Labelled]) -> list[Port]:
     return found
 
 
-def _ports(functions: Iterable[Labelled]) -> dict[str, tuple[Entry, ...]]:
+def _ports(functions: Iterable[Labelled]) -> dict[str, Port]:
     """The vectors that functions take and give, each once; what goes by one name but is something else has its own."""
-    found: dict[str, tuple[Entry, ...]] = {}
+    found: dict[str, Port] = {}
     for f in functions:
         for each in (*f.inputs, *f.outputs):
             if each.entries and each.name != "t":
                 key, number = each.name, 2
-                while found.get(key, each.entries) != each.entries:
+                while key in found and found[key].entries != each.entries:
                     key, number = f"{each.name}{number}", number + 1
-                found[key] = each.entries
+                found.setdefault(key, each)
     return found
 
 
 def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
-    enums = "\n".join(constants_text(title, group, group, entries) for group, entries in _ports(functions.values()).items())
+    enums = "\n".join(constants_text(title, group, port.note, port.entries) for group, port in _ports(functions.values()).items())
     defaults = "".join(
         f"/* Default {comment(p.note)}. */\nextern const strut_real {title}_{identifier(p.name)}0[];\n\n"
         for p in _parameters(functions.values())
@@ -106,7 +107,8 @@ def _prototype(f: Labelled, word: str) -> str:
         rows.append(f" *   {name}{size}: {comment(port.note)}{' [s]' if port.name == 't' else ''}")
     arguments = [f"strut_real {n}" if n == "t" else f"const strut_real *{n}" for n in inputs]
     arguments += [f"strut_real *STRUT_RESTRICT out_{n}" for n in outputs]
-    return "\n".join(rows) + f"\n */\nvoid {word}({', '.join(arguments)});\n"
+    prototype = textwrap.fill(f"void {word}({', '.join(arguments)});", 120, subsequent_indent="    ", break_long_words=False)
+    return "\n".join(rows) + f"\n */\n{prototype}\n"
 
 
 def _source(title: str, base: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
