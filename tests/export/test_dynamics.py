@@ -215,3 +215,25 @@ def test_mistakes_are_named(tmp_path):
     first, second = (labelled(n, "", [(Port("p", "", (Entry("r"),), values=(v,)), r)], []) for n, v in (("f", 1.0), ("g", 2.0)))
     with pytest.raises(ModelError, match="different parameters"):
         strut.export_functions("m", {"f": first, "g": second}, tmp_path)
+    still = Mechanism("still")
+    still.joint("weld", still.world, still.body("block", 1.0), joints.fixed())
+    with pytest.raises(ModelError, match="'still' cannot move"):
+        mechanism.functions(still)
+
+
+def test_free_bases_and_gears(tmp_path):
+    """A joint whose coordinates outnumber its velocities, and one that follows another."""
+    m = Mechanism("flyer")
+    trunk = m.body("trunk", 5.0, inertia=(0.2, 0.3, 0.4))
+    m.joint("base", m.world, trunk, joints.free())
+    first, second = (m.body(n, 1.0, com=(0.1, 0, 0), inertia=0.02) for n in ("first", "second"))
+    m.joint("lead", trunk, first, joints.revolute("y"), at=(0.2, 0, 0), spring=4.0, rest=0.1)
+    m.joint("follow", first, second, joints.gear("lead", -2.0), at=(0.2, 0, 0), damping=0.3)
+    functions, rng = mechanism.functions(m), np.random.default_rng(9)
+    assert [len(p.entries) for p in functions["forward_dynamics"].inputs] == [8, 7, 7, 1]
+    q, v, tau, p = points(functions["forward_dynamics"], rng)
+    a = functions["forward_dynamics"].function(q, v, tau, p)
+    back = functions["inverse_dynamics"].function(q, v, a, p)
+    np.testing.assert_allclose(np.array(back).reshape(-1), tau, atol=1e-10)
+    strut.export_functions(m.name, functions, tmp_path)
+    subprocess.run(["cc", "-c", *STRICT, "-o", tmp_path / "o.o", tmp_path / "flyer_dynamics.c"], check=True)

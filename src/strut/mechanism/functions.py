@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import casadi as ca
 
+from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import check_movable, closed_quantities, forces_of, push_names, quantities_of
 from strut.mechanism.closure import Constrained
@@ -33,6 +34,8 @@ def functions(mechanism: Mechanism, frames: Iterable[str] | None = None, stabili
     """
     tree = Tree(mechanism)
     check_movable(tree)
+    if not tree.nv:
+        raise ModelError(f"mechanism '{mechanism.name}' cannot move, so it has no dynamics: give it a joint that is not fixed")
     mechanism.note_params(stabilise)
     positions, velocities, _ = quantities_of(tree)
     closure: Rows | None = None
