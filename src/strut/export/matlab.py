@@ -85,7 +85,7 @@ OPERATIONS: dict[int, Any] = {
     ca.OP_COPYSIGN: _call("strut_copysign"),
 }
 
-HELPERS = {
+LOCAL_FUNCTIONS = {
     "strut_real": """function y = strut_real(y)
 % What has no real value is NaN.
   if ~isreal(y), y = NaN; end
@@ -190,7 +190,7 @@ def _said(entry: Entry, named: bool = True) -> str:
 
 
 def body_text(f: Labelled, name: str) -> tuple[str, str]:
-    """The function and its helpers' names, without the header: signature, then body."""
+    """The signature of a function, and its body."""
     words = _Names(f)
     dialect = Dialect("MATLAB", OPERATIONS, _power, literal, words.input, words.output, lambda k: f"w{k}")
     statements = straight_line(f.function, f.name, dialect)
@@ -210,16 +210,16 @@ def body_text(f: Labelled, name: str) -> tuple[str, str]:
     return signature, "\n".join(f"  {line}" for line in lines)
 
 
-def helpers_text(text: str) -> str:
+def local_functions(text: str) -> str:
     """The local functions that a text uses."""
-    return "".join(f"\n{code}" for name, code in HELPERS.items() if re.search(rf"\b{name}\(", text))
+    return "".join(f"\n{code}" for name, code in LOCAL_FUNCTIONS.items() if re.search(rf"\b{name}\(", text))
 
 
 def function_text(f: Labelled, name: str, parameters: str = "") -> str:
     """The function file NAME.m, equivalent to `f`; `parameters` is the function that gives default parameters."""
     signature, body = body_text(f, name)
     head = header(name, f.note, [signature, *_ports_text(f, parameters), "", f"{f.operations} operations."])
-    return f"function {signature}\n{head}{body}\nend\n{helpers_text(body)}"
+    return f"function {signature}\n{head}{body}\nend\n{local_functions(body)}"
 
 
 def header(name: str, note: str, lines: list[str]) -> str:

@@ -66,9 +66,7 @@ def _wanted(system: System, low: Lowered) -> dict[str, ca.Function]:
 
 def _ports(system: System, low: Lowered) -> dict[str, Port]:
     """By the names of `SIGNATURES`."""
-    jumps = [jump.source.name for jump in low.jumps if jump.guard >= 0]
     guards = [low.jumps[k].source.name for k in low.tables["jump_of"]]
-    assert len(jumps) == len(guards)
     x, z = port("x", "continuous states", system.x), port("z", "discrete states", system.z)
     clocks = [s.name for s in system.samples]
     return {
@@ -140,7 +138,7 @@ def _reset(name: str, low: Lowered, resets: list[Labelled], parameters: str) -> 
         f"function {usage}\n{head}  switch jump\n"
         + "\n".join(cases)
         + f"\n    otherwise\n      error('there is no jump %g', jump);\n  end\n  terminal = [{terminal}];\n"
-        + f"  finished = terminal(jump) ~= 0;\nend\n\n{text}{matlab.helpers_text(text)}"
+        + f"  finished = terminal(jump) ~= 0;\nend\n\n{text}{matlab.local_functions(text)}"
     )
 
 
