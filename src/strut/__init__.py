@@ -2,7 +2,7 @@
 
 from strut import linear, mechanism, view, walkers
 from strut.errors import StrutError
-from strut.export import export
+from strut.export import export, export_functions, export_matlab
 from strut.mechanism import Mechanism, constraints, joints
 from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
 from strut.system import (
@@ -47,6 +47,8 @@ __all__ = [
     "constraints",
     "deg",
     "export",
+    "export_functions",
+    "export_matlab",
     "join",
     "joints",
     "linear",

@@ -174,6 +174,8 @@ def test_list(capsys):
         assert word in out
     _, out, _ = run(capsys, "list", "--json")
     assert {m["name"] for m in json.loads(out)} == set(strut.walkers.CATALOGUE)
+    _, out, _ = run(capsys, "list")
+    assert all(name in out for name in strut.walkers.MECHANISMS)
 
 
 def test_export(capsys, tmp_path):
@@ -182,6 +184,50 @@ def test_export(capsys, tmp_path):
     assert "slip.c" in json.loads(out)["files"]
     assert "R(70.0)" in (tmp_path / "c" / "slip.c").read_text()
     subprocess.run(["make", "-s", "-C", tmp_path / "c"], check=True)
+
+
+def test_export_matlab(capsys, tmp_path):
+    code, out, _ = run(capsys, "export", "rimless-wheel", "-o", str(tmp_path), "--set", "slope=5deg", "--matlab")
+    assert code == 0
+    assert "rimless_wheel_example" in out
+    assert "flow" in out
+    assert f"p.slope = {float(np.radians(5))!r};" in (tmp_path / "rimless_wheel_parameters.m").read_text()
+    code, out, _ = run(capsys, "export", "pendulum", "-o", str(tmp_path), "--matlab", "--json")
+    assert "pendulum_flow.m" in json.loads(out)["files"]
+
+
+def test_export_dynamics(capsys, tmp_path):
+    """Of a robot, of a mechanism of one's own with parameters in its constraint, and from the catalogue; a system has none."""
+    from tests.mechanism.test_urdf import ROBOT
+
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    code, out, _ = run(capsys, "export", f"{tmp_path / 'arm.urdf'}:fixed", "-o", str(tmp_path / "d"), "--dynamics")
+    assert code == 0
+    for word in ("forward_dynamics", "inverse_dynamics", "mass_matrix", "operations"):
+        assert word in out
+    assert list((tmp_path / "d").glob("*_dynamics.c"))
+    assert list((tmp_path / "d").glob("*_inverse_dynamics.m"))
+    (tmp_path / "mine.py").write_text(
+        "from strut import Mechanism, Param, constraints, joints\nm = Mechanism('twin', planar=True)\n"
+        "for n in 'ab':\n    m.joint(n, m.world, m.body('body_' + n, 1.0, inertia=0.1), joints.revolute('y'))\n"
+        "m.constrain(constraints.coupled('gear', 'a', 'b', Param('ratio', 2.0)))\ndef make():\n    return m\n"
+    )
+    for which in ("mine.py", "mine.py:m", "mine.py:make"):
+        code, out, _ = run(capsys, "export", str(tmp_path / which), "-o", str(tmp_path / "t"), "--dynamics", "--set", "ratio=3", "--json")
+        assert code == 0
+        assert "twin_constraint_jacobian.m" in json.loads(out)["files"]
+        assert "p.ratio = 3;" in (tmp_path / "t" / "twin_parameters.m").read_text()
+    code, out, _ = run(capsys, "run", str(tmp_path / "mine.py"), "-t", "0.1", "--json")
+    assert json.loads(out)["status"] == "done"
+    _, out, _ = run(capsys, "export", "coman", "-o", str(tmp_path / "c"), "--dynamics", "--matlab", "--json")
+    assert json.loads(out)["operations"]["inverse_dynamics"] <= 4106
+    assert all(file.endswith(".m") for file in json.loads(out)["files"])
+    code, _, err = run(capsys, "export", "slip", "-o", str(tmp_path / "s"), "--dynamics")
+    assert code == 2
+    assert "'slip' is a System, not a mechanism" in err
+    code, _, err = run(capsys, "export", "slip", "-o", str(tmp_path / "s"), "--matlab", "--jacobians")
+    assert code == 2
+    assert "--jacobians belongs to the C" in err
 
 
 def test_doctor(capsys, monkeypatch):

@@ -15,19 +15,20 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
-from strut.cli.model import find_model, parse_times, with_settings
+from strut.cli.model import find_mechanism, find_model, parse_times, with_parameters, with_settings
 from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
-from strut.errors import StrutError
+from strut.errors import ModelError, StrutError
+from strut.export.functions import LANGUAGES
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
-from strut.walkers import CATALOGUE
+from strut.walkers import CATALOGUE, MECHANISMS
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="""Describe a walking machine once; simulate it, look at it, hand it over as C.
+    help="""Describe a walking machine once; simulate it, look at it, hand it over as C or MATLAB.
 
 [bold]Begin here[/bold]
 
@@ -45,7 +46,7 @@ Every command has its own --help.""",
 Model = Annotated[
     str,
     typer.Argument(
-        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System (or a function returning one) of your own; "
+        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function returning one) of your own; "
         "or FILE.urdf (FILE.urdf:fixed) for a robot."
     ),
 ]
@@ -184,6 +185,8 @@ def list_models(
         as_json([system_data(system) | {"name": name} for name, system in systems.items()])
         return
     table("machines", ["name", "", "parameters"], [[n, s.description, ", ".join(q.name for q in s.p)] for n, s in systems.items()])
+    trees = {name: make() for name, make in MECHANISMS.items()}
+    table("mechanisms", ["name", "bodies", "frames"], [[n, len(m.bodies) - 1, len(m.frames)] for n, m in trees.items()])
 
 
 @app.command()
@@ -192,23 +195,47 @@ def export(
     directory: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")],
     settings: Settings = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
+    matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
+    dynamics: Annotated[
+        bool,
+        typer.Option(
+            "--dynamics",
+            help="Of a mechanism: forward and inverse dynamics, mass matrix, bias and frames, as C and MATLAB (with --matlab, that alone).",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile.
+    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile. Or as MATLAB functions.
 
-    The code allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision, -DSTRUT_SIN=my_sin
-    replaces a function.
+    The C allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision, -DSTRUT_SIN=my_sin
+    replaces a function. The MATLAB functions also run in Octave. What every function costs is printed.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       strut export slip -o firmware/ && make -C firmware && firmware/slip
+
+      strut export rimless-wheel -o wheel/ --matlab
+
+      strut export robot.urdf:fixed -o dynamics/ --dynamics
     """
-    done = strut.export(with_settings(find_model(model), settings), directory, jacobians=jacobians)
+    if jacobians and (matlab or dynamics):
+        raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
+    if dynamics:
+        found = with_parameters(find_mechanism(model), settings)
+        languages = ("matlab",) if matlab else LANGUAGES
+        done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
+    else:
+        system = with_settings(find_model(model), settings)
+        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians)
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
         return
     table(f"wrote {len(done.files)} files to {done.directory}", ["function", "operations"], [[n, c] for n, c in done.operations.items()])
-    out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
+    example = next((Path(file).stem for file in done.files if file.endswith("_example.m")), "")
+    if example:
+        out.print(f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True)
+    if not (matlab or dynamics):
+        out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
 
 
 @app.command()

@@ -13,26 +13,46 @@ import numpy as np
 
 from strut import mechanism
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.mechanism import Mechanism
 from strut.system.system import System
 from strut.units import number
-from strut.walkers import CATALOGUE
+from strut.walkers import CATALOGUE, MECHANISMS
 
 
 def find_model(text: str) -> System:
     """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a robot, FILE.urdf or FILE.urdf:fixed
-    (or :planar, :free)."""
+    (or :planar, :free). What is a mechanism is assembled."""
+    found = _find(text)
+    return mechanism.system(found) if isinstance(found, Mechanism) else found
+
+
+def find_mechanism(text: str) -> Mechanism:
+    """A mechanism, found as `find_model` finds systems."""
+    found = _find(text)
+    if isinstance(found, System):
+        raise ModelError(
+            f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give a URDF, "
+            f"FILE.py:NAME of a Mechanism, or one of {', '.join(MECHANISMS)}"
+        )
+    return found
+
+
+def _find(text: str) -> System | Mechanism:
     if text in CATALOGUE:
         return CATALOGUE[text]()
+    if text in MECHANISMS:
+        return MECHANISMS[text]()
     path, _, name = text.partition(":")
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return mechanism.system(mechanism.urdf.load(path, base=name or "free"))
-    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME or FILE.urdf")
+        return mechanism.urdf.load(path, base=name or "free")
+    known = [*CATALOGUE, *MECHANISMS]
+    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, known)}; or give FILE.py:NAME or FILE.urdf")
 
 
-def _from_file(path: Path, name: str) -> System:
-    """The system that the user's own program defines. This runs the file: it is a program, not a model file."""
+def _from_file(path: Path, name: str) -> System | Mechanism:
+    """The model that the user's own program defines. This runs the file: it is a program, not a model file."""
     if not path.is_file():
         raise ModelError(f"cannot read {path}: there is no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -46,23 +66,24 @@ def _from_file(path: Path, name: str) -> System:
         raise
     except Exception as error:
         raise ModelError(f"{path} stopped with {type(error).__name__}: {error}") from error
-    found = {n: v for n, v in vars(module).items() if isinstance(v, System)}
+    found = {n: v for n, v in vars(module).items() if isinstance(v, (System, Mechanism))}
     if name:
         value = getattr(module, name, None)
         try:
-            value = value() if callable(value) and not isinstance(value, System) else value
+            value = value() if callable(value) and not isinstance(value, (System, Mechanism)) else value
         except StrutError:
             raise
         except Exception as error:
             raise ModelError(f"'{name}' in {path} stopped with {type(error).__name__}: {error}") from error
-        if not isinstance(value, System):
+        if not isinstance(value, (System, Mechanism)):
             raise ModelError(
-                f"'{name}' in {path} is not a System nor a function that returns one; systems there: {', '.join(found) or 'none'}"
+                f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there are: {', '.join(found) or 'none'}"
             )
         return value
-    if len(found) != 1:
-        raise ModelError(f"{path} defines {len(found)} systems ({', '.join(found) or 'none'}): say which, {path}:NAME")
-    return next(iter(found.values()))
+    systems = {n: v for n, v in found.items() if isinstance(v, System)} or found  # a mechanism beside its system is a step on the way
+    if len(systems) != 1:
+        raise ModelError(f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME")
+    return next(iter(systems.values()))
 
 
 def with_settings(system: System, settings: Iterable[str]) -> System:
@@ -77,6 +98,17 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
         parts = text.strip("[]() ").split(",")
         values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
     return system.using(values) if values else system
+
+
+def with_parameters(found: Mechanism, settings: Iterable[str]) -> Mechanism:
+    """The mechanism, its parameters set by NAME=VALUE."""
+    settings = list(settings)
+    if not settings:
+        return found
+    mechanism.functions(found, frames=())  # notes the parameters that only constraints use
+    changed = with_settings(System(found.name, p=tuple(found.params.values())), settings)
+    found.params = dict(zip(found.params, changed.p, strict=True))
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
-"""Handing systems over: C for any machine."""
+"""Handing over: systems and functions as C for any machine and as MATLAB."""
 
 from strut.export.c import Export, export
+from strut.export.functions import export_functions
+from strut.export.matlab_system import export_matlab
 
-__all__ = ["Export", "export"]
+__all__ = ["Export", "export", "export_functions", "export_matlab"]

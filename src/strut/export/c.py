@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import written
 from strut.system.compile import lowered
 from strut.system.emit import emit, literal, operation_count
+from strut.system.labelled import Entry
 from strut.system.lower import Lowered, column
 from strut.system.quantity import Quantity, sx
 from strut.system.system import System
@@ -21,6 +23,7 @@ from strut.version import VERSION
 
 HOST_ONLY = "strut_host.h"
 HISTORY_ROWS = 4096
+LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
 
 
 @dataclass(frozen=True)
@@ -39,15 +42,10 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
     -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
     """
-    directory = Path(directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot create {directory}: {error.strerror}; choose another place") from error
+    directory = made(Path(directory))
     low = lowered(system, jacobians)
     code = generate(low)
-    name = identifier(system.name)
-    name = f"{name}_model" if name in ("main", "clean") or name.startswith("strut") else name
+    name = model_name(system.name)
     runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
     files = {
         f"{name}.h": _header(system, low, code, name),
@@ -59,10 +57,41 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     for mine in ("main.c", "Makefile"):  # these are yours to edit
         if (directory / mine).exists():
             del files[mine]
-    for file, text in files.items():
-        written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
+    write(directory, files)
     operations = {f.name(): operation_count(f) for f in (*low.functions.values(), *low.resets) if f.nnz_out()}
     return Export(directory, tuple(files), operations)
+
+
+def model_name(name: str) -> str:
+    """What files and functions of a model begin with; nothing that the runtime or the Makefile own, and not too long."""
+    word = identifier(name)[:LONGEST_PREFIX]
+    return f"{word}_model" if word in ("main", "clean") or word.startswith("strut") else word
+
+
+def made(directory: Path) -> Path:
+    """The directory, created if needed."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot create {directory}: {error.strerror}; choose another place") from error
+    return directory
+
+
+def write(directory: Path, files: Mapping[str, str]) -> None:
+    """Write texts by file name into a directory, created if needed."""
+    made(directory)
+    for file, text in files.items():
+        written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
+
+
+def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], short: str = "") -> str:
+    """An enumeration that names the entries of a vector, with units and meanings."""
+    labels = identifiers([entry.name for entry in entries], f"{name}_{short or identifier(group)}")
+    rows = [f"    {label} = {k},{_meaning(entry)}" for k, (label, entry) in enumerate(zip(labels, entries, strict=True))]
+    enum = identifier(group)
+    return (
+        f"enum {name}_{enum} {{ /* {comment(word)} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{enum.upper()} = {len(entries)}\n}};\n"
+    )
 
 
 def _constants(system: System, name: str) -> str:
@@ -72,21 +101,21 @@ def _constants(system: System, name: str) -> str:
         labels = system.labels(group)
         if not labels:
             continue
-        meaning = {label: _meaning(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
-        rows = [
-            f"    {c} = {k},{meaning.get(label, '')}"
-            for k, (c, label) in enumerate(zip(identifiers(labels, f"{name}_{'y' if group == 'outputs' else group}"), labels, strict=True))
-        ]
-        blocks.append(
-            f"enum {name}_{group} {{ /* {word} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{group.upper()} = {len(labels)}\n}};\n"
-        )
+        said = {label: _described(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
+        entries = [Entry(label, *said.get(label, ("", ""))) for label in labels]
+        blocks.append(constants_text(name, group, word, entries, "y" if group == "outputs" else ""))
     return "\n".join(blocks)
 
 
-def _meaning(q: Quantity) -> str:
+def _described(q: Quantity) -> tuple[str, str]:
+    """Unit, and bounds with the description."""
     low, high = q.bounds
-    parts = [f"[{q.unit}]" if q.unit else "", f"{low:g} to {high:g}" if abs(low) < 1e300 or abs(high) < 1e300 else "", q.description]
-    text = ", ".join(part for part in parts if part)
+    bounds = f"{low:g} to {high:g}" if abs(low) < 1e300 or abs(high) < 1e300 else ""
+    return q.unit, ", ".join(part for part in (bounds, q.description) if part)
+
+
+def _meaning(entry: Entry) -> str:
+    text = ", ".join(part for part in (f"[{entry.unit}]" if entry.unit else "", entry.note) if part)
     return f" /* {comment(text)} */" if text else ""
 
 

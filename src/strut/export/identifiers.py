@@ -1,7 +1,8 @@
-"""Users' names and words made safe for C: nothing they wrote can end a comment, begin a statement or collide."""
+"""Users' names and words made safe for C and MATLAB: nothing they wrote can end a comment, begin a statement or collide."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -27,3 +28,30 @@ def comment(text: str) -> str:
     """Words for a C comment: printable ASCII on one line, with nothing that could end it or continue it."""
     plain = "".join(c if c.isascii() and c.isprintable() else " " for c in text)
     return plain.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *").replace("??", "?")
+
+
+C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while R w INFINITY NAN pow fabs fmin fmax
+fmod remainder copysign"""
+MATLAB_WORDS = """break case catch classdef continue do else elseif end for function global if otherwise parfor persistent return spmd
+switch try until while unwind_protect unwind_protect_cleanup end_try_catch end_unwind_protect endfor endfunction endif endparfor
+endswitch endwhile abs acos acosh asin asinh atan atan2 atanh ceil cos cosh double erf exp expm1 floor hypot isreal log log1p max min
+NaN Inf rem sign sin sinh sqrt tan tanh zeros strut_real strut_if strut_copysign strut_remainder"""
+RESERVED = frozenset((C_WORDS + " " + MATLAB_WORDS).split())
+LONGEST_NAME = 63  # MATLAB's namelengthmax
+LOCAL = re.compile(r"[aw]\d+")  # what the emitters call their own
+
+
+def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Identifiers, one per name, all different, no word of C or MATLAB, none of `taken`, short enough for both."""
+    used = {*taken, *RESERVED}
+    found: list[str] = []
+    for name in names:
+        word = base = identifier(name)[:LONGEST_NAME]
+        number = 2
+        while word in used or LOCAL.fullmatch(word):
+            ending = f"_{number}"
+            word, number = base[: LONGEST_NAME - len(ending)] + ending, number + 1
+        used.add(word)
+        found.append(word)
+    return found

@@ -36,6 +36,15 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
 
 
+def push_names(c: Connection) -> list[tuple[str, str]]:
+    """Names and units of the forces along a joint's velocities: 'hip_torque' [N m], 'rail_force' [N]."""
+    found = []
+    for name, unit in zip(velocity_names(c), _rate_units(c), strict=True):
+        push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
+        found.append((f"{c.name if c.joint.nv == 1 else name}_{push}", force_unit))
+    return found
+
+
 class Assembly:
     """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the initial state
     moved onto the constraints. Contact and other rooms add to it before `build`."""
@@ -233,10 +242,8 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
         if c.actuated and c.joint.kind != "free":
-            for k, (name, unit) in enumerate(zip(velocity_names(c), _rate_units(c), strict=True)):
-                push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
-                base = c.name if c.joint.nv == 1 else name
-                inputs[tree.v_of[c.name].start + k] = Input(f"{base}_{push}", 0.0, force_unit)
+            for k, (name, unit) in enumerate(push_names(c)):
+                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
     return positions, velocities, inputs
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,7 +145,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class _Value:
-    """What stands for one of CasADi's work slots: C text, its number if it is a literal, and whether it depends on
+    """What stands for one of CasADi's work slots: its text, its number if it is a literal, and whether it depends on
     parameters alone (then `local` is its name in `prepare`, or nothing for a bare parameter)."""
 
     text: str
@@ -154,11 +154,49 @@ class _Value:
     local: str = ""
 
 
-def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
-    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
-    depends on parameters alone is left to it."""
-    written = [f"out_{n}" for n in outputs]
-    body: list[_Statement] = []
+@dataclass(frozen=True)
+class Statement:
+    """One assignment: its target, whether that is a new local, the right-hand side, and what it reads."""
+
+    target: str
+    local: bool
+    expression: str
+    reads: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a language writes what CasADi computes: operations, powers (of base, exponent and the exponent's number),
+    numbers, entry k of argument j, entry k of result j, and the local of instruction k."""
+
+    name: str
+    operations: Mapping[int, Callable[..., str]]
+    power: Callable[[str, str, float | None], str]
+    literal: Callable[[float], str]
+    read: Callable[[int, int], str]
+    write: Callable[[int, int], str]
+    local: Callable[[int], str]
+
+    def operation(self, op: int, arguments: list[str], last: float | None, where: str) -> str:
+        """The right-hand side; `last` is the last argument's number, `where` the function that needs it."""
+        if op in (ca.OP_POW, ca.OP_CONSTPOW):
+            return self.power(arguments[0], arguments[1], last)
+        if op not in self.operations:
+            raise CompileError(
+                f"'{where}' uses CasADi operation {operation_name(op)}, which has no {self.name} equivalent here: "
+                "rewrite the expression without it"
+            )
+        return self.operations[op](*arguments)
+
+
+def operation_name(op: int) -> str:
+    """CasADi's own name of an operation."""
+    return next((name for name, value in vars(ca).items() if name.startswith("OP_") and value == op), str(op))
+
+
+def straight_line(f: ca.Function, name: str, dialect: Dialect, prepared: Prepared | None = None, parameters: int = -1) -> list[Statement]:
+    """`f` as assignments, one per operation. With `prepared`, what depends on argument number `parameters` alone is left to it."""
+    body: list[Statement] = []
     held: dict[int, _Value] = {}
 
     def read(value: _Value) -> str:
@@ -170,29 +208,49 @@ def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str,
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
             number = f.instruction_constant(k)
-            held[o[0]] = _Value(literal(number), number, fixed=True)
+            held[o[0]] = _Value(dialect.literal(number), number, fixed=True)
         elif op == ca.OP_INPUT:
-            source = inputs[i[0]]
-            held[o[0]] = _Value(source if source in SCALARS else f"{source}[{i[1]}]", fixed=source == "p")
+            held[o[0]] = _Value(dialect.read(i[0], i[1]), fixed=i[0] == parameters)
         elif op == ca.OP_OUTPUT:
             text = read(held[i[0]])
-            body.append(_Statement("", f"{written[o[0]]}[{o[1]}] = {text};", (text,)))
+            body.append(Statement(dialect.write(o[0], o[1]), False, text, (text,)))
         else:
             values = [held[slot] for slot in i]
             if prepared is not None and all(v.fixed for v in values):
-                local = prepared.hoist(_operation(op, [v.local or v.text for v in values], values[-1].number, name))
+                local = prepared.hoist(dialect.operation(op, [v.local or v.text for v in values], values[-1].number, name))
                 held[o[0]] = _Value(local, fixed=True, local=local)
                 continue
             if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
                 inverse = prepared.hoist(f"R(1) / {values[1].local or values[1].text}")
                 op, values = ca.OP_MUL, [values[0], _Value(inverse, fixed=True, local=inverse)]
             arguments = tuple(read(v) for v in values)
-            text = _operation(op, list(arguments), values[-1].number, name)
-            body.append(_Statement(f"a{k}", f"const strut_real a{k} = {text};", arguments))
-            held[o[0]] = _Value(f"a{k}")
+            text = dialect.operation(op, list(arguments), values[-1].number, name)
+            held[o[0]] = _Value(dialect.local(k))
+            body.append(Statement(dialect.local(k), True, text, arguments))
+    return body
+
+
+def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
+    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
+    depends on parameters alone is left to it."""
+    written = [f"out_{n}" for n in outputs]
+    c = Dialect(
+        "C",
+        OPERATIONS,
+        _power,
+        literal,
+        read=lambda j, k: inputs[j] if inputs[j] in SCALARS else f"{inputs[j]}[{k}]",
+        write=lambda j, k: f"{written[j]}[{k}]",
+        local=lambda k: f"a{k}",
+    )
+    body = straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1)
     if len(body) <= LONGEST:
-        return _function_text(name, inputs, written, [s.text for s in body])
+        return _function_text(name, inputs, written, [_line(s) for s in body])
     return _in_parts(name, inputs, written, body)
+
+
+def _line(s: Statement) -> str:
+    return f"{'const strut_real ' if s.local else ''}{s.target} = {s.expression};"
 
 
 LONGEST = (
@@ -203,15 +261,6 @@ PART = (
 )
 
 
-@dataclass(frozen=True)
-class _Statement:
-    """One line of C: the local it defines (or none), and what it reads."""
-
-    defines: str
-    text: str
-    reads: tuple[str, ...]
-
-
 def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines: list[str], more: str = "", kind: str = "STRUT_FN") -> str:
     text = "\n".join(f"    {line}" for line in lines)
     words = set(re.findall(r"[A-Za-z_]\w*", text))
@@ -220,29 +269,20 @@ def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines
     return (head[:-1] + more + ")" if more else head) + "\n{\n" + "\n".join([text, *unused]) + "\n}\n"
 
 
-def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[_Statement]) -> str:
+def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[Statement]) -> str:
     """A long function as several, which hand on what later ones need in an array of the first."""
     parts = [body[k : k + PART] for k in range(0, len(body), PART)]
-    home = {s.defines: k for k, part in enumerate(parts) for s in part if s.defines}
+    home = {s.target: k for k, part in enumerate(parts) for s in part if s.local}
     needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]
     slots = {local: k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))}
     text = ""
     for k, part in enumerate(parts):
         taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
-        given = [f"w[{slots[s.defines]}] = {s.defines};" for s in part if s.defines in slots]
+        given = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
         text += (
-            _function_text(f"{name}_part{k}", inputs, written, [*taken, *(s.text for s in part), *given], ", strut_real *w", "STRUT_PART")
+            _function_text(f"{name}_part{k}", inputs, written, [*taken, *(_line(s) for s in part), *given], ", strut_real *w", "STRUT_PART")
             + "\n"
         )
     call = ", ".join([*inputs, *written, "w"])
     lines = [f"strut_real w[{max(len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
     return text + _function_text(name, inputs, written, lines)
-
-
-def _operation(op: int, arguments: list[str], last: float | None, where: str) -> str:
-    if op in (ca.OP_POW, ca.OP_CONSTPOW):
-        return _power(arguments[0], arguments[1], last)
-    if op not in OPERATIONS:
-        raise CompileError(f"'{where}' uses CasADi operation {op}, which has no C equivalent here: rewrite the expression without it")
-    text: str = OPERATIONS[op](*arguments)
-    return text

@@ -1,9 +1,11 @@
-"""Ready-made machines. Each is a function that returns a `System`; keyword arguments replace its default values."""
+"""Ready-made machines. Each is a function that returns a `System`, keyword arguments replacing its default values; or a `Mechanism`."""
 
 from collections.abc import Callable
 
+from strut.mechanism import Mechanism
 from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
+from strut.walkers.coman import coman_mechanism
 from strut.walkers.pendulum import pendulum
 from strut.walkers.rimless_wheel import rimless_wheel
 from strut.walkers.slip import slip
@@ -16,6 +18,9 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "slip": slip,
     "van-der-pol": van_der_pol,
 }
-"""By the name the command line knows them."""
+"""Systems by the name the command line knows them."""
 
-__all__ = ["CATALOGUE", "bouncing_ball", "pendulum", "rimless_wheel", "slip", "van_der_pol"]
+MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism}
+"""Mechanisms by the name the command line knows them."""
+
+__all__ = ["CATALOGUE", "MECHANISMS", "bouncing_ball", "coman_mechanism", "pendulum", "rimless_wheel", "slip", "van_der_pol"]
