@@ -45,6 +45,9 @@ def rigid(
     release: str = "force",
     arm: Mapping[str, Callable[[Tree], ca.SX]] | None = None,
     scuffing: str = "ignore",
+    locks: Sequence[KneeLock] = (),
+    fall: tuple[str, Expression] | None = None,
+    symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None = None,
     stabilise: Expression = 20.0,
     description: str = "",
 ) -> System:
@@ -59,14 +62,28 @@ def rigid(
     arm: by foot, an expression of the tree. The foot passes through the ground until it has been above the ground with
         that expression positive: stiff-legged walkers scuff in mid-swing. scuffing='stop' ends the run there instead,
         with status FOOT_scuff.
+    locks: joints that lock plastically, see `KneeLock`.
+    fall: (frame, height [m]); when the frame comes lower over the ground the run ends with status 'fall'.
+    symmetry: of the tree, the states with left and right exchanged; discrete states of feet and locks whose names differ
+        by _l and _r are exchanged without being named.
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
     F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the ground).
     """
-    return _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, stabilise).system(
-        description
-    )
+    made = _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
+    return made.system(description, fall, symmetry)
+
+
+@dataclass(frozen=True, eq=False)
+class KneeLock:
+    """A joint of one coordinate that locks plastically when it comes to `at` from below, and opens when `foot` leaves the
+    ground. Events JOINT_lock, discrete state JOINT_locked."""
+
+    joint: str
+    foot: str
+    at: Expression = 0.0
+    locked: bool = False
 
 
 @dataclass(eq=False)
@@ -108,6 +125,7 @@ class _Rigid:
         release: str,
         arm: Mapping[str, Callable[[Tree], ca.SX]],
         scuffing: str,
+        locks: Sequence[KneeLock],
         stabilise: Expression,
     ) -> None:
         if release not in RELEASES:
@@ -118,17 +136,24 @@ class _Rigid:
         for name in arm:
             if name not in [t.name for t in touches]:
                 raise UnknownNameError(f"there is no foot '{name}' to arm: {did_you_mean(name, [t.name for t in touches])}")
-        numbers = (restitution, rest_speed, stabilise, *ground.numbers, *[t.radius for t in touches])
+        for lock in locks:
+            if lock.foot not in [t.name for t in touches]:
+                known = did_you_mean(lock.foot, [t.name for t in touches])
+                raise UnknownNameError(f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}")
+        numbers = (restitution, rest_speed, stabilise, *ground.numbers, *[t.radius for t in touches], *[lock.at for lock in locks])
         mechanism.note_params(*numbers, 0 if friction is None else friction)
         self.made = Assembly(mechanism)
         self.tree = tree = self.made.tree
         self.friction, self.restitution, self.rest_speed = friction, sx(restitution), sx(rest_speed)
         self.release, self.scuffing, self.stabilise = release, scuffing, sx(stabilise)
+        self.ground, self.locks = ground, locks
+        self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
         self.closure = self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
         spots = [spot(tree, t, ground) for t in touches]
-        self.loops = len(self.closure.labels)
+        self.closure = self._with_locks(self.closure)
+        self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, arm)
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
@@ -160,6 +185,20 @@ class _Rigid:
             found.append(foot)
         return found
 
+    def _with_locks(self, loops: Rows) -> Rows:
+        """The rows that belong to no foot: loops, which always hold, then locks."""
+        tree = self.tree
+        K, phi = ca.SX.zeros(len(self.locks), tree.nv), ca.SX.zeros(len(self.locks))
+        for k, lock in enumerate(self.locks):
+            if lock.joint not in tree.v_of or tree.v_of[lock.joint].stop - tree.v_of[lock.joint].start != 1:
+                raise ModelError(
+                    f"'{lock.joint}' cannot lock: it is no joint of one coordinate; {did_you_mean(lock.joint, list(tree.v_of))}"
+                )
+            K[k, tree.v_of[lock.joint].start] = 1
+            phi[k] = tree.q[tree.q_of[lock.joint].start] - sx(lock.at)
+        self.always = len(loops.labels)
+        return Rows(loops.labels, ca.vertcat(loops.phi, phi), ca.vertcat(loops.K, K), ca.vertcat(loops.k0, ca.SX.zeros(len(self.locks))))
+
     def _error(self, foot: _Foot) -> ca.SX:
         return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
 
@@ -175,9 +214,11 @@ class _Rigid:
 
     # ---- on the ground ----
 
-    def _switches(self, on: Sequence[ca.SX]) -> ca.SX:
-        """The switch of every row, of those of the feet."""
-        return ca.vertcat(ca.SX.ones(self.loops), *[flag * ca.SX.ones(len(f.rows)) for flag, f in zip(on, self.feet, strict=True)])
+    def _switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:
+        """The switch of every row, of those of the feet and locks."""
+        locks = [z.sym for z in self.locked] if locked is None else locked
+        feet = [flag * ca.SX.ones(len(f.rows)) for flag, f in zip(on, self.feet, strict=True)]
+        return ca.vertcat(ca.SX.ones(self.always), *locks, *feet)
 
     def _sliding(self) -> tuple[Sliding, ...]:
         if not self.coulomb:
@@ -214,10 +255,11 @@ class _Rigid:
 
     # ---- events ----
 
-    def _landing(self, j: int) -> dict[str, ca.SX]:
-        """The state after foot j touches: it stops (or bounces), feet that would be pulled up by it are let go, feet that
-        would be driven into the ground stop with it; beyond the friction cone they slide."""
+    def _landing(self, j: int | None, lock: int | None = None) -> dict[str, ca.SX]:
+        """The state after foot j touches, or a lock closes: it stops (or bounces), feet that would be pulled up by it are
+        let go, feet that would be driven into the ground stop with it; beyond the friction cone they slide."""
         feet, u = self.feet, self.u
+        locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.locked)]
         new, bounces = [], []
         for k, f in enumerate(feet):
             falls = u[f.normal] < -PARTING
@@ -227,28 +269,32 @@ class _Rigid:
         missing = -u + ca.vertcat(self.closure.k0, self.contacts.k0)
         for k, f in enumerate(feet):
             missing[f.normal] = -(1 + new[k] * bounces[k]) * u[f.normal]
-        alone = self.masked.forces(missing, self._switches(new))
+        alone = self.masked.forces(missing, self._switches(new, locked))
         after = u + self.masked.A @ alone
         kept = [f.on.sym * (after[f.normal] <= self.rest_speed) for f in feet]
         held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
         reset: dict[str, ca.SX] = {}
         if self.coulomb:
-            impulse, reset = self._sliding_impulse(missing, held)
+            impulse, reset = self._sliding_impulse(missing, held, locked)
             after = u + self.masked.A @ impulse  # friction may have turned what seemed to lift
             held = [ca.fmax(flag, f.on.sym * (after[f.normal] < -PARTING)) for flag, f in zip(held, feet, strict=True)]
-            impulse, reset = self._sliding_impulse(missing, held)
+            impulse, reset = self._sliding_impulse(missing, held, locked)
         else:
-            impulse = self.masked.forces(missing, self._switches(held))
+            impulse = self.masked.forces(missing, self._switches(held, locked))
         settled = [keep * (bounce.is_zero() or bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)]
         reset |= {f.on.name: on for f, on in zip(feet, settled, strict=True)}
+        for z, opens in zip(self.locked, self.locks, strict=True):  # a foot that this lifts opens its lock
+            foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
+            reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - settled[foot]))
         reset |= {f.armed.name: f.armed.sym * (1 - flag) for f, flag in zip(feet, held, strict=True) if f.armed is not None}
         v = self.tree.v + self.masked.effect(impulse)
         return reset | {self.made.velocities[k].name: v[k] for k in self.made.kept}
 
-    def _sliding_impulse(self, missing: ca.SX, held: list[ca.SX]) -> tuple[ca.SX, dict[str, ca.SX]]:
+    def _sliding_impulse(self, missing: ca.SX, held: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, dict[str, ca.SX]]:
         """Impulses, with those that leave the friction cone brought back to it, and who slides then."""
         mu = sx(self.friction)
-        stuck = self.masked.forces(missing, self._switches(held))
+        switches = self._switches(held, locked)
+        stuck = self.masked.forces(missing, switches)
         rules, slides, ways = [], [], []
         for f, flag in zip(self.feet, held, strict=True):
             tangents = list(f.tangents)
@@ -260,7 +306,7 @@ class _Rigid:
             slides.append(leaves)
             ways.append(way)
             rules += [Sliding(row, f.normal, leaves, -mu * way[k]) for k, row in enumerate(f.tangents)]
-        impulse = self.masked.forces(missing, self._switches(held), tuple(rules))
+        impulse = self.masked.forces(missing, switches, tuple(rules))
         reset: dict[str, ca.SX] = {}
         for f, leaves, way in zip(self.feet, slides, ways, strict=True):
             assert f.slip is not None
@@ -303,6 +349,7 @@ class _Rigid:
             found.append(Event(f"{f.name}_touchdown", guard=-f.spot.gap, when=(1 - on) * ready, reset=gentle, priority=1))
             found.append(Event(f"{f.name}_caught", guard=-f.spot.gap - CAUGHT, when=(1 - on) * ready, reset=landing, priority=2))
             leave = {f.on.name: ca.SX(0)} | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
+            leave |= {z.name: ca.SX(0) for z, lock in zip(self.locked, self.locks, strict=True) if lock.foot == f.name}
             found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=leave, priority=3))
             if f.armed is not None and f.arm is not None:
                 clear = ca.fmin(f.spot.gap, f.arm)
@@ -312,6 +359,9 @@ class _Rigid:
                     found.append(Event(f"{f.name}_scuff", guard=scuff, when=(1 - on) * (1 - f.armed.sym), terminal=True))
             if self.coulomb:
                 found += self._friction_events(f, force)
+        for k, (lock, z) in enumerate(zip(self.locks, self.locked, strict=True)):
+            reset = self._landing(None, lock=k) | {z.name: ca.SX(1)}
+            found.append(Event(f"{lock.joint}_lock", guard=self.closure.phi[self.always + k], when=1 - z.sym, reset=reset))
         return found
 
     def _now(self, name: str) -> ca.SX:
@@ -347,14 +397,28 @@ class _Rigid:
         found: list[Discrete] = []
         for f in self.feet:
             found += [z for z in (f.on, f.slip, *f.way, f.armed) if z is not None]
+        return found + self.locked
+
+    def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
+        """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in pairs."""
+        if symmetry is None:
+            return {}
+        names = {z.name: z for z in self.discrete()}
+        found = dict(symmetry(self.tree))
+        for name in names:
+            for one, other in (("_l_", "_r_"), ("_r_", "_l_")):
+                if one in name and name.replace(one, other) in names:
+                    found.setdefault(name, names[name.replace(one, other)].sym)
         return found
 
-    def system(self, description: str) -> System:
+    def system(
+        self, description: str, fall: tuple[str, Expression] | None, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None
+    ) -> System:
         made = self.made
         force = self.forces()
         acceleration = self.loose + self.masked.effect(force)
         if made.closure is not None:
-            made.note_closure(force[: self.loops])
+            made.note_closure(force[: self.always])
         for f in self.feet:
             made.outputs |= {f"{f.name}_gap": f.spot.gap, f"{f.name}_normal": force[f.normal]}
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
@@ -364,4 +428,9 @@ class _Rigid:
                 assert f.slip is not None
                 made.entries["dissipated"][f"{f.name}_friction"] = ca.if_else(f.slip.sym, lost, 0)
         text = description or f"{made.mechanism.name} on rigid ground"
-        return made.build(acceleration, text, z=self.discrete(), events=self._events(force))
+        events = self._events(force)
+        if fall is not None:
+            made.mechanism.note_params(fall[1])
+            low = sx(fall[1]) - self.ground.gap(observe.position(self.tree, fall[0]))
+            events.append(Event("fall", guard=low, terminal=True, priority=9))
+        return made.build(acceleration, text, z=self.discrete(), events=events, symmetry=self._exchanged(symmetry))

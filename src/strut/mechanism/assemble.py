@@ -108,6 +108,7 @@ class Assembly:
         z: Sequence[Discrete] = (),
         events: Sequence[Event] = (),
         samples: Sequence[Sample] = (),
+        symmetry: Mapping[str, ca.SX] | None = None,
     ) -> System:
         """The system. Guards, resets and samples may use the tree's q and v."""
         flow = self.bind(self.states(self.qdot, acceleration))
@@ -125,6 +126,7 @@ class Assembly:
             samples=tuple(replace(s, set=self.bind({n: sx(r) for n, r in s.set.items()})) for s in samples),
             outputs=self.bind(self.outputs),
             ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
+            symmetry=self.bind(symmetry or {}),
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
         )
 

@@ -129,6 +129,7 @@ def _assembled(
         samples=jumps("samples", "set"),
         ledger=Ledger(*entries),
         outputs=shown | {n: follow(e) for n, e in outputs.items()},
+        symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items()},
         description=description,
     )
 

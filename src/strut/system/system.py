@@ -28,6 +28,8 @@ class System:
     outputs: named observables.
     ledger: stored energies and powers.
     randoms, delays: random numbers used in resets, and delayed signals.
+    symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
+        stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
     exists is well formed. It is immutable: `using` and `dataclasses.replace` give variants.
@@ -45,6 +47,7 @@ class System:
     ledger: Ledger = field(default_factory=Ledger)
     randoms: tuple[Random, ...] = ()
     delays: tuple[Delay, ...] = ()
+    symmetry: Mapping[Any, Expression] = field(default_factory=dict)
     description: str = ""
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 

@@ -131,6 +131,12 @@ def validated(system: System) -> dict[str, Any]:
         "samples": samples,
         "outputs": outputs,
         "ledger": _checked_ledger(system.ledger, scope, merge),
+        "symmetry": {
+            n: scope.allow(
+                merge(v), f"the symmetry of '{n}'", "xzp", "left and right are exchanged in states and discrete states", sizes[n]
+            )
+            for n, v in _by_name(system.symmetry, sizes, f"the symmetry of system '{system.name}'").items()
+        },
     }
 
 

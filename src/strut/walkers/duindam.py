@@ -1,0 +1,164 @@
+"""Duindam's three walkers, free in the plane or in space, on rigid ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+
+from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
+from strut.mechanism import Mechanism, Tree, joints, observe
+from strut.mechanism.mechanism import Body
+from strut.system.quantity import Expression, Param
+from strut.system.system import System
+from strut.walkers.straight import ANGLE, on_foot, slope
+
+DEG3 = 0.05235987755982988
+FEET = ("foot_l", "foot_r")
+
+
+def compass_duindam() -> System:
+    """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x = `step_at` on."""
+    m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2"))
+    length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg")
+    mass = Param("leg_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="in the middle of each leg")
+    hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3))
+    left = m.body("leg_l", mass, (0, 0, length / 2))
+    m.joint("leg", on_foot(m), left, joints.revolute(ANGLE), initial=0.299294 - DEG3, rate=-1.072963, actuated=False)
+    hip = m.body("hip", hip_mass)
+    m.joint("hip_mount", left, hip, joints.fixed(), at=(0, 0, length))
+    right = m.body("leg_r", mass, (0, 0, -length / 2))
+    m.joint("hip", hip, right, joints.revolute(ANGLE), initial=-2 * 0.299294, rate=0.708407)
+    m.frame("foot_l", left)
+    m.frame("foot_r", right, (0, 0, -length))
+    step_at = Param("step_at", 1.5, "m", description="where the ground steps down")
+    step_down = Param("step_down", 0.0, "m", bounds=(-0.5, 0.5), description="by how much it does")
+    return rigid(
+        m,
+        FEET,
+        stairs([(step_at, -step_down.sym)], slope(DEG3)),
+        arm=_passing(),
+        fall=("hip", length / 2),
+        symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
+        description="Duindam's compass: point feet that land, hold and lift",
+    )
+
+
+def dribbel() -> System:
+    """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in the hip."""
+    m = Mechanism("dribbel", planar=True)
+    shank = Param("shank", 0.43, "m", bounds=(0.05, 5), description="length of the lower leg")
+    thigh = Param("thigh", 0.47, "m", bounds=(0.05, 5), description="length of the upper leg")
+    shank_mass = Param("shank_mass", 1.6, "kg", bounds=(1e-6, 1e3), description="of a pair of lower legs")
+    thigh_mass = Param("thigh_mass", 3.0, "kg", bounds=(1e-6, 1e3), description="of a pair of upper legs with half the hip")
+    shank_inertia = Param("shank_inertia", 0.059, "kg m^2", bounds=(0, 100), description="about its centre of mass")
+    thigh_inertia = Param("thigh_inertia", 0.108, "kg m^2", bounds=(0, 100), description="about its centre of mass")
+    com = Param("thigh_com", 0.35, "m", bounds=(0, 5), description="knee to centre of mass of the upper leg")
+    low = m.body("shank_l", shank_mass, (0, 0, shank / 2), shank_inertia)
+    high = m.body("thigh_l", thigh_mass, (0, 0, com), thigh_inertia)
+    high2 = m.body("thigh_r", thigh_mass, (0, 0, com - thigh.sym), thigh_inertia)
+    low2 = m.body("shank_r", shank_mass, (0, 0, -shank / 2), shank_inertia)
+    m.joint("ankle", on_foot(m), low, joints.revolute(ANGLE), initial=0.27 - DEG3, rate=-1.15, actuated=False)
+    m.joint("knee_l", low, high, joints.revolute((0.0, 1.0, 0.0)), at=(0, 0, shank), actuated=False)
+    m.joint("hip", high, high2, joints.revolute(ANGLE), at=(0, 0, thigh), initial=-0.54, rate=0.6)
+    m.joint("knee_r", high2, low2, joints.revolute(ANGLE), at=(0, 0, -thigh), actuated=False)
+    m.frame("foot_l", low)
+    m.frame("foot_r", low2, (0, 0, -shank))
+    m.frame("hip", high, (0, 0, thigh))
+    return rigid(
+        m,
+        FEET,
+        plane(slope(DEG3)),
+        arm=_passing(),
+        locks=[KneeLock("knee_l", "foot_l", locked=True), KneeLock("knee_r", "foot_r")],
+        fall=("hip", (shank + thigh) / 2),
+        symmetry=lambda tree: _led_by(
+            tree,
+            "foot_r",
+            {"ankle": ("ankle", "-knee_l", "hip", "knee_r"), "knee_l": ("knee_r",), "hip": ("-hip",), "knee_r": ("knee_l",)},
+        ),
+        description="Dribbel: knees that lock, one hip motor",
+    )
+
+
+def trunk_3d() -> System:
+    """Two straight legs and a trunk in space, all joined at the hip, with motors that turn each against the vertical."""
+    m = Mechanism("trunk_3d")
+    length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg, and of the trunk")
+    mass = Param("foot_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="of each foot")
+    hip_mass = Param("hip_mass", 3.0, "kg", bounds=(0, 1e3))
+    head_mass = Param("head_mass", 3.0, "kg", bounds=(1e-6, 1e3))
+    at: Body = m.world
+    for axis in "xyz":
+        carried = m.body(f"carried_{axis}")
+        m.joint(f"foot_{axis}", at, carried, joints.prismatic(axis), actuated=False)
+        at = carried
+    right = _limb(m, "leg_r", at, (0, 0, 0), mass, (0, 0, 0), (-0.25, -0.1), (1.0, 0.1))
+    upright = m.body("level_roll")
+    m.joint("level_roll", right, upright, joints.gear("leg_r_roll", -1.0, of=joints.revolute("x")), at=(0, 0, length))
+    hip = m.body("hip", hip_mass)
+    m.joint("level_pitch", upright, hip, joints.gear("leg_r_pitch", -1.0, of=joints.revolute("y")))
+    left = _limb(m, "leg_l", hip, (0, 0, 0), mass, (0, 0, -length.sym), (0.25, 0.1), (0.0, 0.0))
+    trunk = _limb(m, "trunk", hip, (0, 0, 0), head_mass, (0, 0, length), (0.0, 0.0), (0.0, 0.0))
+    m.frame("foot_r", right)
+    m.frame("foot_l", left, (0, 0, -length.sym))
+    m.frame("head", trunk, (0, 0, length))
+    return rigid(
+        m,
+        FEET,
+        plane(slope(0.0)),
+        arm=_passing(),
+        fall=("hip", length / 2),
+        symmetry=_mirrored,
+        description="two legs and a trunk in space, motors at the hip",
+    )
+
+
+def _limb(
+    m: Mechanism,
+    name: str,
+    parent: Body,
+    at: Expression,
+    mass: Expression,
+    com: Expression,
+    initial: tuple[float, float],
+    rate: tuple[float, float],
+) -> Body:
+    """A limb that pitches, and then rolls about its own forward axis."""
+    fork = m.body(f"{name}_fork")
+    m.joint(f"{name}_pitch", parent, fork, joints.revolute("y"), at=at, initial=initial[0], rate=rate[0])
+    limb = m.body(name, mass, com)
+    m.joint(f"{name}_roll", fork, limb, joints.revolute("x"), initial=initial[1], rate=rate[1])
+    return limb
+
+
+def _passing() -> dict:
+    """Straight legs scuff: a foot may land after it has been in front of the other, above the ground."""
+    return {"foot_l": ahead_of("foot_l", "foot_r"), "foot_r": ahead_of("foot_r", "foot_l")}
+
+
+def _led_by(tree: Tree, foot: str, angles: Mapping[str, tuple[str, ...]]) -> dict[str, ca.SX]:
+    """The same posture told from the other foot: its place first, then each angle as a sum of the old ones."""
+    place, speed = observe.position(tree, foot), observe.velocity(tree, foot)
+    found = {"foot_x": place[0], "foot_z": place[2], "foot_x_rate": speed[0], "foot_z_rate": speed[2]}
+    for name, terms in angles.items():
+        for suffix, vector, where in (("", tree.q, tree.q_of), ("_rate", tree.v, tree.v_of)):
+            total = ca.SX(0)
+            for term in terms:
+                value = vector[where[term.lstrip("-")].start]
+                total = total - value if term.startswith("-") else total + value
+            found[name + suffix] = total
+    return found
+
+
+def _mirrored(tree: Tree) -> dict[str, ca.SX]:
+    """Left and right legs exchanged in space: sideways motion changes sign."""
+    place, speed = observe.position(tree, "foot_l"), observe.velocity(tree, "foot_l")
+    found: dict[str, ca.SX] = {}
+    for k, (axis, sign) in enumerate((("x", 1), ("y", -1), ("z", 1))):
+        found |= {f"foot_{axis}": sign * place[k], f"foot_{axis}_rate": sign * speed[k]}
+    for name, other in (("leg_r", "leg_l"), ("leg_l", "leg_r"), ("trunk", "trunk")):
+        for angle, sign in (("pitch", 1), ("roll", -1)):
+            q, v = tree.q[tree.q_of[f"{other}_{angle}"].start], tree.v[tree.v_of[f"{other}_{angle}"].start]
+            found |= {f"{name}_{angle}": sign * q, f"{name}_{angle}_rate": sign * v}
+    return found

@@ -1,0 +1,87 @@
+"""Garcia's simplest walker: the compass gait in the limit of legs without mass."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from strut.system.event import Event
+from strut.system.ledger import Ledger
+from strut.system.quantity import Discrete, Param, State, time
+from strut.system.system import System
+
+
+def simplest() -> System:
+    """A mass at the hip, legs that weigh nothing but swing as if they did, point feet.
+
+    Angles are those of the slope: `stance` from its normal, positive where the hip is behind the foot; `hip` from the
+    stance leg to the swing leg. Legs may pass through the ground in mid-swing, as always in this model: the swing foot
+    can land only after it has been in front and above the ground.
+    """
+    leg = Param("leg", 1.0, "m", bounds=(1e-3, 10))
+    mass = Param("mass", 1.0, "kg", bounds=(1e-6, 1e3), description="at the hip")
+    g = Param("g", 1.0, "m/s^2", bounds=(1e-6, 100))
+    slope = Param("slope", 0.009, "rad", bounds=(0, 0.5), description="of the ground, positive downhill")
+    theta = State("stance", 0.20031090054425, "rad")
+    phi = State("hip", 2 * theta.value, "rad")
+    rate = State("stance_rate", -0.19983247300495, "rad/s")
+    hip_rate = State("hip_rate", -0.19983247300495 * (1 - _cos(2 * 0.20031090054425)), "rad/s")
+    x, z = Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")
+    armed, steps = Discrete("armed", 0.0), Discrete("steps", 0.0)
+    length, duration, struck = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s"), Discrete("struck_at", 0.0, "s")
+    pull = g.sym / leg.sym
+    s, c = ca.sin(theta.sym - slope.sym), ca.cos(theta.sym - slope.sym)
+    swing = ca.sin(phi.sym) * (rate.sym**2 - pull * c) + pull * s
+    gap = leg.sym * (ca.cos(theta.sym) - ca.cos(theta.sym - phi.sym))
+    ahead = leg.sym * (ca.sin(theta.sym - phi.sym) - ca.sin(theta.sym))
+    hip_x, hip_z = x.sym - leg.sym * s, z.sym + leg.sym * c
+    forward, up = ca.cos(slope.sym), -ca.sin(slope.sym)
+    turn = ca.cos(2 * theta.sym)
+    strike = {
+        theta.name: -theta.sym,
+        phi.name: -2 * theta.sym,
+        rate.name: turn * rate.sym,
+        hip_rate.name: turn * (1 - turn) * rate.sym,
+        x.name: x.sym + forward * ahead,
+        z.name: z.sym + up * ahead,
+        armed.name: ca.SX(0),
+        steps.name: steps.sym + 1,
+        length.name: ahead,
+        duration.name: time - struck.sym,
+        struck.name: time,
+    }
+    kinetic = mass.sym * (leg.sym * rate.sym) ** 2 / 2
+    normal = mass.sym * (g.sym * ca.cos(slope.sym) - leg.sym * (pull * s * ca.sin(theta.sym) + rate.sym**2 * ca.cos(theta.sym)))
+    low = leg.sym / 2 - leg.sym * ca.cos(theta.sym)
+    return System(
+        "simplest",
+        x=(theta, phi, rate, hip_rate),
+        z=(x, z, armed, steps, length, duration, struck),
+        p=(leg, mass, g, slope),
+        flow={theta: rate.sym, phi: hip_rate.sym, rate: pull * s, hip_rate: swing},
+        events=(
+            Event("clear", guard=ca.fmin(gap, ahead), when=1 - armed.sym, reset={armed: 1}),
+            Event("heel_strike", guard=-gap, when=armed.sym, reset=strike, priority=1),
+            Event("fall", guard=ca.if_else(theta.sym < 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
+            Event("sit", guard=ca.if_else(theta.sym >= 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
+            Event("take_off", guard=-normal, terminal=True, priority=3, description="the stance foot would pull"),
+        ),
+        outputs={
+            "hip_x": hip_x,
+            "hip_z": hip_z,
+            "stance_foot_x": x.sym,
+            "stance_foot_z": z.sym,
+            "swing_foot_x": hip_x + leg.sym * ca.sin(theta.sym - phi.sym - slope.sym),
+            "swing_foot_z": hip_z - leg.sym * ca.cos(theta.sym - phi.sym - slope.sym),
+            "com_x": hip_x,
+            "com_z": hip_z,
+            "clearance": gap,
+            "speed": ca.if_else(duration.sym > 0, length.sym / ca.fmax(duration.sym, 1e-12), 0),
+            "stance_normal": normal,
+        },
+        ledger=Ledger({"kinetic": kinetic, "gravity": mass.sym * g.sym * hip_z}),
+        description="the simplest walker: a hip mass on massless legs",
+    )
+
+
+def _cos(angle: float) -> float:
+    return float(ca.cos(angle))
