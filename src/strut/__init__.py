@@ -1,6 +1,6 @@
 """strut: describe a walking machine once; simulate, analyse, optimise, drive and export it."""
 
-from strut import linear, mechanism, view, walkers
+from strut import contact, linear, mechanism, view, walkers
 from strut.errors import StrutError
 from strut.export import export, export_functions, export_matlab
 from strut.mechanism import Mechanism, constraints, joints
@@ -45,6 +45,7 @@ __all__ = [
     "__version__",
     "compiled",
     "constraints",
+    "contact",
     "deg",
     "export",
     "export_functions",

@@ -12,7 +12,7 @@ import casadi as ca
 
 from strut.mechanism.tree import solve_ltdl
 
-SOFTNESS = 1e-7  # of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
+SOFTNESS = 1e-8  # of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
 CORRECTIONS = 2
 
 

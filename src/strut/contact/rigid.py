@@ -25,6 +25,7 @@ from strut.system.system import System
 TOUCHING = 1e-9  # [m]: contacts this near to the ground when another lands land with it
 PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
 CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
+SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
 AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
 RELEASES = ("force", "acceleration")
 
@@ -69,7 +70,8 @@ def rigid(
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
-    F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along the ground).
+    F_stick, and F_settle where it was said to stand, but moved; outputs F_gap, F_normal and F_friction (in space
+    F_friction_x and F_friction_y, along the ground).
     """
     made = _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
     return made.system(description, fall, symmetry)
@@ -350,7 +352,7 @@ class _Rigid:
             found.append(Event(f"{f.name}_caught", guard=-f.spot.gap - CAUGHT, when=(1 - on) * ready, reset=landing, priority=2))
             leave = {f.on.name: ca.SX(0)} | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
             leave |= {z.name: ca.SX(0) for z, lock in zip(self.locked, self.locks, strict=True) if lock.foot == f.name}
-            found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=leave, priority=3))
+            found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=leave, priority=3, eager=True))
             if f.armed is not None and f.arm is not None:
                 clear = ca.fmin(f.spot.gap, f.arm)
                 found.append(Event(f"{f.name}_clear", guard=clear, when=(1 - on) * (1 - f.armed.sym), reset={f.armed.name: ca.SX(1)}))
@@ -359,10 +361,31 @@ class _Rigid:
                     found.append(Event(f"{f.name}_scuff", guard=scuff, when=(1 - on) * (1 - f.armed.sym), terminal=True))
             if self.coulomb:
                 found += self._friction_events(f, force)
+            found.append(self._settling(k))
         for k, (lock, z) in enumerate(zip(self.locks, self.locked, strict=True)):
             reset = self._landing(None, lock=k) | {z.name: ca.SX(1)}
             found.append(Event(f"{lock.joint}_lock", guard=self.closure.phi[self.always + k], when=1 - z.sym, reset=reset))
         return found
+
+    def _settling(self, k: int) -> Event:
+        """A foot that is said to stand but moves, as where a run begins so or a push is sudden: it stops, or it slides."""
+        f = self.feet[k]
+        landing = self._landing(k)
+        across = ca.norm_2(self.u[list(f.tangents)]) if len(f.tangents) else ca.SX(0)
+        moves = ca.fabs(self.u[f.normal])
+        if f.slip is None:
+            moves = moves + across
+        else:
+            fast = ca.logic_and(across > SETTLED, ca.fabs(f.slip.sym) < 0.5)
+            moves = moves + ca.if_else(ca.fabs(f.slip.sym) < 0.5, across, 0)
+            way = self.u[list(f.tangents)] / ca.fmax(across, 1e-300)
+            gently = ca.fabs(self.u[f.normal]) < SETTLED
+            slides = {name: ca.if_else(gently, self._now(name), value) for name, value in landing.items()}
+            if f.way:
+                slides |= {d.name: ca.if_else(fast, way[i], slides[d.name]) for i, d in enumerate(f.way)}
+            slides[f.slip.name] = ca.if_else(fast, ca.SX(1) if f.way else way[0], slides[f.slip.name])
+            landing = slides
+        return Event(f"{f.name}_settle", guard=ca.if_else(f.on.sym, moves - SETTLED, -1), reset=landing, priority=0, eager=True)
 
     def _now(self, name: str) -> ca.SX:
         """The present value of a state that a landing changes."""
@@ -383,12 +406,12 @@ class _Rigid:
         else:
             size = ca.fabs(push)
             begin = {f.slip.name: -ca.sign(push)}
-            stops = -slip * moving
+            stops = -slip * moving - PARTING
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), size - mu * force[f.normal], -1)
         sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
         return [
-            Event(f"{f.name}_slide", guard=slides, reset=begin, priority=4),
-            Event(f"{f.name}_stick", guard=sticks, reset={f.slip.name: ca.SX(0)}, priority=4),
+            Event(f"{f.name}_slide", guard=slides, reset=begin, priority=4, eager=True),
+            Event(f"{f.name}_stick", guard=sticks, reset={f.slip.name: ca.SX(0)}, priority=5),
         ]
 
     # ---- together ----

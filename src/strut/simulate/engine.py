@@ -65,6 +65,8 @@ class Engine:
         self._refresh()
         self.g_size = np.abs(self.g)
         self.holds = np.array([self.g[i] > self._fuzz(i, self.r[i]) for i in range(ng)], dtype=bool)
+        for i, j in enumerate(low.tables["jump_of"]):
+            self.pending[j] = self.holds[i] and self.on[i] > 0 and low.tables["eager"][j]
         self._remember()
 
     # ---- the model's functions ----

@@ -249,7 +249,8 @@ def _provenance(system: System, options: Options, seed: int, begin: float, end: 
 def _tell_if_open(result: Trajectory) -> None:
     """Compare the books at the end of the run with those at its beginning; cheap, and enough to catch a wrong ledger."""
     gap, size = result.raw.balance
-    if not abs(gap) <= ROUNDING * size and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover:
+    smallest = result.provenance["options"]["atol"]
+    if not abs(gap) <= max(ROUNDING * size, smallest) and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover:
         warnings.warn(
             f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of {result.ledger.turnover:.3g} J are unexplained; "
             "either the ledger misses something or the step is too coarse (see trajectory.ledger)",

@@ -24,6 +24,7 @@ class Event:
         not fire. (To fire then too, make it part of the guard: if_else(flag > 0, guard, -1).)
     priority: of events at the same instant, the smallest number goes first.
     terminal: the run ends after the reset, with the event's name as its status.
+    eager: fires also where the guard is positive when a run begins: a foot that would pull lets go at once.
     loss: energy [J] that leaves the ledger in this event, by channel, from the state before it. Without it the change
         of stored energy is booked to a channel with the event's name, and nothing is checked.
     """
@@ -35,6 +36,7 @@ class Event:
     when: Expression | None = None
     priority: int = 0
     terminal: bool = False
+    eager: bool = False
     loss: Mapping[str, Expression] | None = None
     description: str = ""
 

@@ -199,6 +199,7 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX], flow: ca.SX)
         "jump_of": [k for _, k in sorted((j.guard, k) for k, j in enumerate(jumps) if j.guard >= 0)],
         "clock_of": [j.clock for j in jumps],
         "terminal": [int(getattr(j.source, "terminal", False)) for j in jumps],
+        "eager": [int(getattr(j.source, "eager", False)) for j in jumps],
         "draws_random": [uses_random(j) for j in jumps],
         "random_kind": [int(q.law == "normal") for q in system.randoms for _ in range(q.size)],
     }

@@ -6,16 +6,27 @@ from strut.mechanism import Mechanism
 from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
+from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.rimless_wheel import rimless_wheel
+from strut.walkers.simplest import simplest
 from strut.walkers.slip import slip
+from strut.walkers.straight import compass, round_foot
 from strut.walkers.van_der_pol import van_der_pol
 
 CATALOGUE: dict[str, Callable[..., System]] = {
     "bouncing-ball": bouncing_ball,
+    "compass": compass,
+    "compass-duindam": compass_duindam,
+    "dribbel": dribbel,
+    "kneed": kneed,
     "pendulum": pendulum,
     "rimless-wheel": rimless_wheel,
+    "round-foot": round_foot,
+    "simplest": simplest,
     "slip": slip,
+    "trunk-3d": trunk_3d,
     "van-der-pol": van_der_pol,
 }
 """Systems by the name the command line knows them."""
@@ -23,4 +34,20 @@ CATALOGUE: dict[str, Callable[..., System]] = {
 MECHANISMS: dict[str, Callable[..., Mechanism]] = {"coman": coman_mechanism}
 """Mechanisms by the name the command line knows them."""
 
-__all__ = ["CATALOGUE", "MECHANISMS", "bouncing_ball", "coman_mechanism", "pendulum", "rimless_wheel", "slip", "van_der_pol"]
+__all__ = [
+    "CATALOGUE",
+    "MECHANISMS",
+    "bouncing_ball",
+    "coman_mechanism",
+    "compass",
+    "compass_duindam",
+    "dribbel",
+    "kneed",
+    "pendulum",
+    "rimless_wheel",
+    "round_foot",
+    "simplest",
+    "slip",
+    "trunk_3d",
+    "van_der_pol",
+]

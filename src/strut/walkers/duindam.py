@@ -17,7 +17,7 @@ DEG3 = 0.05235987755982988
 FEET = ("foot_l", "foot_r")
 
 
-def compass_duindam() -> System:
+def compass_duindam(**values: float) -> System:
     """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x = `step_at` on."""
     m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2"))
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg")
@@ -41,10 +41,10 @@ def compass_duindam() -> System:
         fall=("hip", length / 2),
         symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
         description="Duindam's compass: point feet that land, hold and lift",
-    )
+    ).using(values)
 
 
-def dribbel() -> System:
+def dribbel(**values: float) -> System:
     """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in the hip."""
     m = Mechanism("dribbel", planar=True)
     shank = Param("shank", 0.43, "m", bounds=(0.05, 5), description="length of the lower leg")
@@ -78,10 +78,10 @@ def dribbel() -> System:
             {"ankle": ("ankle", "-knee_l", "hip", "knee_r"), "knee_l": ("knee_r",), "hip": ("-hip",), "knee_r": ("knee_l",)},
         ),
         description="Dribbel: knees that lock, one hip motor",
-    )
+    ).using(values)
 
 
-def trunk_3d() -> System:
+def trunk_3d(**values: float) -> System:
     """Two straight legs and a trunk in space, all joined at the hip, with motors that turn each against the vertical."""
     m = Mechanism("trunk_3d")
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg, and of the trunk")
@@ -111,7 +111,7 @@ def trunk_3d() -> System:
         fall=("hip", length / 2),
         symmetry=_mirrored,
         description="two legs and a trunk in space, motors at the hip",
-    )
+    ).using(values)
 
 
 def _limb(

@@ -9,7 +9,7 @@ from strut.system.system import System
 from strut.walkers.straight import ANGLE, hip_drive, level, on_foot, slope
 
 
-def kneed() -> System:
+def kneed(**values: float) -> System:
     """Thighs and shanks on point feet. The stance knee is locked; the swing knee bends after heel strike, locks
     plastically when it is straight, and stays locked through the next heel strike."""
     m = Mechanism("kneed", planar=True)
@@ -38,8 +38,8 @@ def kneed() -> System:
         "swing_foot",
         {"stance": "swing", "swing": "stance", "shank": "stance"},
         "hip",
-        (a1 + b1 + a2 + b2) / 2,
+        0.75 * (a1 + b1 + a2 + b2),
         [hip_drive()],
         [Lock("knee_strike", "swing", "shank")],
     )
-    return stepping(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet")
+    return stepping(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet").using(values)

@@ -10,7 +10,7 @@ from strut.system.quantity import Discrete, Param, State, time
 from strut.system.system import System
 
 
-def simplest() -> System:
+def simplest(**values: float) -> System:
     """A mass at the hip, legs that weigh nothing but swing as if they did, point feet.
 
     Angles are those of the slope: `stance` from its normal, positive where the hip is behind the foot; `hip` from the
@@ -51,7 +51,7 @@ def simplest() -> System:
     }
     kinetic = mass.sym * (leg.sym * rate.sym) ** 2 / 2
     normal = mass.sym * (g.sym * ca.cos(slope.sym) - leg.sym * (pull * s * ca.sin(theta.sym) + rate.sym**2 * ca.cos(theta.sym)))
-    low = leg.sym / 2 - leg.sym * ca.cos(theta.sym)
+    low = 0.75 * leg.sym - leg.sym * ca.cos(theta.sym)
     return System(
         "simplest",
         x=(theta, phi, rate, hip_rate),
@@ -80,7 +80,7 @@ def simplest() -> System:
         },
         ledger=Ledger({"kinetic": kinetic, "gravity": mass.sym * g.sym * hip_z}),
         description="the simplest walker: a hip mass on massless legs",
-    )
+    ).using(values)
 
 
 def _cos(angle: float) -> float:

@@ -41,7 +41,7 @@ def hip_drive() -> Between:
     )
 
 
-def compass() -> System:
+def compass(**values: float) -> System:
     """Goswami's compass gait: straight legs, point feet, a mass at the hip and one in each leg."""
     m = Mechanism("compass", planar=True)
     a = Param("a", 0.5, "m", bounds=(1e-3, 10), description="foot to centre of mass of a leg")
@@ -55,11 +55,11 @@ def compass() -> System:
     m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.323388558059, rate=-0.377373948907, actuated=False)
     m.frame("stance_foot", stance)
     m.frame("swing_foot", swing, (0, 0, -a - b))
-    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", (a + b) / 2, [hip_drive()])
-    return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet")
+    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", 0.75 * (a + b), [hip_drive()])
+    return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet").using(values)
 
 
-def round_foot() -> System:
+def round_foot(**values: float) -> System:
     """Straight legs that roll on arcs."""
     m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2"))
     radius = Param("radius", 0.2, "m", bounds=(0, 10), description="of the feet")
@@ -76,5 +76,5 @@ def round_foot() -> System:
     m.frame("stance_arc", stance)
     m.frame("swing_arc", swing, (0, 0, -centre))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
-    legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", centre / 2, [hip_drive()])
-    return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet")
+    legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()])
+    return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet").using(values)

@@ -1,7 +1,7 @@
 /* strut runtime: a run is a sequence of steps and jumps. `advance` does one of them and says which.
  *
  * No heap, no globals, no recursion: everything lives in the sim struct. A template, like strut_types.h; it needs the
- * model's functions (flow, guards, jump, ...) and the tables velocity_of, guard_of, jump_of, clock_of, terminal, ... */
+ * model's functions (flow, guards, jump, ...) and the tables velocity_of, guard_of, jump_of, clock_of, terminal, eager, ... */
 
 #ifndef STRUT_API
 #define STRUT_API STRUT_FN
@@ -112,6 +112,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     for (int i = 0; i < STRUT_NG; i++) {
         s->g_size[i] = STRUT_FABS(s->g[i]);
         s->holds[i] = s->g[i] > STRUT_(fuzz)(s, i, s->r[i]); /* one on zero that rises will fire at once */
+        if (s->holds[i] && s->on[i] > R(0) && STRUT_(eager)[STRUT_(jump_of)[i]]) s->pending[STRUT_(jump_of)[i]] = 1;
         s->fired[i] = -STRUT_MAX;
         s->gap[i] = R(0);
         s->shrinking[i] = s->chatter[i] = 0;
