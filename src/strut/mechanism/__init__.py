@@ -1,9 +1,11 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, human, joints, observe, urdf
+from strut.mechanism import constraints, human, joints, observe, shapes, urdf
 from strut.mechanism.assemble import system
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
+from strut.mechanism.mirror import Symmetry, symmetry
+from strut.mechanism.shapes import default_shapes
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
 
@@ -14,12 +16,16 @@ __all__ = [
     "Mechanism",
     "Pose",
     "Stop",
+    "Symmetry",
     "Tree",
     "constraints",
+    "default_shapes",
     "hamiltonian_system",
     "human",
     "joints",
     "observe",
+    "shapes",
+    "symmetry",
     "system",
     "urdf",
 ]

@@ -119,7 +119,7 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
             positions.append(State(name, value, unit))
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
-        if c.actuated and c.joint.kind != "free":
+        if c.actuated and c.joint.kind.removeprefix("mirrored ") != "free":
             for k, (name, unit) in enumerate(zip(velocity_names(c), _rate_units(c), strict=True)):
                 push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
                 base = c.name if c.joint.nv == 1 else name

@@ -6,7 +6,7 @@ say the same thing twice are found when the mechanism is assembled and left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,10 +31,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A named constraint; `rows` works it out on a tree."""
+    """A named constraint; `rows` works it out on a tree. kind and arguments: the function that made it, and what it was told."""
 
     name: str
     rows: Callable[[Tree], Rows] = field(repr=False)
+    kind: str = "general"
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def point(name: str, a: str, b: str = "world") -> Constraint:
@@ -45,7 +47,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
         K = _jacobian(tree, a)[3:, :] - _jacobian(tree, b)[3:, :]
         return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "point", {"a": a, "b": b})
 
 
 def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
@@ -64,7 +66,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
             rates.append(cross(w, u).T @ (wa - wb))  # d/dt (u . w)
         return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), ca.vertcat(met.K, *rates), ca.SX.zeros(5))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
 
 
 def weld(name: str, a: str, b: str = "world") -> Constraint:
@@ -78,7 +80,7 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
         K = Rb.T @ (_jacobian(tree, a)[:3, :] - _jacobian(tree, b)[:3, :])
         return Rows((*met.labels, "rx", "ry", "rz"), ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
 def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0) -> Constraint:
@@ -94,7 +96,7 @@ def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset:
         K[0, tree.v_of[first].start] = -sx(ratio)
         return Rows(("torque",), phi, K, ca.SX.zeros(1))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "coupled", {"first": first, "second": second, "ratio": ratio, "offset": offset})
 
 
 def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
@@ -108,7 +110,7 @@ def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
         K[0, tree.v_of[joint].start] = 1
         return Rows(("torque",), tree.q[tree.q_of[joint]] - path, K, ca.jacobian(path, time))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "prescribed", {"joint": joint, "motion": motion})
 
 
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
@@ -118,7 +120,7 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
     def rows(tree: Tree) -> Rows:
         return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "no_slip", {"frame": frame, "direction": direction})
 
 
 def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
@@ -134,7 +136,7 @@ def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expressi
         height = X.p[2] + r[2]
         return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "rolling", {"frame": frame, "axis": axis, "radius": radius})
 
 
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.shapes import Shape
 from strut.mechanism.spatial import Pose, vector
 from strut.system.quantity import Expression, Param, Quantity, check_name, known_symbol, sx
 
@@ -72,7 +74,7 @@ class Frame:
 
 @dataclass
 class Mechanism:
-    """A tree of bodies, built up by `body`, `joint` and `frame`.
+    """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
 
     Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the system.
     Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
@@ -86,6 +88,7 @@ class Mechanism:
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
+    shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
@@ -197,6 +200,32 @@ class Mechanism:
         self._new(constraint.name, self.constraints, "constraint")
         self.constraints[constraint.name] = constraint
         return constraint
+
+    def shape(self, body: Body, *shapes: Shape) -> None:
+        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
+        if self.bodies.get(body.name) is not body:
+            raise UnknownNameError(
+                f"a shape is given to '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
+            )
+        taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
+        self.shapes.setdefault(body.name, []).extend(taken)
+
+    def mirror(self, side: str = "_l") -> None:
+        """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose names end in `side`.
+
+        Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal coordinates on
+        both sides mean a mirrored posture, so that a hip which abducts for positive angles does so on both sides.
+        """
+        from strut.mechanism.mirror import add_mirror_image
+
+        add_mirror_image(self, side)
+
+    def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
+        """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
+        params = list(self.params.values())
+        numbers = [np.broadcast_to(q.check((p or {}).get(q.name, q.value)), (q.size,)) for q in params]
+        f = ca.Function("values", [ca.vertcat(*[q.sym for q in params], ca.SX(0, 1))], [sx(expression)])
+        return np.array(f(np.concatenate([*numbers, np.empty(0)])))
 
     # ---- symbols ----
 
