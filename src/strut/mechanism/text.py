@@ -1,0 +1,53 @@
+"""Names and numbers in the files of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from strut.errors import ModelError, StorageError
+
+
+def read(path: str | Path) -> str:
+    """The text of a file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise StorageError(f"cannot read {path}: it is no text in UTF-8") from error
+
+
+def xml(text: str, where: str) -> ElementTree.Element:
+    """The root element. Declarations of entities are refused: a model needs none, and nested ones exhaust memory."""
+    if "<!ENTITY" in text:
+        raise ModelError(f"{where} declares XML entities: write them out")
+    try:
+        return ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ModelError(f"{where} is not XML: {error}") from error
+
+
+def name_of(text: str) -> str:
+    """A foreign name as a name of ours: what is no letter, digit or _ becomes _."""
+    name = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
+    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+
+
+def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
+    """Between `least` and `most` finite numbers."""
+    needed = f"{least}" if least == most else f"{least} to {most}"
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError as error:
+        raise ModelError(f"{what} is '{text}': {needed} numbers are needed") from error
+    if not least <= len(values) <= most or not np.all(np.isfinite(values)):
+        raise ModelError(f"{what} is '{text}': {needed} finite numbers are needed")
+    return values
+
+
+def words(values: np.ndarray) -> str:
+    """Numbers, exactly, with spaces between them."""
+    return " ".join(repr(float(v)) for v in np.asarray(values).reshape(-1))
