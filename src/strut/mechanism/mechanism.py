@@ -266,8 +266,9 @@ class Mechanism:
     def _inertia(self, name: str, value: Expression) -> ca.SX:
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
-        if matrix is None and isinstance(value, (list, tuple, np.ndarray)) and np.shape(value) == (3, 3):
-            matrix = ca.SX(np.asarray(value, dtype=float))
+        rows = (list, tuple, np.ndarray)
+        if isinstance(value, rows) and len(value) == 3 and all(isinstance(row, rows) and len(row) == 3 for row in value):
+            matrix = ca.vertcat(*[ca.horzcat(*[self._take(entry, where) for entry in row]) for row in value])
         if matrix is not None:
             return ca.densify(self._take(matrix, where))
         items = [self._take(v, where) for v in value] if isinstance(value, (list, tuple, np.ndarray)) else [self._take(value, where)]

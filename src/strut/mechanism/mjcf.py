@@ -12,18 +12,8 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints, shapes, text
 from strut.mechanism.mechanism import Body, Mechanism, Stop
-from strut.mechanism.mjcf_read import (
-    HERE,
-    BodyRecord,
-    GeomRecord,
-    JointRecord,
-    Place,
-    Reader,
-    quat_of_rotation,
-    rotation,
-    rotation_of_quat,
-    shifted,
-)
+from strut.mechanism.mjcf_read import BodyRecord, GeomRecord, JointRecord, Reader
+from strut.mechanism.places import HERE, Place, quat_of_rotation, rotation, rotation_of_quat, shifted
 from strut.system.quantity import Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,6 +49,6 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
     return values
 
 
-def words(values: np.ndarray) -> str:
+def words(values: Any) -> str:
     """Numbers, exactly, with spaces between them."""
     return " ".join(repr(float(v)) for v in np.asarray(values).reshape(-1))
