@@ -1,6 +1,6 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, human, joints, mjcf, observe, shapes, urdf
+from strut.mechanism import constraints, human, joints, mjcf, modelfile, observe, shapes, urdf
 from strut.mechanism.assemble import system
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
@@ -24,6 +24,7 @@ __all__ = [
     "human",
     "joints",
     "mjcf",
+    "modelfile",
     "observe",
     "shapes",
     "symmetry",

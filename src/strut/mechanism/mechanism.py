@@ -147,6 +147,9 @@ class Mechanism:
             raise ModelError(f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the velocities")
         for value in (*((stop.low, stop.high, stop.stiffness, stop.damping) if stop else ()), *(joint.gear[1:] if joint.gear else ())):
             self._take(value, where)
+        q = ca.SX.sym("q", joint.nq)
+        X = joint.pose(q)
+        self.note_params(joint.S(q), X.R, X.p)
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
