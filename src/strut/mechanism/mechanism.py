@@ -251,7 +251,7 @@ class Mechanism:
 
     def note_params(self, *expressions: Expression) -> None:
         """Remember the parameters in expressions that also use other symbols: constraints, gains."""
-        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions])):
+        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
             owner = known_symbol(symbol)
             if isinstance(owner, Param):
                 self._note(owner)

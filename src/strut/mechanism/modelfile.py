@@ -39,7 +39,7 @@ from typing import Any
 
 import casadi as ca
 
-from strut.errors import ModelError
+from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints, shapes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.modelfile_write import dump
@@ -83,7 +83,8 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     except tomllib.TOMLDecodeError as error:
         raise ModelError(check_toml(text, where, error)) from error
     top = Table(data, (), text, where, {})
-    params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
+    with _at(top):
+        params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
     gravity = top.number("gravity", params.get("g"))
     m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
@@ -115,7 +116,7 @@ def _at(table: Table) -> Iterator[None]:
     """Errors of the mechanism itself say where in the file they come from."""
     try:
         yield
-    except ModelError as error:
+    except StrutError as error:
         raise error if table.where in str(error) else table.error(str(error)) from error
 
 

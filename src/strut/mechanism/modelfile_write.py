@@ -20,6 +20,7 @@ from strut.mechanism.shapes import Colour, Shape
 from strut.mechanism.spatial import AXES, axis_of, rotation_of_rpy, rpy_of_rotation
 from strut.system.quantity import Param, sx, time
 
+ROUNDING = 1e-15  # of the entries of a rotation
 SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
 
 
@@ -145,9 +146,10 @@ class _Writer:
             return []
         if ca.SX(R).is_constant():
             numbers = np.array(ca.DM(R))
-            rpy = rpy_of_rotation(numbers)
-            if np.abs(np.array(ca.DM(rotation_of_rpy(list(rpy)))) - numbers).max() < 1e-15:
-                return [f"rotation = {_list(_number(v) for v in rpy)}"]
+            for digits in (6, 12, 14, 17):  # the shortest that says it
+                rpy = np.round(rpy_of_rotation(numbers), digits)
+                if np.abs(np.array(ca.DM(rotation_of_rpy(list(rpy)))) - numbers).max() < ROUNDING:
+                    return [f"rotation = {_list(_number(v) for v in rpy)}"]
         return [f"rotation = {_list(self.value(R[k, :].T) for k in range(3))}"]
 
     def value(self, expression: Any, more: Mapping[str, ca.SX] | None = None) -> str:
