@@ -19,8 +19,8 @@ from strut.walkers import CATALOGUE
 
 
 def find_model(text: str) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a robot, FILE.urdf or FILE.urdf:fixed
-    (or :planar, :free)."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a mechanism: FILE.toml (our model files), FILE.xml
+    (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free)."""
     if text in CATALOGUE:
         return CATALOGUE[text]()
     path, _, name = text.partition(":")
@@ -28,7 +28,13 @@ def find_model(text: str) -> System:
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
         return mechanism.system(mechanism.urdf.load(path, base=name or "free"))
-    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME or FILE.urdf")
+    if path.endswith((".toml", ".xml")):
+        if name:
+            raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
+        return mechanism.system((mechanism.modelfile if path.endswith(".toml") else mechanism.mjcf).load(path))
+    raise UnknownNameError(
+        f"there is no model '{text}': {did_you_mean(text, list(CATALOGUE))}; or give FILE.py:NAME, FILE.toml, FILE.urdf or FILE.xml (MJCF)"
+    )
 
 
 def _from_file(path: Path, name: str) -> System:
