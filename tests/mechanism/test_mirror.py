@@ -225,6 +225,13 @@ def _replace(table, name, **fields):
     table[name] = replace(table[name], **fields)
 
 
+def _geared(m, leader):
+    """A wheel on each knee, but with the wrong ratio, or the wrong leader, on the right."""
+    for side, at, ratio in (("_l", "knee_l", 2.0), ("_r", leader, -2.0)):
+        wheel = m.body("wheel" + side, 0.1, inertia=0.1)
+        m.joint("gear" + side, m.bodies["shank" + side], wheel, joints.gear(at, ratio))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -239,6 +246,8 @@ def _replace(table, name, **fields):
         ),
         (lambda m: _replace(m.connections, "knee_r", joint=joints.prismatic("y")), "the motion of joint 'knee_r' \\(prismatic\\)"),
         (lambda m: _replace(m.bodies, "thigh_r", mass=ca.SX(8.1)), "the inertia of body 'thigh_r' is not the mirror image"),
+        (lambda m: _geared(m, "knee_r"), "joint 'gear_r' does not follow 'knee_r' as the mirror image of 'gear_l' follows 'knee_l'"),
+        (lambda m: _geared(m, "hip_r"), "joint 'gear_r' does not follow 'hip_r'"),
         (lambda m: m.mirror(), "has a body 'thigh_r' already"),
         (lambda m: m.mirror("_x"), "there is no side '_x' to mirror"),
         (lambda m: Mechanism("empty").mirror(), "'empty' has nothing to mirror"),

@@ -141,6 +141,10 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
             "link 'a' has an <inertial> without <inertia>",
         ),
         ('<robot name="r"><link name="a"><inertial><mass value="-1"/><inertia/></inertial></link></robot>', "body 'a' has mass -1 kg"),
+        (
+            '<robot name="r"><link name="a"><inertial><mass value="heavy"/><inertia/></inertial></link></robot>',
+            "the mass of link 'a' is 'heavy'",
+        ),
         (CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'), "joint 'j' has no <parent"),
     ],
 )

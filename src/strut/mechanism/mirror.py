@@ -166,6 +166,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             if swap(name) not in things:
                 raise ModelError(f"{what} '{name}' has no mirror image: there is no '{swap(name)}'")
     states: dict[str, Signed] = {}
+    found: dict[str, tuple[float, ...]] = {}
     for c in mechanism.connections.values():
         image = mechanism.connections[swap(c.name)]
         for here, there in ((c.parent, image.parent), (c.child, image.child)):
@@ -176,9 +177,21 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
         X = reflect_pose(c.X_PJ)
         both.check([X.R, X.p], [image.X_PJ.R, image.X_PJ.p], f"joint '{image.name}' is not where the mirror image of '{c.name}' is")
         signs, rates = both.signs(c, image)
+        found[c.name] = signs
         if not c.joint.gear:
             states |= dict(zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True))
             states |= dict(zip(velocity_names(c), zip(velocity_names(image), rates, strict=True), strict=True))
+    for c in mechanism.connections.values():
+        image = mechanism.connections[swap(c.name)]
+        if (c.joint.gear is None) != (image.joint.gear is None):
+            raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
+        if c.joint.gear and image.joint.gear:
+            (leader, ratio, offset), (other_leader, other_ratio, other_offset) = c.joint.gear, image.joint.gear
+            complaint = f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of '{c.name}' follows '{leader}'"
+            if swap(leader) != other_leader:
+                raise ModelError(complaint)
+            sign, lead = found[c.name][0], found[leader][0]
+            both.check([sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint)
     for body in mechanism.bodies.values() if inertias else ():
         other = mechanism.bodies[swap(body.name)]
         both.check(

@@ -34,8 +34,9 @@ def load(path: str | Path, stops: bool = False, symbolic_masses: bool = False, i
     say which joints have an input, their laws are not read; contacts, assets and sensors are left out.
 
     Coordinates are MuJoCo's, but for the order of quaternions (x, y, z, w) and the velocities of free joints, which are in the
-    body's axes. Several joints of one body become a chain with massless bodies BODY_JOINT between them. Where a joint is not at its
-    body's origin, our body has its frame at the joint, and a frame of the body's name is where MuJoCo's is.
+    body's axes. Several joints of one body become a chain with massless bodies between them, named after their joints; a body
+    without joint gets a fixed one of its own name. Where a joint is not at its body's origin, our body has its frame at the
+    joint, and a frame of the body's name is where MuJoCo's is.
     """
     return parse(text.read(path), stops, symbolic_masses, ignore, where=str(path))
 
@@ -85,6 +86,7 @@ class _Builder:
     def __init__(self, m: Mechanism, reader: Reader, stops: bool, symbolic: bool, driven: set[str] | None) -> None:
         self.m, self.reader, self.stops, self.symbolic, self.driven = m, reader, stops, symbolic, driven
         self.records = {record.name: record for record in reader.world.all()}
+        self.moving = {joint.name for record in self.records.values() for joint in record.joints}
         self.at: dict[str, Place] = {"world": HERE}  # MuJoCo's frame of a body in ours
         self.reference: dict[str, float] = {}  # coordinates of joints in the configuration that the file shows
 
@@ -93,7 +95,14 @@ class _Builder:
         if not record.joints:
             mount = X_parent @ record.X
             made = self._made(record, HERE)
-            self.m.joint(f"{record.name}_mount", parent, made, joints.fixed(), mount.p, _matrix(mount))
+            self.m.joint(
+                record.name if record.name not in self.moving else f"{record.name}_mount",
+                parent,
+                made,
+                joints.fixed(),
+                mount.p,
+                _matrix(mount),
+            )
             after = HERE
         elif any(j.kind == "free" for j in record.joints):
             made, after = self._free(record, parent), HERE
@@ -131,7 +140,9 @@ class _Builder:
     def _chain(self, record: BodyRecord, parent: Body, at: Place, last: Body, afters: list[Place]) -> None:
         """One joint after the other, massless bodies between them."""
         for joint, after in zip(record.joints, afters, strict=True):
-            child = last if joint is record.joints[-1] else self.m.body(f"{record.name}_{joint.name}")
+            child = last
+            if joint is not record.joints[-1]:
+                child = self.m.body(joint.name if joint.name not in self.records else f"{record.name}_{joint.name}")
             self._join(record, joint, parent, child, at @ shifted(_anchor(joint)))
             parent, at = child, after
 

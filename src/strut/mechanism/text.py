@@ -40,13 +40,19 @@ def name_of(text: str) -> str:
 def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
     """Between `least` and `most` finite numbers."""
     needed = f"{least}" if least == most else f"{least} to {most}"
+    plural = "number is" if most == 1 else "numbers are"
     try:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
-        raise ModelError(f"{what} is '{text}': {needed} numbers are needed") from error
+        raise ModelError(f"{what} is '{text}': {needed} {plural} needed") from error
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
-        raise ModelError(f"{what} is '{text}': {needed} finite numbers are needed")
+        raise ModelError(f"{what} is '{text}': {needed} finite {plural} needed")
     return values
+
+
+def number(text: str, what: str) -> float:
+    """One finite number."""
+    return float(numbers(text, 1, 1, what)[0])
 
 
 def words(values: Any) -> str:

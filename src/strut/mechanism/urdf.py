@@ -16,7 +16,7 @@ from strut.errors import ModelError, StorageError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
-from strut.mechanism.text import name_of, numbers, read, words, xml
+from strut.mechanism.text import name_of, number, numbers, read, words, xml
 from strut.mechanism.urdf_visual import add_visuals, visuals
 from strut.system.quantity import Expression, Param
 
@@ -155,7 +155,10 @@ class _Edge:
                 f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, fixed, floating, planar"
             )
         if self.mimic is not None:
-            ratio, offset = (float(self.mimic.get(key, default)) for key, default in (("multiplier", "1"), ("offset", "0")))
+            ratio, offset = (
+                number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
+                for key, default in (("multiplier", "1"), ("offset", "0"))
+            )
             made = joints.gear(name_of(str(self.mimic.get("joint"))), ratio, offset, of=made)
         return made
 
@@ -163,9 +166,9 @@ class _Edge:
 def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols) -> None:
     stop = None
     if stops and edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
-        low, high = (float(edge.limit.get(key, "0")) for key in ("lower", "upper"))
+        low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
         stop = Stop(low, high, STOP_STIFFNESS)
-    damping = float(edge.dynamics.get("damping", "0")) if edge.dynamics is not None else 0.0
+    damping = number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'") if edge.dynamics is not None else 0.0
     made = edge.motion()
     m.joint(
         name_of(edge.name),
@@ -205,8 +208,8 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
         )
     xyz, rpy = _origin(inertial)
-    value = float(mass.get("value", "0"))
-    entries = {key: float(inertia.get(key, "0")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    value = number(mass.get("value", "0"), f"the mass of link '{name}'")
+    entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     about_com = np.array(
         [
             [entries["ixx"], entries["ixy"], entries["ixz"]],
