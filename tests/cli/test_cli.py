@@ -152,6 +152,37 @@ def test_a_robot_from_urdf(capsys, tmp_path):
     assert "base 'glued' is unknown" in err
 
 
+def test_a_robot_from_a_model_file(capsys, tmp_path):
+    from tests.mechanism.test_modelfile import BIPED
+
+    code, out, _ = run(capsys, "run", str(BIPED), "-t", "0.3", "--set", "hip_spring=100", "--set", "hip_l=-30deg", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["ledger"]["residual"] < 1e-8
+    assert data["final"]["hip_l"] != pytest.approx(data["final"]["hip_r"])
+    (tmp_path / "leg.toml").write_text('[bodies.leg]\nmass = "2 * lenght"\n[parameters]\nlength = 1\n')
+    code, _, err = run(capsys, "run", str(tmp_path / "leg.toml"))
+    assert code == 2
+    assert "line 2: [bodies.leg] mass: 'lenght' is no parameter: did you mean 'length'?" in err
+    assert '    mass = "2 * lenght"\n                ^' in err  # under the name
+    code, _, err = run(capsys, "run", f"{BIPED}:left")
+    assert code == 2
+    assert "such a file holds one machine" in err
+
+
+def test_a_robot_from_mjcf(capsys, tmp_path):
+    (tmp_path / "arm.xml").write_text(
+        '<mujoco><worldbody><body name="arm"><joint name="elbow" axis="0 1 0"/><geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/>'
+        "</body></worldbody></mujoco>"
+    )
+    code, out, _ = run(capsys, "run", str(tmp_path / "arm.xml"), "-t", "0.2", "--json")
+    assert code == 0
+    assert json.loads(out)["final"]["elbow"] > 0.1  # it falls
+    code, _, err = run(capsys, "run", "arm.sdf")
+    assert code == 2
+    assert "FILE.toml, FILE.urdf or FILE.xml" in err
+
+
 def test_vectors_by_component(capsys, tmp_path):
     (tmp_path / "vec.py").write_text(
         "from strut import State, System\nq = State('q', [1.0, 2.0])\ns = System('s', x=[q], flow={q: -q.sym})\n"

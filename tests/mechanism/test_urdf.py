@@ -141,6 +141,10 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
             "link 'a' has an <inertial> without <inertia>",
         ),
         ('<robot name="r"><link name="a"><inertial><mass value="-1"/><inertia/></inertial></link></robot>', "body 'a' has mass -1 kg"),
+        (
+            '<robot name="r"><link name="a"><inertial><mass value="heavy"/><inertia/></inertial></link></robot>',
+            "the mass of link 'a' is 'heavy'",
+        ),
         (CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'), "joint 'j' has no <parent"),
     ],
 )
@@ -171,3 +175,26 @@ def test_joints_that_urdf_cannot_say():
     m.joint("s", m.world, m.body("b", 1.0, inertia=1.0), joints.helical("x", 0.1))
     with pytest.raises(ModelError, match="joint 's' is helical, which URDF cannot say"):
         urdf.dump(m)
+
+
+def test_lengths_and_inertias_can_stay_symbols():
+    """The same bias forces as with numbers, and the forces of another robot when the symbols are changed."""
+    plain = Tree(urdf.parse(ROBOT, base="fixed"))
+    m = urdf.parse(ROBOT, base="fixed", symbolic_masses=True, symbolic_lengths=True, symbolic_inertias=True)
+    tree = Tree(m)
+    params = {p.name: p for p in m.params.values()}
+    assert {"shoulder_at_y", "shoulder_at_z", "elbow_at_z", "upper_com_z", "base_com_x", "lower_inertia_yy", "base_inertia_xy"} <= set(
+        params
+    )
+    assert "elbow_at_x" not in params  # zeros stay zeros
+    symbols = ca.vertcat(*[p.sym for p in params.values()])
+    f = ca.Function("f", [tree.q, tree.v, symbols], [tree.bias])
+    g = ca.Function("g", [plain.q, plain.v, plain.mechanism.gravity], [plain.bias])
+    rng = np.random.default_rng(4)
+    q, v = rng.uniform(-1, 1, tree.nq), rng.standard_normal(tree.nv)
+    own = {name: float(p.value[0]) for name, p in params.items()}
+    np.testing.assert_allclose(np.array(f(q, v, list(own.values()))), np.array(g(q, v, 9.81)), atol=1e-12)
+    longer = Tree(urdf.parse(ROBOT.replace('xyz="0 0 -0.4"', 'xyz="0 0 -0.7"'), base="fixed"))
+    h = ca.Function("h", [longer.q, longer.v, longer.mechanism.gravity], [longer.bias])
+    changed = own | {"elbow_at_z": -0.7}
+    np.testing.assert_allclose(np.array(f(q, v, list(changed.values()))), np.array(h(q, v, 9.81)), atol=1e-12)

@@ -47,7 +47,7 @@ Model = Annotated[
     str,
     typer.Argument(
         help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function returning one) of your own; "
-        "or FILE.urdf (FILE.urdf:fixed) for a robot."
+        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's MJCF)."
     ),
 ]
 Settings = Annotated[

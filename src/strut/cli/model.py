@@ -20,8 +20,8 @@ from strut.walkers import CATALOGUE, MECHANISMS
 
 
 def find_model(text: str) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a robot, FILE.urdf or FILE.urdf:fixed
-    (or :planar, :free). What is a mechanism is assembled."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a mechanism: FILE.toml (our model
+    files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
     found = _find(text)
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
@@ -47,8 +47,12 @@ def _find(text: str) -> System | Mechanism:
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
         return mechanism.urdf.load(path, base=name or "free")
-    known = [*CATALOGUE, *MECHANISMS]
-    raise UnknownNameError(f"there is no model '{text}': {did_you_mean(text, known)}; or give FILE.py:NAME or FILE.urdf")
+    if path.endswith((".toml", ".xml")):
+        if name:
+            raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
+        return (mechanism.modelfile if path.endswith(".toml") else mechanism.mjcf).load(path)
+    known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
+    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:

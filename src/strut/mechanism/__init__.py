@@ -1,10 +1,12 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, human, joints, observe, urdf
+from strut.mechanism import constraints, human, joints, mjcf, modelfile, observe, shapes, urdf
 from strut.mechanism.assemble import system
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
+from strut.mechanism.mirror import Symmetry, symmetry
+from strut.mechanism.shapes import default_shapes
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
 
@@ -15,13 +17,19 @@ __all__ = [
     "Mechanism",
     "Pose",
     "Stop",
+    "Symmetry",
     "Tree",
     "constraints",
+    "default_shapes",
     "functions",
     "hamiltonian_system",
     "human",
     "joints",
+    "mjcf",
+    "modelfile",
     "observe",
+    "shapes",
+    "symmetry",
     "system",
     "urdf",
 ]

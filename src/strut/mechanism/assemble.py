@@ -243,7 +243,7 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
             positions.append(State(name, value, unit))
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
-        if c.actuated and c.joint.kind != "free":
+        if c.actuated and c.joint.kind.removeprefix("mirrored ") != "free":
             for k, (name, unit) in enumerate(push_names(c)):
                 inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
     return positions, velocities, inputs

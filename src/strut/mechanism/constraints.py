@@ -6,7 +6,7 @@ say the same thing twice are found when the mechanism is assembled and left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,10 +36,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A named constraint; `rows` works it out on a tree."""
+    """A named constraint; `rows` works it out on a tree. kind and arguments: the function that made it, and what it was told."""
 
     name: str
     rows: Callable[[Tree], Rows] = field(repr=False)
+    kind: str = "general"
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def point(name: str, a: str, b: str = "world") -> Constraint:
@@ -50,7 +52,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
         K = _jacobian(tree, a)[3:, :] - _jacobian(tree, b)[3:, :]
         return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3), _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "point", {"a": a, "b": b})
 
 
 def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
@@ -72,7 +74,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
         K = ca.vertcat(met.K, *rates)
         return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), K, ca.SX.zeros(5), _opposed(a, b, pushed))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
 
 
 def weld(name: str, a: str, b: str = "world") -> Constraint:
@@ -88,7 +90,7 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
         labels = (*met.labels, "rx", "ry", "rz")
         return Rows(labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
 def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0) -> Constraint:
@@ -104,7 +106,7 @@ def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset:
         K[0, tree.v_of[first].start] = -sx(ratio)
         return Rows(("torque",), phi, K, ca.SX.zeros(1))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "coupled", {"first": first, "second": second, "ratio": ratio, "offset": offset})
 
 
 def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
@@ -118,7 +120,7 @@ def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
         K[0, tree.v_of[joint].start] = 1
         return Rows(("torque",), tree.q[tree.q_of[joint]] - path, K, ca.jacobian(path, time))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "prescribed", {"joint": joint, "motion": motion})
 
 
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
@@ -129,7 +131,7 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
         pushed = ca.vertcat(ca.SX.zeros(3), observe.pose(tree, frame).R @ n)
         return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1), ((frame, pushed),))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "no_slip", {"frame": frame, "direction": direction})
 
 
 def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
@@ -145,7 +147,7 @@ def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expressi
         height = X.p[2] + r[2]
         return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3), ((frame, ca.vertcat(skew(r), ca.SX.eye(3))),))
 
-    return Constraint(name, rows)
+    return Constraint(name, rows, "rolling", {"frame": frame, "axis": axis, "radius": radius})
 
 
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import ModelError, did_you_mean
+from strut.mechanism.shapes import Capsule, capsule
 from strut.system.quantity import Expression, sx
 
 STATURE = {"male": 1.77, "female": 1.61}  # [m] of the mean subjects
@@ -43,6 +44,13 @@ class Segment:
     mass: ca.SX
     com: ca.SX
     inertia: ca.SX
+
+    def shape(self, colour: Any = None) -> Capsule:
+        """A capsule along the segment, as thick as a solid cylinder with its radius of gyration."""
+        upwards, forwards = self.name == "head", self.name == "foot"
+        end = (self.length, 0, 0) if forwards else (0, 0, self.length if upwards else -self.length)
+        gyration = SEGMENTS[self.name][5][0 if forwards else 1] * 1e-2
+        return capsule((0, 0, 0), end, 2**0.5 * gyration * self.length, colour)
 
 
 def segment(name: str, stature: Expression, mass: Expression, sex: str = "male", side: str = "right") -> Segment:

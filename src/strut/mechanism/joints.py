@@ -6,8 +6,9 @@ S(q) v, and q' = B(q) v. Everything else (S, its rate, B) follows, and may be gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -17,6 +18,9 @@ from strut.mechanism.spatial import (
     Pose,
     axis_of,
     quaternion_rate,
+    reflect,
+    reflect_pose,
+    reflect_twist,
     rotation,
     rotation_of_euler,
     rotation_of_quaternion,
@@ -32,7 +36,7 @@ class Joint:
 
     coordinates, velocities: suffixes of the names of q and v ('' for a single one); units: of each coordinate.
     pose: X(q). subspace: S(q), derived from the pose if absent (then v = q'). rate: B(q) v, if not v itself.
-    neutral: the q that means "not moved".
+    neutral: the q that means "not moved". arguments: what the function that made it was told, for files and mirror images.
     """
 
     kind: str
@@ -45,6 +49,7 @@ class Joint:
     neutral: tuple[float, ...] = ()
     rate_units: tuple[str, ...] = ()
     gear: tuple[str, Expression, Expression] | None = None  # (leading joint, ratio, offset)
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def nq(self) -> int:
@@ -103,19 +108,29 @@ def fixed() -> Joint:
 def revolute(axis: str | Sequence[float] = "y") -> Joint:
     """Rotation about an axis."""
     a = axis_of(axis)
-    return Joint("revolute", ("",), ("",), ("rad",), lambda q: Pose.at(rotation=rotation(a, q[0])), _columns(_angular(a)))
+    return Joint(
+        "revolute", ("",), ("",), ("rad",), lambda q: Pose.at(rotation=rotation(a, q[0])), _columns(_angular(a)), arguments={"axis": a}
+    )
 
 
 def prismatic(axis: str | Sequence[float] = "x") -> Joint:
     """Translation along an axis."""
     a = axis_of(axis)
-    return Joint("prismatic", ("",), ("",), ("m",), lambda q: Pose.at(a * q[0]), _columns(_linear(a)))
+    return Joint("prismatic", ("",), ("",), ("m",), lambda q: Pose.at(a * q[0]), _columns(_linear(a)), arguments={"axis": a})
 
 
 def helical(axis: str | Sequence[float] = "x", pitch: Expression = 0.0) -> Joint:
     """A screw: rotation about an axis and translation along it by `pitch` [m/rad]."""
     a, h = axis_of(axis), sx(pitch)
-    return Joint("helical", ("",), ("",), ("rad",), lambda q: Pose.at(a * (h * q[0]), rotation(a, q[0])), lambda q: ca.vertcat(a, h * a))
+    return Joint(
+        "helical",
+        ("",),
+        ("",),
+        ("rad",),
+        lambda q: Pose.at(a * (h * q[0]), rotation(a, q[0])),
+        lambda q: ca.vertcat(a, h * a),
+        arguments={"axis": a, "pitch": pitch},
+    )
 
 
 def cylindrical(axis: str | Sequence[float] = "x") -> Joint:
@@ -128,6 +143,7 @@ def cylindrical(axis: str | Sequence[float] = "x") -> Joint:
         ("rad", "m"),
         lambda q: Pose.at(a * q[1], rotation(a, q[0])),
         _columns(_angular(a), _linear(a)),
+        arguments={"axis": a},
     )
 
 
@@ -141,6 +157,7 @@ def universal(first: str | Sequence[float] = "x", second: str | Sequence[float] 
         ("rad", "rad"),
         lambda q: Pose.at(rotation=rotation(a, q[0]) @ rotation(b, q[1])),
         lambda q: ca.horzcat(_angular(rotation(b, q[1]).T @ a), _angular(b)),
+        arguments={"first": a, "second": b},
     )
 
 
@@ -168,6 +185,7 @@ def planar(normal: str = "y") -> Joint:
         pose,
         _columns(_linear(a), _linear(b), _angular(n)),
         rate,
+        arguments={"normal": normal},
     )
 
 
@@ -198,6 +216,7 @@ def spherical_euler(order: str = "zyx") -> Joint:
         tuple(f"{n}_rate" for n in names),
         ("rad",) * 3,
         lambda q: Pose.at(rotation=rotation_of_euler([q[0], q[1], q[2]], order)),
+        arguments={"order": order},
     )
 
 
@@ -239,6 +258,7 @@ def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joi
         base.neutral,
         base.rate_units,
         (leader, ratio, offset),
+        {"of": base},
     )
 
 
@@ -250,6 +270,40 @@ def custom(pose: Callable[[ca.SX], Pose], coordinates: Sequence[str], units: Seq
         raise ModelError(f"the transform of a custom joint returns {type(probe).__name__}: return a Pose")
     suffixes = ("",) if len(names) == 1 and names[0] == "" else tuple(f"{n}_rate" for n in names)
     return Joint("custom", names, suffixes, tuple(units) or ("",) * len(names), pose, neutral=tuple(neutral))
+
+
+def mirrored(joint: Joint) -> Joint:
+    """The joint seen in a mirror in the x-z plane: equal coordinates, and equal velocities, mean mirrored motion.
+
+    Positions and directions reflect, axes of rotation do so as pseudo-vectors: about y stays, about x and z turns round. A
+    hip that abducts for positive angles on the left then abducts for positive angles on the right.
+    """
+    if joint.gear:
+        leader, ratio, offset = joint.gear
+        return gear(leader, ratio, offset, of=mirrored(joint.arguments["of"]))
+    if joint.kind == "revolute":
+        return revolute(_numbers(-reflect(joint.arguments["axis"])))
+    if joint.kind == "prismatic":
+        return prismatic(_numbers(reflect(joint.arguments["axis"])))
+    if joint.kind == "helical":
+        return helical(_numbers(-reflect(joint.arguments["axis"])), -sx(joint.arguments["pitch"]))
+    if joint.kind == "universal":
+        return universal(*(_numbers(-reflect(joint.arguments[key])) for key in ("first", "second")))
+    if joint.kind == "fixed" or (joint.kind == "planar" and joint.arguments["normal"] == "y"):
+        return joint
+    if joint.kind.startswith("mirrored "):
+        return joint.arguments["of"]
+    return replace(
+        joint,
+        kind=f"mirrored {joint.kind}",
+        pose=lambda q: reflect_pose(joint.pose(q)),
+        subspace=lambda q: reflect_twist(joint.S(q)),
+        arguments={"of": joint},
+    )
+
+
+def _numbers(axis: ca.SX) -> tuple[float, ...]:
+    return tuple(float(v) + 0.0 for v in ca.vertsplit(ca.DM(axis)))  # + 0.0: no minus zero
 
 
 def _pulled(q: ca.SX, rate: ca.SX) -> ca.SX:
@@ -269,6 +323,7 @@ __all__ = [
     "free",
     "gear",
     "helical",
+    "mirrored",
     "planar",
     "prismatic",
     "revolute",

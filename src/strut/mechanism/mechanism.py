@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.shapes import Shape
 from strut.mechanism.spatial import Pose, vector
 from strut.system.quantity import Expression, Param, Quantity, check_name, known_symbol, sx
 
@@ -72,7 +74,7 @@ class Frame:
 
 @dataclass
 class Mechanism:
-    """A tree of bodies, built up by `body`, `joint` and `frame`.
+    """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
 
     Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the system.
     Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
@@ -86,6 +88,7 @@ class Mechanism:
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
+    shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
@@ -144,6 +147,9 @@ class Mechanism:
             raise ModelError(f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the velocities")
         for value in (*((stop.low, stop.high, stop.stiffness, stop.damping) if stop else ()), *(joint.gear[1:] if joint.gear else ())):
             self._take(value, where)
+        q = ca.SX.sym("q", joint.nq)
+        X = joint.pose(q)
+        self.note_params(joint.S(q), X.R, X.p)
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
@@ -198,6 +204,32 @@ class Mechanism:
         self.constraints[constraint.name] = constraint
         return constraint
 
+    def shape(self, body: Body, *shapes: Shape) -> None:
+        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
+        if self.bodies.get(body.name) is not body:
+            raise UnknownNameError(
+                f"a shape is given to '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
+            )
+        taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
+        self.shapes.setdefault(body.name, []).extend(taken)
+
+    def mirror(self, side: str = "_l") -> None:
+        """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose names end in `side`.
+
+        Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal coordinates on
+        both sides mean a mirrored posture, so that a hip which abducts for positive angles does so on both sides.
+        """
+        from strut.mechanism.mirror import add_mirror_image
+
+        add_mirror_image(self, side)
+
+    def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
+        """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
+        params = list(self.params.values())
+        numbers = [np.broadcast_to(q.check((p or {}).get(q.name, q.value)), (q.size,)) for q in params]
+        f = ca.Function("values", [ca.vertcat(*[q.sym for q in params], ca.SX(0, 1))], [sx(expression)])
+        return np.array(f(np.concatenate([*numbers, np.empty(0)])))
+
     # ---- symbols ----
 
     def _take(self, value: Expression, where: str) -> ca.SX:
@@ -219,7 +251,7 @@ class Mechanism:
 
     def note_params(self, *expressions: Expression) -> None:
         """Remember the parameters in expressions that also use other symbols: constraints, gains."""
-        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions])):
+        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
             owner = known_symbol(symbol)
             if isinstance(owner, Param):
                 self._note(owner)
@@ -237,8 +269,9 @@ class Mechanism:
     def _inertia(self, name: str, value: Expression) -> ca.SX:
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
-        if matrix is None and isinstance(value, (list, tuple, np.ndarray)) and np.shape(value) == (3, 3):
-            matrix = ca.SX(np.asarray(value, dtype=float))
+        rows = (list, tuple, np.ndarray)
+        if isinstance(value, rows) and len(value) == 3 and all(isinstance(row, rows) and len(row) == 3 for row in value):
+            matrix = ca.vertcat(*[ca.horzcat(*[self._take(entry, where) for entry in row]) for row in value])
         if matrix is not None:
             return ca.densify(self._take(matrix, where))
         items = [self._take(v, where) for v in value] if isinstance(value, (list, tuple, np.ndarray)) else [self._take(value, where)]

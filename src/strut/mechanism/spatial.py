@@ -187,6 +187,38 @@ def log_se3(X: Pose) -> ca.SX:
     return ca.vertcat(phi, (ca.SX.eye(3) - k / 2 + factor * (k @ k)) @ X.p)
 
 
+def reflect(v: ca.SX) -> ca.SX:
+    """A point or direction seen in a mirror in the x-z plane."""
+    return ca.vertcat(v[0], -v[1], v[2])
+
+
+def reflect_matrix(A: ca.SX) -> ca.SX:
+    """A rotation or an inertia seen in that mirror: what has one index y changes sign."""
+    return ca.vertcat(*[ca.horzcat(*[-A[i, j] if (i == 1) != (j == 1) else A[i, j] for j in range(3)]) for i in range(3)])
+
+
+def reflect_pose(X: Pose) -> Pose:
+    return Pose(reflect_matrix(X.R), reflect(X.p))
+
+
+def reflect_twist(v: ca.SX) -> ca.SX:
+    """A twist, or several as columns: angular velocities are pseudo-vectors."""
+    return ca.vertcat(-v[0, :], v[1, :], -v[2, :], v[3, :], -v[4, :], v[5, :])
+
+
+def rotation_of_rpy(rpy: Sequence[Expression]) -> ca.SX:
+    """Roll, pitch, yaw about fixed axes, which are yaw, pitch, roll about moving ones."""
+    return rotation_of_euler([rpy[2], rpy[1], rpy[0]], "zyx")
+
+
+def rpy_of_rotation(R: np.ndarray) -> np.ndarray:
+    """Roll, pitch and yaw [rad] of a numeric rotation."""
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:  # straight up or down: roll and yaw are one, call it yaw
+        return np.array([0.0, pitch, np.arctan2(-R[0, 1], R[1, 1])])
+    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+
+
 def screw(twist: Sequence[float] | np.ndarray) -> dict[str, Any]:
     """Axis direction, a point on it, rotation rate and translation rate of a numeric twist (Chasles)."""
     angular, linear = np.asarray(twist[:3], dtype=float), np.asarray(twist[3:], dtype=float)

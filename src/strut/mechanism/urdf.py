@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,8 +15,10 @@ import numpy as np
 from strut.errors import ModelError, StorageError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
-from strut.mechanism.spatial import rotation_of_euler
-from strut.system.quantity import Param, sx
+from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
+from strut.mechanism.text import name_of, number, numbers, read, words, xml
+from strut.mechanism.urdf_visual import add_visuals, visuals
+from strut.system.quantity import Expression, Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
 BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
@@ -27,27 +30,29 @@ def load(
     loops: str | Path | Mapping[str, Any] | None = None,
     symbolic_masses: bool = False,
     stops: bool = False,
+    symbolic_lengths: bool = False,
+    symbolic_inertias: bool = False,
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
     base: how the root link hangs on the world: 'free', 'fixed' or 'planar'; a root called 'world' is the world.
     loops: closures that URDF cannot say: a TOML file, or a mapping, with tables [NAME] of kind = 'point', 'hinge' or
         'weld', a = 'LINK', b = 'LINK', a_at and b_at = [x, y, z], axis = [x, y, z].
-    symbolic_masses: every mass becomes a parameter LINK_mass.
     stops: joint limits become soft end stops.
+    symbolic_masses: every mass becomes a parameter LINK_mass.
+    symbolic_lengths: of the places of joints and centres of mass, every component that is not zero becomes a parameter, such as
+        knee_at_z or shank_com_z.
+    symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
+
+    <visual> becomes the shapes of bodies; files of meshes are named, not read.
     """
-    path = Path(path)
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
     table = loops
     if isinstance(loops, (str, Path)):
         try:
             table = tomllib.loads(Path(loops).read_text())
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    return parse(text, base, table, symbolic_masses, stops, where=str(path))  # type: ignore[arg-type]
+    return parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias)  # type: ignore[arg-type]
 
 
 def parse(
@@ -57,20 +62,20 @@ def parse(
     symbolic_masses: bool = False,
     stops: bool = False,
     where: str = "URDF",
+    symbolic_lengths: bool = False,
+    symbolic_inertias: bool = False,
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise ModelError(f"{where} is not XML: {error}") from error
+    root = xml(text, where)
     if root.tag != "robot":
         raise ModelError(f"{where} begins with <{root.tag}>: a URDF begins with <robot>")
     if base not in BASES:
         raise ModelError(f"base '{base}' is unknown: {did_you_mean(base, list(BASES))}")
-    m = Mechanism(_name(root.get("name", "robot")))
+    m = Mechanism(name_of(root.get("name", "robot")))
+    symbols = _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias)
     links = {str(link.get("name")): link for link in root.findall("link")}
     edges = [_Edge(element, where) for element in root.findall("joint")]
-    bodies = {name: m.world if name == "world" else _body(m, name, link, symbolic_masses, where) for name, link in links.items()}
+    bodies = {name: m.world if name == "world" else _body(m, name, link, symbols, where) for name, link in links.items()}
     for edge in edges:
         for link in (edge.parent, edge.child):
             if link not in links:
@@ -85,10 +90,34 @@ def parse(
     if roots[0] != "world":
         m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
     for edge in _in_order(edges, roots[0], where):
-        _join(m, edge, bodies, stops)
+        _join(m, edge, bodies, stops, symbols)
+    for name, element in links.items():
+        m.shape(bodies[name], *visuals(element, root, where))
     for name, loop in (loops or {}).items():
         _close(m, name, loop, bodies)
     return m
+
+
+@dataclass(frozen=True)
+class _Symbols:
+    """Which numbers become parameters."""
+
+    masses: bool
+    lengths: bool
+    inertias: bool
+
+    def mass(self, link: str, value: float) -> Expression:
+        return Param(f"{name_of(link)}_mass", value, "kg", bounds=(0, 1e6)) if self.masses else value
+
+    def place(self, name: str, values: np.ndarray) -> list[Expression]:
+        """Zeros stay zeros: they cost nothing."""
+        return [Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v) for axis, v in zip("xyz", values, strict=True)]
+
+    def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
+        if not self.inertias:
+            return I
+        entries = {"xx": I[0, 0], "xy": I[0, 1], "xz": I[0, 2], "yy": I[1, 1], "yz": I[1, 2], "zz": I[2, 2]}
+        return [Param(f"{name_of(link)}_inertia_{key}", v, "kg m^2") if v else 0.0 for key, v in entries.items()]
 
 
 class _Edge:
@@ -101,7 +130,9 @@ class _Edge:
         self.child = _link(element, "child", self.name, where)
         self.xyz, self.rpy = _origin(element)
         axis = element.find("axis")
-        self.axis = _numbers(axis.get("xyz"), 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
+        self.axis = (
+            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
+        )
         self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
 
     def motion(self) -> joints.Joint:
@@ -124,24 +155,27 @@ class _Edge:
                 f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, fixed, floating, planar"
             )
         if self.mimic is not None:
-            ratio, offset = (float(self.mimic.get(key, default)) for key, default in (("multiplier", "1"), ("offset", "0")))
-            made = joints.gear(_name(str(self.mimic.get("joint"))), ratio, offset, of=made)
+            ratio, offset = (
+                number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
+                for key, default in (("multiplier", "1"), ("offset", "0"))
+            )
+            made = joints.gear(name_of(str(self.mimic.get("joint"))), ratio, offset, of=made)
         return made
 
 
-def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool) -> None:
+def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols) -> None:
     stop = None
     if stops and edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
-        low, high = (float(edge.limit.get(key, "0")) for key in ("lower", "upper"))
+        low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
         stop = Stop(low, high, STOP_STIFFNESS)
-    damping = float(edge.dynamics.get("damping", "0")) if edge.dynamics is not None else 0.0
+    damping = number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'") if edge.dynamics is not None else 0.0
     made = edge.motion()
     m.joint(
-        _name(edge.name),
+        name_of(edge.name),
         bodies[edge.parent],
         bodies[edge.child],
         made,
-        at=edge.xyz,
+        at=symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
         rotation=_rotation(edge.rpy),
         damping=damping if damping and made.nv else None,
         stop=stop,
@@ -164,18 +198,18 @@ def _in_order(edges: list[_Edge], root: str, where: str) -> list[_Edge]:
     return order
 
 
-def _body(m: Mechanism, name: str, link: ElementTree.Element, symbolic: bool, where: str) -> Body:
+def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols, where: str) -> Body:
     inertial = link.find("inertial")
     if inertial is None:
-        return m.body(_name(name))
+        return m.body(name_of(name))
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
         raise ModelError(
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
         )
     xyz, rpy = _origin(inertial)
-    value = float(mass.get("value", "0"))
-    entries = {key: float(inertia.get(key, "0")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    value = number(mass.get("value", "0"), f"the mass of link '{name}'")
+    entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     about_com = np.array(
         [
             [entries["ixx"], entries["ixy"], entries["ixz"]],
@@ -184,7 +218,10 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbolic: bool, wh
         ]
     )
     R = np.array(ca.DM(_rotation(rpy)))
-    return m.body(_name(name), Param(f"{_name(name)}_mass", value, "kg", bounds=(0, 1e6)) if symbolic else value, xyz, R @ about_com @ R.T)
+    about = R @ about_com @ R.T
+    return m.body(
+        name_of(name), symbols.mass(name, value), symbols.place(f"{name_of(name)}_com", xyz), symbols.inertia(name, (about + about.T) / 2)
+    )
 
 
 def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str, Body]) -> None:
@@ -198,11 +235,11 @@ def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str
         if link not in bodies and link != "world":
             raise ModelError(f"loop '{name}' closes on {side} = '{link}', which is no link: {did_you_mean(str(link), list(bodies))}")
         body = m.world if link == "world" else bodies[str(link)]
-        frames.append(m.frame(f"{_name(name)}_{side}", body, tuple(loop.get(f"{side}_at", (0, 0, 0)))).name)
+        frames.append(m.frame(f"{name_of(name)}_{side}", body, tuple(loop.get(f"{side}_at", (0, 0, 0)))).name)
     if kind == "hinge":
-        m.constrain(constraints.hinge(_name(name), frames[0], frames[1], loop.get("axis", "y")))
+        m.constrain(constraints.hinge(name_of(name), frames[0], frames[1], loop.get("axis", "y")))
     else:
-        m.constrain(kinds[str(kind)](_name(name), frames[0], frames[1]))
+        m.constrain(kinds[str(kind)](name_of(name), frames[0], frames[1]))
 
 
 def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str:
@@ -217,44 +254,28 @@ def _origin(element: ElementTree.Element) -> tuple[np.ndarray, np.ndarray]:
     if origin is None:
         return np.zeros(3), np.zeros(3)
     what = f"the origin of '{element.get('name', element.tag)}'"
-    return _numbers(origin.get("xyz"), 3, what), _numbers(origin.get("rpy"), 3, what)
-
-
-def _numbers(text: str | None, count: int, what: str) -> np.ndarray:
-    try:
-        values = np.array([float(word) for word in (text or "0 " * count).split()])
-    except ValueError as error:
-        raise ModelError(f"{what} is '{text}': {count} numbers are needed") from error
-    if len(values) != count or not np.all(np.isfinite(values)):
-        raise ModelError(f"{what} is '{text}': {count} finite numbers are needed")
-    return values
+    return numbers(origin.get("xyz", "0 0 0"), 3, 3, what), numbers(origin.get("rpy", "0 0 0"), 3, 3, what)
 
 
 def _rotation(rpy: np.ndarray) -> ca.SX:
-    """Roll, pitch, yaw about fixed axes are yaw, pitch, roll about moving ones."""
-    return ca.SX(ca.DM(rotation_of_euler([rpy[2], rpy[1], rpy[0]], "zyx"))) if np.any(rpy) else ca.densify(ca.SX.eye(3))
-
-
-def _name(text: str) -> str:
-    """A URDF name as a name of ours: what is no letter, digit or _ becomes _."""
-    name = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
-    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+    return ca.SX(ca.DM(rotation_of_rpy(list(rpy)))) if np.any(rpy) else ca.densify(ca.SX.eye(3))
 
 
 # ---- writing ----
 
 
 def dump(mechanism: Mechanism) -> str:
-    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused."""
+    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused; shapes become
+    <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left out."""
     robot = ElementTree.Element("robot", name=mechanism.name)
     for body in mechanism.bodies.values():
         link = ElementTree.SubElement(robot, "link", name=body.name)
-        mass = _value(mechanism, body.mass)[0, 0]
+        mass = mechanism.values(body.mass)[0, 0]
         if mass:
             inertial = ElementTree.SubElement(link, "inertial")
-            ElementTree.SubElement(inertial, "origin", xyz=_words(_value(mechanism, body.com)), rpy="0 0 0")
+            ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
             ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
-            I = _value(mechanism, body.about_com)  # noqa: E741
+            I = mechanism.values(body.about_com)  # noqa: E741
             ElementTree.SubElement(
                 inertial,
                 "inertia",
@@ -270,6 +291,7 @@ def dump(mechanism: Mechanism) -> str:
                     )
                 },
             )
+        add_visuals(mechanism, body.name, link)
     for c in mechanism.connections.values():
         kind = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar"}.get(
             c.joint.kind
@@ -281,39 +303,24 @@ def dump(mechanism: Mechanism) -> str:
         joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
         ElementTree.SubElement(joint, "parent", link=c.parent.name)
         ElementTree.SubElement(joint, "child", link=c.child.name)
-        ElementTree.SubElement(joint, "origin", xyz=_words(_value(mechanism, c.X_PJ.p)), rpy=_words(_angles(_value(mechanism, c.X_PJ.R))))
+        ElementTree.SubElement(
+            joint, "origin", xyz=words(mechanism.values(c.X_PJ.p)), rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R)))
+        )
         if kind in ("continuous", "prismatic"):
-            S = _value(mechanism, c.joint.S(ca.SX.zeros(1)))
-            ElementTree.SubElement(joint, "axis", xyz=_words(S[:3] if kind == "continuous" else S[3:]))
+            S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
+            ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
         if kind == "prismatic":
             ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
         if c.damping is not None:
-            ElementTree.SubElement(joint, "dynamics", damping=repr(float(_value(mechanism, c.damping)[0, 0])))
+            ElementTree.SubElement(joint, "dynamics", damping=repr(float(mechanism.values(c.damping)[0, 0])))
         if c.joint.gear:
             leader, ratio, offset = c.joint.gear
             ElementTree.SubElement(
                 joint,
                 "mimic",
                 joint=leader,
-                multiplier=repr(float(_value(mechanism, ratio)[0, 0])),
-                offset=repr(float(_value(mechanism, offset)[0, 0])),
+                multiplier=repr(float(mechanism.values(ratio)[0, 0])),
+                offset=repr(float(mechanism.values(offset)[0, 0])),
             )
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
-
-
-def _value(mechanism: Mechanism, expression: Any) -> np.ndarray:
-    params = list(mechanism.params.values())
-    f = ca.Function("value", [ca.vertcat(*[p.sym for p in params], ca.SX(0, 1))], [sx(expression)])
-    return np.array(f(np.concatenate([p.value for p in params] or [np.empty(0)])))
-
-
-def _words(values: np.ndarray) -> str:
-    return " ".join(repr(float(v)) for v in np.asarray(values).reshape(-1))
-
-
-def _angles(R: np.ndarray) -> np.ndarray:
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:  # straight up or down: roll and yaw are one, call it yaw
-        return np.array([0.0, pitch, np.arctan2(-R[0, 1], R[1, 1])])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
