@@ -34,7 +34,7 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
 
 
-def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 10.0, project: Expression | None = None) -> System:
+def system(mechanism: Mechanism, description: str = "", stabilise: Expression = 30.0, project: Expression | None = None) -> System:
     """The mechanism as a system.
 
     States are the joints' coordinates and velocities; every actuated joint has an input NAME_torque (or NAME_force), a
