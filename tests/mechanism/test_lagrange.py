@@ -166,7 +166,7 @@ def test_duindams_compass():
         agree(M, upper + np.triu(upper, 1).T)
         coriolis = np.array([m * np.sin(q4) * v3 * v4 + m / 2 * np.sin(q4) * v4**2, -m / 2 * np.sin(q4) * v3**2])
         low = m / 2 * g * np.sin(both - slope)
-        agree(bias[2:].reshape(-1), coriolis + [-g * top * np.sin(q3 - slope) + low, low])
+        agree(bias[2:].reshape(-1), coriolis + np.array([-g * top * np.sin(q3 - slope) + low, low]))
         agree(bias[:2].reshape(-1) - _foot_coriolis(q, v, m, top), total * g * np.array([-np.sin(slope), np.cos(slope)]))
 
 
