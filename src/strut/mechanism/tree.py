@@ -13,9 +13,9 @@ from functools import cached_property
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism.inertia import Inertia
+from strut.mechanism.inertia import Inertia, symmetric
 from strut.mechanism.mechanism import Connection, Mechanism
-from strut.mechanism.spatial import Pose, bracket, cross
+from strut.mechanism.spatial import Pose, bracket, cross, skew
 from strut.system.quantity import sx
 
 
@@ -248,13 +248,12 @@ class Tree:
                 both = solve_ltdl(D, ca.horzcat(U.T, rest))
                 gain, push = both[:, :6], both[:, 6]
                 kept[k] = (U, D, rest)
-                passed = inertias[k] - U @ gain
+                passed = symmetric(inertias[k] - U @ gain)
                 force = biases[k] + passed @ turning[k] + U @ push
             else:
                 force = biases[k] + passed @ turning[k]
             if node.parent >= 0:
-                adjoint = node.X.inverse().adjoint()
-                inertias[node.parent] = inertias[node.parent] + adjoint.T @ passed @ adjoint
+                inertias[node.parent] = inertias[node.parent] + _carried(passed, node.X)
                 biases[node.parent] = biases[node.parent] + node.X.wrench(force)
         rates: list[ca.SX] = []
         result = [ca.SX(0)] * self.nv
@@ -293,6 +292,16 @@ def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
     return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
 
 
+def _carried(inertia: ca.SX, X: Pose) -> ca.SX:
+    """A symmetric 6 x 6 inertia, seen from the outer frame of `X`."""
+    p, R = skew(X.p), X.R
+    linear = symmetric(R @ inertia[3:, 3:] @ R.T)
+    mixed = R @ inertia[:3, 3:] @ R.T
+    moved = mixed + p @ linear
+    angular = symmetric(R @ inertia[:3, :3] @ R.T + p @ mixed.T - moved @ p)
+    return ca.vertcat(ca.horzcat(angular, moved), ca.horzcat(moved.T, linear))
+
+
 def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], block: ca.SX) -> None:
     for i, r in enumerate(rows):
         for j, c in enumerate(columns):
@@ -305,18 +314,20 @@ def solve_ltdl(A: ca.SX, b: ca.SX) -> ca.SX:
     n = A.shape[0]
     H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
     x = [b[i, :] for i in range(n)]
+    inverse = [ca.SX(0)] * n
     for k in reversed(range(n)):
+        inverse[k] = 1 / H[k][k]  # dividing once: a division takes as long as eight products
         for i in reversed(range(k)):
             if H[k][i].is_zero():
                 continue
-            a = H[k][i] / H[k][k]
+            a = H[k][i] * inverse[k]
             for j in range(i + 1):
                 if not H[k][j].is_zero():
                     H[i][j] = H[i][j] - a * H[k][j]
             x[i] = x[i] - a * x[k]
             H[k][i] = a
     for k in range(n):
-        x[k] = x[k] / H[k][k]
+        x[k] = x[k] * inverse[k]
         for j in range(k):
             if not H[k][j].is_zero():
                 x[k] = x[k] - H[k][j] * x[j]
