@@ -2,6 +2,7 @@
 
 from strut.mechanism import constraints, human, joints, observe, urdf
 from strut.mechanism.assemble import system
+from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
 from strut.mechanism.spatial import Pose
@@ -16,6 +17,7 @@ __all__ = [
     "Stop",
     "Tree",
     "constraints",
+    "forward_derivatives",
     "hamiltonian_system",
     "human",
     "joints",
