@@ -52,8 +52,8 @@ def planar_chain(n: int) -> Mechanism:
     return m
 
 
-def functions(m: Mechanism, names: tuple[str, ...] = WANTED) -> dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]:
-    """Ours: q, v and a third vector as rows of states, one row of results each."""
+def functions(m: Mechanism, names: tuple[str, ...] = WANTED) -> dict[str, Ours]:
+    """Ours, by name."""
     tree = Tree(m)
     third = ca.SX.sym("third", tree.nv)
     wanted: dict[str, Callable[[], ca.SX]] = {
@@ -61,16 +61,38 @@ def functions(m: Mechanism, names: tuple[str, ...] = WANTED) -> dict[str, Callab
         "mass matrix": lambda: ca.vec(tree.mass_matrix),
         "forward dynamics": lambda: tree.forward(third),
     }
-    found = {}
-    for name in names:
-        expression = wanted[name]()
+    return {name: Ours(m, tree, third, wanted[name]()) for name in names}
+
+
+class Ours:
+    """An expression of q, v and a third vector, compiled."""
+
+    def __init__(self, m: Mechanism, tree: Tree, third: ca.SX, expression: ca.SX) -> None:
         q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
         bound = ca.substitute([expression], [tree.q, tree.v, third], [q.sym, v.sym, a.sym])[0]
         params = list(m.params.values())
-        model = compiled(System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound}))
-        p = np.concatenate([param.value for param in params])
-        found[name] = lambda Q, V, A, model=model, p=p: model.evaluate("outputs", np.zeros(len(Q)), np.hstack([Q, V, A]), [], [], p)
-    return found
+        self.model = compiled(System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound}))
+        self.p = np.concatenate([param.value for param in params] or [np.empty(0)])
+        self.parts = np.cumsum([tree.nq, tree.nv])
+
+    def at(self, Q: np.ndarray, V: np.ndarray, A: np.ndarray) -> np.ndarray:
+        """A row of results for each row of states, in one call."""
+        return self.model.evaluate("outputs", np.zeros(len(Q)), np.hstack([Q, V, A]), [], [], self.p)
+
+    def each(self, Q: np.ndarray, V: np.ndarray, A: np.ndarray) -> Callable[[], list[np.ndarray]]:
+        """The same by one call for each state."""
+        call = self.model.caller("outputs", self.p)
+        q_of, v_of, a_of = np.split(call.x, self.parts)
+        rows = list(zip(Q, V, A, strict=True))
+
+        def run() -> list[np.ndarray]:
+            out = []
+            for q, v, a in rows:
+                q_of[:], v_of[:], a_of[:] = q, v, a
+                out.append(call().copy())
+            return out
+
+        return run
 
 
 def states(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -186,10 +208,10 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
             peers["MuJoCo"] = MuJoCo(text, tree, Q, V, A)
     sections = []
     for name, f in ours.items():
-        mine = f(Q, V, A)
+        mine = f.at(Q, V, A)
         contenders = [
-            Contender("strut", "compiled", lambda f=f: f(Q, V, A)),
-            Contender("strut", "compiled, one state a call", lambda f=f: [f(q, v, a) for q, v, a in zip(*_rows(Q, V, A), strict=True)]),
+            Contender("strut", "all states in a call", lambda f=f: f.at(Q, V, A)),
+            Contender("strut", "one state a call", f.each(Q, V, A)),
         ]
         for who, peer in peers.items():
             call = peer.calls()[name] if peer else None
@@ -202,11 +224,6 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
         rows = tuple(Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note) for r in measure(contenders, effort))
         sections.append(Section(f"{title}: {name}, per state", "relative, against strut", rows))
     return sections
-
-
-def _rows(*arrays: np.ndarray) -> list[list[np.ndarray]]:
-    """Each state as a table of one row."""
-    return [[row[None] for row in array] for array in arrays]
 
 
 def _humanoid(effort: Effort) -> list[Section]:
