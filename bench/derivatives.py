@@ -32,12 +32,14 @@ def straight(tree: Tree, tau: ca.SX) -> ca.SX:
     return ca.jacobian(tree.forward(tau), ca.vertcat(tree.q, tree.v, tau))
 
 
+LONGEST = 200_000  # operations; beyond, compiling takes minutes and only the count is told
 WAYS = {"through the inverse": through_inverse, "straight": straight}
 Evaluated = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluated, int, float]:
-    """The derivatives at rows of q, v, tau, a matrix each; their operations; and the time to derive and compile them [s]."""
+def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluated | None, int, float]:
+    """The derivatives at rows of q, v, tau, a matrix each (None where that is too long); their operations; and the time to
+    derive and compile them [s]."""
     began = clock.perf_counter()
     tree = Tree(m)
     tau = ca.SX.sym("tau", tree.nv)
@@ -45,6 +47,8 @@ def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluat
     params = list(m.params.values())
     symbols = ca.vertcat(*[param.sym for param in params], ca.SX(0, 1))
     count = operation_count(ca.Function("f", [tree.q, tree.v, tau, symbols], [expression]))
+    if count > LONGEST:
+        return None, count, clock.perf_counter() - began
     q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
     bound = ca.substitute([ca.vec(expression)], [tree.q, tree.v, tau], [q.sym, v.sym, a.sym])[0]
     with fresh_cache():
@@ -91,11 +95,14 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
     first: np.ndarray | None = None
     for name, way in WAYS.items():
         f, count, taken = prepared(m, way)
+        extras.append({"operations": count, "ready": taken})
+        if f is None:
+            contenders.append(Contender("strut", name, note=f"{count} operations, too long to compile"))
+            continue
         found = f(Q, V, A)
         first = found if first is None else first
         error = None if found is first else _relative(found, first)
         contenders.append(Contender("strut", name, lambda f=f: f(Q, V, A), error, f"{count} operations, ready in {taken:.1f} s"))
-        extras.append({"operations": count, "ready": taken})
     assert first is not None
     call, error = None, None
     if pinocchio:

@@ -62,7 +62,7 @@ def test_pantograph_rests_and_swings_as_published():
     m.frame("top", bodies["par"], (0, 0, 0.06))
     m.frame("seat", bodies["hip"], (0, 0, -0.02))
     m.constrain(constraints.hinge("loop", "top", "seat"))
-    leg = system(m)
+    leg = system(m, stabilise=10.0)
     rest = linear.equilibrium(leg)
     assert rest.ok
     assert rest.states["hip"] == pytest.approx(0.600264, abs=1e-6)
