@@ -89,9 +89,12 @@ def test_bungee_jump():
         m.frame("person", at)
         return system(m)
 
+    def lowest(run):  # between the steps too: a linear system is integrated in long ones
+        return min(run.at(t)["person_z"] for t in np.linspace(0, 20, 2001))
+
     lumped = strut.simulate(jumper(1), t=20.0)
-    assert lumped["person_z"].min() == pytest.approx(1.37, abs=0.01)
+    assert lowest(lumped) == pytest.approx(1.37, abs=0.01)
     assert linear.equilibrium(jumper(1)).states["s0"] + 60 == pytest.approx(30.243, abs=1e-3)
     spread = strut.simulate(jumper(10), t=20.0)
-    assert spread["person_z"].min() == pytest.approx(-1.84, abs=0.02)
+    assert lowest(spread) == pytest.approx(-1.84, abs=0.02)
     assert spread.ledger.relative < 1e-8
