@@ -63,22 +63,27 @@ def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluat
     return evaluated, count, taken
 
 
-def _pinocchio(peer: Pinocchio) -> Callable[[], list[np.ndarray]]:
-    pin: Any = pinocchio
-    model, data, order = peer.model, peer.data, peer.order
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-    def call() -> list[np.ndarray]:
+
+def _pinocchio(peer: Pinocchio) -> Callable[[], list[Parts]]:
+    pin: Any = pinocchio
+    model, data = peer.model, peer.data
+
+    def call() -> list[Parts]:
         out = []
         for q, v, a in peer.rows:
             pin.computeABADerivatives(model, data, q, v, a)
             out.append((data.ddq_dq.copy(), data.ddq_dv.copy(), data.Minv.copy()))
         return out
 
-    def sorted_() -> list[np.ndarray]:
-        return [np.hstack([part[np.ix_(order, order)] for part in (dq, dv, np.triu(M) + np.triu(M, 1).T)]) for dq, dv, M in call()]
-
-    call.sorted = sorted_  # type: ignore[attr-defined]
     return call
+
+
+def _in_our_order(found: list[Parts], order: np.ndarray) -> np.ndarray:
+    """Side by side as ours are; of M^-1 it fills the upper half."""
+    at = np.ix_(order, order)
+    return np.array([np.hstack([dq[at], dv[at], (np.triu(M) + np.triu(M, 1).T)[at]]) for dq, dv, M in found])
 
 
 def _by_motions(tree: Tree, found: np.ndarray, Q: np.ndarray) -> np.ndarray:
@@ -106,8 +111,9 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
     assert first is not None
     call, error = None, None
     if pinocchio:
-        call = _pinocchio(Pinocchio(text or urdf.dump(m), tree, Q, V, A))
-        error = _relative(np.array(call.sorted()), _by_motions(tree, first, Q))  # type: ignore[attr-defined]
+        peer = Pinocchio(text or urdf.dump(m), tree, Q, V, A)
+        call = _pinocchio(peer)
+        error = _relative(_in_our_order(call(), peer.order), _by_motions(tree, first, Q))
     contenders.append(Contender("Pinocchio", "computeABADerivatives", call, error))
     measured = measure(contenders, effort)
     rows = [

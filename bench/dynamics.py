@@ -128,12 +128,16 @@ class Pinocchio:
 
     def calls(self) -> dict[str, Callable[[], Any]]:
         pin: Any = pinocchio
-        model, data, rows, order = self.model, self.data, self.rows, self.order
+        model, data, rows = self.model, self.data, self.rows
         return {
-            "inverse dynamics": lambda: [pin.rnea(model, data, q, v, a)[order] for q, v, a in rows],
+            "inverse dynamics": lambda: [pin.rnea(model, data, q, v, a).copy() for q, v, a in rows],
             "mass matrix": lambda: [pin.crba(model, data, q) for q, _, _ in rows],
-            "forward dynamics": lambda: [pin.aba(model, data, q, v, a)[order] for q, v, a in rows],
+            "forward dynamics": lambda: [pin.aba(model, data, q, v, a).copy() for q, v, a in rows],
         }
+
+    def ours(self, name: str, found: np.ndarray) -> np.ndarray:
+        """What it found, in the order of our velocities."""
+        return found[:, self.order]
 
 
 class MuJoCo:
@@ -217,8 +221,7 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
             call = peer.calls()[name] if peer else None
             error = None
             if call is not None and name != "mass matrix":
-                found = np.array(call())
-                found = peer.ours(name, found) if who == "MuJoCo" else found
+                found = peer.ours(name, np.array(call()))
                 error = float(np.abs(found - mine).max() / np.abs(mine).max())
             contenders.append(Contender(who, "" if call else "not installed, or cannot", call, error))
         rows = tuple(Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note) for r in measure(contenders, effort))
