@@ -7,7 +7,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism.constraints import Rows
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Factors, Tree
 from strut.system.quantity import time
 
 RANK = 1e-7  # relative size below which a row counts as a repetition of others
@@ -92,15 +92,15 @@ class Constrained:
     def __init__(self, tree: Tree, closure: Rows, stabilise: ca.SX) -> None:
         self.tree, self.closure, self.stabilise = tree, closure, stabilise
         n = closure.K.shape[0]
-        self.spread = solve_ltdl(tree.mass_matrix, closure.K.T)  # M^-1 K'
+        self.spread = tree.factors.solve(closure.K.T)  # M^-1 K'
         self.A = closure.K @ self.spread
-        self.soft = self.A + SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n)
+        self.soft = Factors(self.A + SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n))
 
     def _resolved(self, b: ca.SX) -> ca.SX:
         """Solve A f = b: once softly, and once more for what that left, which takes the softness out of every direction but a
         singular one."""
-        first = solve_ltdl(self.soft, b)
-        return first + solve_ltdl(self.soft, b - self.A @ first)
+        first = self.soft.solve(b)
+        return first + self.soft.solve(b - self.A @ first)
 
     def _drift(self) -> ca.SX:
         """K' v - k0', and the pull back to the constraint: twice critically damped with rate `stabilise` [1/s]."""
@@ -113,7 +113,7 @@ class Constrained:
 
     def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Accelerations, and the multipliers: forces along the rows."""
-        loose = solve_ltdl(self.tree.mass_matrix, tau - self.tree.bias)
+        loose = self.tree.factors.solve(tau - self.tree.bias)
         force = self._resolved(-(self._drift() + self.closure.K @ loose))
         return loose + self.spread @ force, force
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.mechanism.inertia import symmetric
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Tree
 
 
 def forward_derivatives(tree: Tree, tau: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -22,6 +22,6 @@ def forward_derivatives(tree: Tree, tau: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     needed = tree.inverse(a)
     by_state = ca.horzcat(ca.jacobian(needed, tree.q), ca.jacobian(needed, tree.v))
     by_state = ca.substitute([by_state], [a], [tree.forward(tau)])[0]
-    solved = solve_ltdl(tree.mass_matrix, ca.horzcat(-by_state, ca.SX.eye(tree.nv)))
+    solved = tree.factors.solve(ca.horzcat(-by_state, ca.SX.eye(tree.nv)))
     by_q, by_v, by_tau = ca.horzsplit(solved, [0, tree.nq, tree.nq + tree.nv, tree.nq + 2 * tree.nv])
     return by_q, by_v, symmetric(by_tau)
