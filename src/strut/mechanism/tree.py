@@ -320,7 +320,7 @@ class Factors:
     def __init__(self, A: ca.SX) -> None:
         n = A.shape[0]
         H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
-        self.inverse = [ca.SX(0)] * n  # of D; dividing once: a division takes as long as eight products
+        self.inverse = [ca.SX(0)] * n  # of D; a division takes as long as several products, so there is one a row
         for k in reversed(range(n)):
             self.inverse[k] = 1 / H[k][k]
             for i in reversed(range(k)):
