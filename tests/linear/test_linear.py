@@ -62,7 +62,7 @@ def test_pantograph_rests_and_swings_as_published():
     m.frame("top", bodies["par"], (0, 0, 0.06))
     m.frame("seat", bodies["hip"], (0, 0, -0.02))
     m.constrain(constraints.hinge("loop", "top", "seat"))
-    leg = system(m)
+    leg = system(m, stabilise=10.0)
     rest = linear.equilibrium(leg)
     assert rest.ok
     assert rest.states["hip"] == pytest.approx(0.600264, abs=1e-6)
@@ -89,9 +89,12 @@ def test_bungee_jump():
         m.frame("person", at)
         return system(m)
 
+    def lowest(run):  # between the steps too: a linear system is integrated in long ones
+        return min(run.at(t)["person_z"] for t in np.linspace(0, 20, 2001))
+
     lumped = strut.simulate(jumper(1), t=20.0)
-    assert lumped["person_z"].min() == pytest.approx(1.37, abs=0.01)
+    assert lowest(lumped) == pytest.approx(1.37, abs=0.01)
     assert linear.equilibrium(jumper(1)).states["s0"] + 60 == pytest.approx(30.243, abs=1e-3)
     spread = strut.simulate(jumper(10), t=20.0)
-    assert spread["person_z"].min() == pytest.approx(-1.84, abs=0.02)
+    assert lowest(spread) == pytest.approx(-1.84, abs=0.02)
     assert spread.ledger.relative < 1e-8

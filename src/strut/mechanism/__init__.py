@@ -2,6 +2,7 @@
 
 from strut.mechanism import constraints, human, joints, mjcf, modelfile, observe, shapes, urdf
 from strut.mechanism.assemble import system
+from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
@@ -21,6 +22,7 @@ __all__ = [
     "Tree",
     "constraints",
     "default_shapes",
+    "forward_derivatives",
     "functions",
     "hamiltonian_system",
     "human",

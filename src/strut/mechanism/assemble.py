@@ -134,7 +134,7 @@ class Assembly:
 def system(
     mechanism: Mechanism,
     description: str = "",
-    stabilise: Expression = 10.0,
+    stabilise: Expression = 30.0,
     project: Expression | None = None,
     reduced: bool | Sequence[str] = False,
     reactions: bool | Sequence[str] = False,

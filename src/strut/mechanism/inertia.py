@@ -50,14 +50,14 @@ class Inertia:
         moved = h + self.mass * X.p
         p, s = skew(X.p), skew(h)
         rotated = X.R @ self.I @ X.R.T
-        return Inertia(self.mass, moved, _symmetric(rotated - p @ s - skew(moved) @ p))
+        return Inertia(self.mass, moved, symmetric(rotated - p @ s - skew(moved) @ p))
 
     def matrix(self) -> ca.SX:
         s = skew(self.h)
         return ca.vertcat(ca.horzcat(self.I, s), ca.horzcat(s.T, self.mass * ca.SX.eye(3)))
 
 
-def _symmetric(a: ca.SX) -> ca.SX:
+def symmetric(a: ca.SX) -> ca.SX:
     """One half computed, the other copied: equal expressions are then one."""
     upper = [[a[min(i, j), max(i, j)] for j in range(a.shape[1])] for i in range(a.shape[0])]
     return ca.vertcat(*[ca.horzcat(*row) for row in upper])

@@ -13,9 +13,9 @@ from functools import cached_property
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism.inertia import Inertia
+from strut.mechanism.inertia import Inertia, symmetric
 from strut.mechanism.mechanism import Connection, Mechanism
-from strut.mechanism.spatial import Pose, bracket, cross
+from strut.mechanism.spatial import Pose, bracket, cross, skew
 from strut.system.quantity import sx
 
 
@@ -223,11 +223,15 @@ class Tree:
             M[column][column] = M[column][column] + armature
         return ca.vertcat(*[ca.horzcat(*row) for row in M]) if self.nv else ca.SX(0, 0)
 
+    @cached_property
+    def factors(self) -> Factors:
+        """Of the mass matrix."""
+        return Factors(self.mass_matrix)
+
     def forward(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
         """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears demand it."""
         if self.has_gears or self.nv <= 8:
-            bias = self.inverse(ca.SX.zeros(self.nv), external)
-            return solve_ltdl(self.mass_matrix, tau - bias)
+            return self.factors.solve(tau - self.inverse(ca.SX.zeros(self.nv), external))
         return self.articulated(tau, external)
 
     def articulated(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
@@ -241,7 +245,7 @@ class Tree:
             own = node.S @ self._v(node)
             turning.append(node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6)))
             biases.append(_gyroscopic(node.inertia, self.twists[k]) - wrenches.get(k, ca.SX.zeros(6)))
-        kept: dict[int, tuple[ca.SX, ca.SX, ca.SX]] = {}
+        kept: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
         armature = dict(self._armatures())
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
@@ -250,16 +254,16 @@ class Tree:
                 U = inertias[k] @ node.S
                 D = node.S.T @ U + ca.diag(ca.vertcat(*[armature.get(c, ca.SX(0)) for c in node.columns]))
                 rest = tau[list(node.columns)] - node.S.T @ biases[k]
-                both = solve_ltdl(D, ca.horzcat(U.T, rest))
+                factors = Factors(D)
+                both = factors.solve(ca.horzcat(U.T, rest))
                 gain, push = both[:, :6], both[:, 6]
-                kept[k] = (U, D, rest)
-                passed = inertias[k] - U @ gain
+                kept[k] = (U, factors, rest)
+                passed = symmetric(inertias[k] - U @ gain)
                 force = biases[k] + passed @ turning[k] + U @ push
             else:
                 force = biases[k] + passed @ turning[k]
             if node.parent >= 0:
-                adjoint = node.X.inverse().adjoint()
-                inertias[node.parent] = inertias[node.parent] + adjoint.T @ passed @ adjoint
+                inertias[node.parent] = inertias[node.parent] + _carried(passed, node.X)
                 biases[node.parent] = biases[node.parent] + node.X.wrench(force)
         rates: list[ca.SX] = []
         result = [ca.SX(0)] * self.nv
@@ -267,8 +271,8 @@ class Tree:
         for k, node in enumerate(self.nodes):
             rate = node.X.twist_inward(base if node.parent < 0 else rates[node.parent]) + turning[k]
             if node.columns:
-                U, D, rest = kept[k]
-                own = solve_ltdl(D, rest - U.T @ rate)
+                U, factors, rest = kept[k]
+                own = factors.solve(rest - U.T @ rate)
                 for column, value in zip(node.columns, ca.vertsplit(own), strict=True):
                     result[column] = value
                 rate = rate + node.S @ own
@@ -298,34 +302,61 @@ def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
     return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
 
 
+def _carried(inertia: ca.SX, X: Pose) -> ca.SX:
+    """A symmetric 6 x 6 inertia, seen from the outer frame of `X`."""
+    p, R = skew(X.p), X.R
+    linear = symmetric(R @ inertia[3:, 3:] @ R.T)
+    mixed = R @ inertia[:3, 3:] @ R.T
+    moved = mixed + p @ linear
+    angular = symmetric(R @ inertia[:3, :3] @ R.T + p @ mixed.T - moved @ p)
+    return ca.vertcat(ca.horzcat(angular, moved), ca.horzcat(moved.T, linear))
+
+
 def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], block: ca.SX) -> None:
     for i, r in enumerate(rows):
         for j, c in enumerate(columns):
             M[r][c] = M[r][c] + block[i, j]
 
 
-def solve_ltdl(A: ca.SX, b: ca.SX) -> ca.SX:
-    """Solve A x = b, A symmetric positive definite, from the last unknown to the first: on a mass matrix whose
+class Factors:
+    """A = L' D L of a symmetric positive definite matrix, from the last unknown to the first: on a mass matrix whose
     velocities are ordered from root to tip this makes no zero non-zero."""
-    n = A.shape[0]
-    H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
-    x = [b[i, :] for i in range(n)]
-    for k in reversed(range(n)):
-        for i in reversed(range(k)):
-            if H[k][i].is_zero():
-                continue
-            a = H[k][i] / H[k][k]
-            for j in range(i + 1):
-                if not H[k][j].is_zero():
-                    H[i][j] = H[i][j] - a * H[k][j]
-            x[i] = x[i] - a * x[k]
-            H[k][i] = a
-    for k in range(n):
-        x[k] = x[k] / H[k][k]
-        for j in range(k):
-            if not H[k][j].is_zero():
-                x[k] = x[k] - H[k][j] * x[j]
-    return ca.vertcat(*x) if n else ca.SX(0, b.shape[1])
+
+    def __init__(self, A: ca.SX) -> None:
+        n = A.shape[0]
+        H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
+        self.inverse = [ca.SX(0)] * n  # of D; a division takes as long as several products, so there is one a row
+        for k in reversed(range(n)):
+            self.inverse[k] = 1 / H[k][k]
+            for i in reversed(range(k)):
+                if H[k][i].is_zero():
+                    continue
+                a = H[k][i] * self.inverse[k]
+                for j in range(i + 1):
+                    if not H[k][j].is_zero():
+                        H[i][j] = H[i][j] - a * H[k][j]
+                H[k][i] = a
+        self.L = H  # below its diagonal
+
+    def solve(self, b: ca.SX) -> ca.SX:
+        """x of A x = b; of several, as columns."""
+        n = len(self.L)
+        x = [b[i, :] for i in range(n)]
+        for k in reversed(range(n)):
+            for i in range(k):
+                if not self.L[k][i].is_zero():
+                    x[i] = x[i] - self.L[k][i] * x[k]
+        for k in range(n):
+            x[k] = x[k] * self.inverse[k]
+            for j in range(k):
+                if not self.L[k][j].is_zero():
+                    x[k] = x[k] - self.L[k][j] * x[j]
+        return ca.vertcat(*x) if n else ca.SX(0, b.shape[1])
+
+
+def solve_ltdl(A: ca.SX, b: ca.SX) -> ca.SX:
+    """x of A x = b, where A is needed once; see `Factors`."""
+    return Factors(A).solve(b)
 
 
 def _ordered(mechanism: Mechanism) -> list[Connection]:

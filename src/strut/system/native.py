@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+from collections.abc import Callable, Mapping
 from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,21 @@ def rows(array: Any, m: int, n: int) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(np.asarray(array, dtype=float).reshape((-1, n) if n else (m, 0)), (m, n)))
 
 
+class Caller:
+    """One function of a system for one point after another, where `evaluate` would spend more time on its arguments than on
+    the function: put the point into `t`, `x`, `z`, `u`, `d`, call, and read what is returned before the next call overwrites it."""
+
+    def __init__(self, sizes: Mapping[str, int], which: str, p: Any) -> None:
+        self.t, self.x, self.z, self.u, self.d = (np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"]))
+        self.p = np.ascontiguousarray(np.broadcast_to(np.asarray(p, dtype=float).reshape(-1), (sizes["NP"],)))
+        self.out = np.zeros(sizes[WIDTH[which]])
+        self.run: Callable[[], Any] = lambda: None
+
+    def __call__(self) -> np.ndarray:
+        self.run()
+        return self.out
+
+
 class Native:
     """The shared library of a system."""
 
@@ -113,6 +130,15 @@ class Native:
         self.library.strut_eval(FUNCTIONS.index(which), m, address(t), *map(address, args), address(p), stride, address(d), address(out))
         return out
 
+    def caller(self, which: str, p: Any) -> Caller:
+        """`evaluate` at one point after another, with everything prepared; see `Caller`."""
+        made = Caller(self.sizes, which, p)
+        places = [address(a) for a in (made.t, made.x, made.z, made.u, made.p)]
+        made.run = functools.partial(
+            self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *map(c_void_p, map(address, (made.d, made.out)))
+        )
+        return made
+
     def jacobian(
         self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
     ) -> dict[str, np.ndarray]:
@@ -129,4 +155,4 @@ class Native:
         return dict(zip(variables, out, strict=True))
 
 
-__all__ = ["CONTROLLER", "Control", "Many", "Native", "Options", "Record", "address", "byref", "rows"]
+__all__ = ["CONTROLLER", "Caller", "Control", "Many", "Native", "Options", "Record", "address", "byref", "rows"]

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from strut.system.lower import JACOBIANS, SIGNATURES, Lowered
-from strut.system.native import WIDTH, rows
+from strut.system.native import WIDTH, Caller, rows
 
 
 class Virtual:
@@ -38,6 +38,16 @@ class Virtual:
         result = f.map(m)(*[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names])
         chosen = result[1] if which == "powers" else result
         return np.array(chosen).T.reshape(m, s[WIDTH[which]])
+
+    def caller(self, which: str, p: Any) -> Caller:
+        """`evaluate` at one point after another; see `Caller`."""
+        made = Caller(self.sizes, which, p)
+
+        def run() -> None:
+            made.out[:] = self.evaluate(which, made.t, made.x, made.z, made.u, made.p, made.d)[0]
+
+        made.run = run
+        return made
 
     def jacobian(
         self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
