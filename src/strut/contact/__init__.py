@@ -4,6 +4,7 @@ from strut.contact.compliant import compliant
 from strut.contact.ground import Ground, plane, profile, stairs
 from strut.contact.laws import Law, anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.rigid import ahead_of, rigid
+from strut.contact.stepped import stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "rigid",
     "sphere",
     "stairs",
+    "stepped",
     "viscous",
     "wheel",
 ]
