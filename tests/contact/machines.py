@@ -46,9 +46,9 @@ def brick(mass=2.0, size=0.2, at=(0, 0, 0.1)):
     return m, [f"foot{k}" for k in range(4)]
 
 
-def ball(mass=1.0, radius=0.1, at=(0, 0, 1.0)):
-    """A homogeneous ball in space."""
+def ball(mass=1.0, radius=0.1, at=(0, 0, 1.0), damping=None):
+    """A homogeneous ball in space, in air of some viscosity."""
     m = Mechanism("ball")
     body = m.body("ball", mass, inertia=0.4 * mass * radius**2)
-    m.joint("base", m.world, body, joints.free(), initial=(*at, 0, 0, 0, 1))
+    m.joint("base", m.world, body, joints.free(), initial=(*at, 0, 0, 0, 1), damping=damping)
     return m

@@ -5,31 +5,39 @@ from strut.contact.ground import Ground, plane, profile, stairs
 from strut.contact.laws import Law, anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.rigid import ahead_of, rigid
 from strut.contact.stepped import stepped
+from strut.contact.surfaces import Surface, between, ellipsoid, plane_surface, sine_ground, surface, surfaces
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
 
 __all__ = [
     "Ground",
     "Law",
+    "Surface",
     "Touch",
     "ahead_of",
     "anchored",
     "arc",
+    "between",
     "compliant",
     "coulomb",
     "cubic",
     "cylinder",
+    "ellipsoid",
     "geyer",
     "hertz",
     "hunt_crossley",
     "linear",
     "plane",
+    "plane_surface",
     "point",
     "polygon",
     "profile",
     "rigid",
+    "sine_ground",
     "sphere",
     "stairs",
     "stepped",
+    "surface",
+    "surfaces",
     "viscous",
     "wheel",
 ]

@@ -54,15 +54,27 @@ def compliant(
     surface, touches = ground or plane(), touches_of(feet)
     mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
     made = Assembly(mechanism)
-    found = [Pad(made, spot(made.tree, t, surface), law, friction, surface.kind == "profile") for t in touches]
-    return settled(made, found, sx(stabilise), description or f"{mechanism.name} on compliant ground")
+    q, v, _ = made.start()
+    pads = []
+    for t in touches:
+        at = spot(made.tree, t, surface)
+        row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
+        pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
+    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground")
 
 
-def settled(made: Assembly, pads: Sequence[Pad], stabilise: ca.SX, description: str, more: dict[State, ca.SX] | None = None) -> System:
-    """The system of an assembly and its pads."""
-    more, begin = dict(more or {}), dict[str, ca.SX]()
-    z: list[Discrete] = []
-    events: list[Event] = []
+def settled(
+    made: Assembly,
+    pads: Sequence[Pad],
+    stabilise: ca.SX,
+    description: str,
+    more: dict[State, ca.SX] | None = None,
+    z: Sequence[Discrete] = (),
+    events: Sequence[Event] = (),
+    begin: dict[str, ca.SX] | None = None,
+) -> System:
+    """The system of an assembly and its pads; `more` states, discrete states, events and values to begin with may be added."""
+    more, begin, z, events = dict(more or {}), dict(begin or {}), list(z), list(events)
     for pad in pads:
         made.tau = made.tau + pad.push
         for group, entries in pad.entries.items():
@@ -102,14 +114,14 @@ class Flag:
 class Pad:
     """One compliant contact: its flags, forces, energies and events."""
 
-    def __init__(self, made: Assembly, at: Spot, law: Law, friction: Anchored | Smooth | None, curved: bool) -> None:
-        tree, name = made.tree, at.name
+    def __init__(
+        self, tree: Tree, at: Spot, law: Law, friction: Anchored | Smooth | None, inside: bool, gradient: ca.SX | None = None
+    ) -> None:
+        name = at.name
         self.spot, self.law, self.friction = at, law, friction
-        q, v, _ = made.start()
-        inside = float(made.evaluate(at.gap, q, v).item() < 0)
-        row = gap_row(tree, at.gap) if curved else at.K[0, :]
+        row = at.K[0, :] if gradient is None else gradient
         self.depth, self.rate = -at.gap, -(row @ tree.v)
-        self.touching = Flag(Discrete(f"{name}_on", inside))
+        self.touching = Flag(Discrete(f"{name}_on", float(inside)))
         self.slack = Flag(Discrete(f"{name}_slack", 0.0)) if law.grip is not None else None
         self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, Anchored) else None
         self.along = at.K[1:, :] @ tree.v
@@ -198,7 +210,7 @@ class Pad:
         return found
 
 
-def gap_row(tree: Tree, gap: ca.SX) -> ca.SX:
+def _gap_row(tree: Tree, gap: ca.SX) -> ca.SX:
     """The row that gives the rate of a gap."""
     return ca.densify(ca.jacobian(ca.jtimes(gap, tree.q, tree.qdot), tree.v))
 
