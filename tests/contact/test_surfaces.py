@@ -149,6 +149,22 @@ def test_an_ellipsoid_over_a_plane_touches_with_its_lowest_point():
     np.testing.assert_allclose([run["egg_x"][0], run["egg_y"][0]], lowest[:2], atol=1e-10)
 
 
+def test_a_run_may_begin_in_any_posture():
+    """The points are found again when a run begins, also on the other side of the body and deep in the ground."""
+    axes = np.array([0.3, 0.2, 0.1])
+    pair = contact.between("world", contact.plane_surface(), "ball", contact.ellipsoid(*axes))
+    system = contact.surfaces(ball(at=(0, 0, 0.4)), [pair], law=contact.linear(1e4))
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        q, x, z = rng.standard_normal(4), rng.standard_normal(), rng.uniform(0.05, 0.5)
+        q = q / np.linalg.norm(q)
+        start = dict(zip(("base.qx", "base.qy", "base.qz", "base.qw", "base.x", "base.z"), (*q, x, z), strict=True))
+        run = strut.simulate(system, t=1e-9, x0=start)
+        lowest = z - np.linalg.norm(axes * (turned(q).T @ [0, 0, 1]))
+        assert run["ball_gap"][-1] == pytest.approx(lowest, abs=1e-7)
+        assert run["ball_on"][-1] == (lowest < 0)
+
+
 def test_a_planar_wheel_on_waves():
     m = Mechanism("wheel", planar=True)
     m.joint("base", m.world, m.body("wheel", 1.0, inertia=0.005), joints.planar("y"), actuated=False, initial=(0.1, 0.3, 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -16,7 +16,7 @@ from strut.mechanism.closure import Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
-from strut.system.quantity import Discrete, Expression, State, sx
+from strut.system.quantity import Discrete, Expression, Quantity, State, sx
 from strut.system.system import System
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
@@ -71,10 +71,10 @@ def settled(
     more: dict[State, ca.SX] | None = None,
     z: Sequence[Discrete] = (),
     events: Sequence[Event] = (),
-    begin: dict[str, ca.SX] | None = None,
+    begin: Mapping[Quantity, ca.SX] | None = None,
 ) -> System:
-    """The system of an assembly and its pads; `more` states, discrete states, events and values to begin with may be added."""
-    more, begin, z, events = dict(more or {}), dict(begin or {}), list(z), list(events)
+    """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what they begin with."""
+    more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
     for pad in pads:
         made.tau = made.tau + pad.push
         for group, entries in pad.entries.items():
@@ -83,14 +83,22 @@ def settled(
         more |= pad.strain_rates
         z += pad.discrete
         events += pad.events()
-        begin |= pad.begin()
+        flags |= pad.begin()
     if made.closure is None:
         acceleration = made.tree.forward(made.tau)
     else:
         acceleration, force = Constrained(made.tree, made.closure, stabilise).forward(made.tau)
         made.note_closure(force)
-    samples = [Sample("contact_begin", every=ONCE, set=begin, loss={})]
-    return made.build(acceleration, description, z=z, events=events, samples=samples, more=more)
+    start = Sample("contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {})
+    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more)
+
+
+def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
+    """Values of flags once other quantities have the values to begin with, and those values."""
+    if not begin:
+        return flags
+    values = ca.substitute(list(flags.values()), [q.sym for q in begin], list(begin.values()))
+    return dict(zip(flags, values, strict=True)) | {q.name: value for q, value in begin.items()}
 
 
 @dataclass(eq=False)

@@ -24,13 +24,15 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import Pose, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
-from strut.system.quantity import Discrete, Expression, State, check_name, sx
+from strut.system.quantity import Discrete, Expression, Quantity, State, check_name, sx
 from strut.system.system import System
 
 FAR = 2.0  # in a chart of a closed surface: beyond it the other chart takes over
 GRID = 24  # points per coordinate in the search for where to begin
 CANDIDATES = 40  # of them that are followed to closest points
-REFINED = 6  # Newton steps when a run begins somewhere else than the model does
+REFINED = 10  # Newton steps when a run begins somewhere else than the model does
+LEAP = 1.0  # the longest of them, in coordinates
+FOUND = 1e-6  # [m], and as a sine: how well they must meet the conditions to be believed; the rest is pulled back in the run
 CLOSEST = 1e-11  # [m], and as a sine: how well the first points meet the conditions
 
 
@@ -39,7 +41,7 @@ class Surface:
     """A smooth surface in a frame.
 
     chart: of two coordinates u and, on closed surfaces, of `side`, +1 or -1: the point. Where |u| grows large on one side, u / |u|^2 is
-        the same point on the other.
+        the same point on the other, and -u there the opposite one.
     outward: +1 where the cross product of the tangents along u[0] and u[1] points outwards, else -1; may depend on `side`.
     closed: has two sides, like an ellipsoid; else one chart covers it, and u near (x, y) is where the search begins.
     span: half the width of that search, in u.
@@ -149,7 +151,7 @@ def surfaces(
     more: dict[State, ca.SX] = {}
     z: list[Discrete] = []
     events: list[Event] = []
-    begin: dict[str, ca.SX] = {}
+    begin: dict[Quantity, ca.SX] = {}
     for m in found:
         more |= m.rates(sx(correct))
         z += m.sides
@@ -291,18 +293,38 @@ class _Meeting:
                 found.append(Event(f"{s.name}_turn", guard=square - FAR**2, reset=reset, loss={}))
         return found
 
-    def refined(self) -> dict[str, ca.SX]:
-        """Coordinates after some Newton steps, for runs that begin elsewhere than the model."""
-        f = ca.Function("refine", [self.u, self.tree.q, *self._free()], [self.u - _solve_blocks(self.J, self.phi)])
-        u = self.u
-        for _ in range(REFINED):
-            u = f(u, self.tree.q, *self._free())
-        return {self.a.state.name: u[:2], self.b.state.name: u[2:]}
-
-    def _free(self) -> list[ca.SX]:
-        """Other symbols of the conditions: sides and parameters."""
-        known = {e.element_hash() for e in ca.vertsplit(ca.vertcat(self.u, self.tree.q))}
-        return [e for e in ca.symvar(ca.vertcat(ca.vec(self.J), self.phi)) if e.element_hash() not in known]
+    def refined(self) -> dict[Quantity, ca.SX]:
+        """Coordinates for runs that begin elsewhere than the model: Newton steps from the points and from those opposite to them;
+        of the points found that face each other those with the widest gap, each in the chart that suits it."""
+        sides = [ca.SX(1) if s.flag is None else s.flag.sym for s in (self.a, self.b)]
+        names = [
+            e for e in ca.symvar(ca.vertcat(ca.vec(self.J), self.phi)) if not ca.depends_on(ca.vertcat(self.u, *sides, self.tree.q), e)
+        ]
+        change = _solve_blocks(self.J, self.phi)
+        step = self.u - change * ca.fmin(1, LEAP / ca.fmax(ca.norm_2(change), LEAP / 2))
+        known = [self.tree.q, ca.vertcat(*names, ca.SX(0, 1))]
+        formal = [e if e.is_symbolic() else ca.SX.sym("one") for e in sides]
+        refine = ca.Function("refine", [self.u, *formal, *known], [step])
+        judge = ca.Function("judge", [self.u, *formal, *known], [ca.norm_2(self.phi), self.facing, self.gap])
+        best, widest = ca.vertcat(self.u, *sides), ca.SX(-ca.inf)
+        for turn_a in (1, -1) if self.a.flag is not None else (1,):
+            for turn_b in (1, -1) if self.b.flag is not None else (1,):
+                flags = [turn_a * sides[0], turn_b * sides[1]]
+                u = ca.vertcat(turn_a * self.ua, turn_b * self.ub)
+                for _ in range(REFINED):
+                    u = refine(u, *flags, *known)
+                error, facing, gap = judge(u, *flags, *known)
+                better = (error < FOUND) * (facing > 0) * (gap > widest)
+                best = ca.if_else(better, ca.vertcat(u, *flags), best)
+                widest = ca.if_else(better, gap, widest)
+        found: dict[Quantity, ca.SX] = {}
+        for s, at, side in ((self.a, best[:2], best[4]), (self.b, best[2:4], best[5])):
+            square = ca.sumsqr(at)
+            over = square > FAR**2 if s.flag is not None else ca.SX(0)
+            found[s.state] = ca.if_else(over, at / ca.fmax(square, 1), at)
+            if s.flag is not None:
+                found[s.flag] = ca.if_else(over, -side, side)
+        return found
 
     # ---- contact ----
 
