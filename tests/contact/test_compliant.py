@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import strut
 from strut import Param, contact
 from strut.errors import ModelError
+from strut.mechanism import Mechanism, joints
 from tests.contact.machines import G, ball, box, brick, rod, weight
 
 CLOSED = 1e-9  # of the energy that moved: what the books may leave unexplained at the default tolerances
@@ -305,6 +306,34 @@ def test_elastic_ground_of_any_shape_conserves_energy():
     assert sum(run.events.counts().values()) > 8
     total = sum(run.ledger.stored.values())
     np.testing.assert_allclose(total, total[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("ground", [contact.plane(0.1), contact.profile(lambda x, y: 0.05 * ca.sin(4 * x) * ca.cos(3 * y))])
+def test_books_of_a_tumbling_brick(ground):
+    """Four corners that land, slide, stick and let go in space."""
+    m, feet = brick(at=(0.3, 0.2, 0.4))
+    system = contact.compliant(m, feet, ground, law=contact.hunt_crossley(1e5, 0.3), friction=contact.anchored(2e4, 100.0, 0.5))
+    run = strut.simulate(system, t=1.0, x0={"base.wx": 2.0, "base.wy": 1.0, "base.vx": 1.0})
+    assert run.events.counts()["foot0_slide"] >= 1
+    assert run.ledger.residual < CLOSED * run.ledger.turnover
+    for name, book in run.ledger.dissipated.items():
+        assert np.diff(book).min() > -1e-9, name
+
+
+def test_a_wheel_and_a_cylinder_roll():
+    """Down a slope with g sin(slope) / (1 + 1/2): a solid cylinder on its two ends, and a thin wheel that carries as much."""
+    slope, r = 0.15, 0.1
+    for kind in ("cylinder", "wheel"):
+        m = Mechanism(kind, planar=kind == "wheel")
+        body = m.body("body", 2.0, inertia=0.01 if m.planar else (0.01, 0.01, 0.01))
+        start = (r * math.sin(slope), r * math.cos(slope), 0) if m.planar else (r * math.sin(slope), 0, r * math.cos(slope), 0, 0, 0, 1)
+        m.joint("base", m.world, body, joints.planar("y") if m.planar else joints.free(), initial=start, actuated=False)
+        feet = [contact.wheel("body", r)] if m.planar else [contact.cylinder(m, "body", r, 0.3)]
+        system = contact.compliant(m, feet, contact.plane(slope), law=contact.linear(1e6, 4e3), friction=contact.anchored(1e6, 4e3, 0.6))
+        run = strut.simulate(system, t=1.0)
+        along = (run["base.x"][-1] - run["base.x"][0]) / math.cos(slope)
+        assert along == pytest.approx(G * math.sin(slope) / 1.5 / 2, rel=1e-3)
+        assert run.ledger.residual < CLOSED * run.ledger.turnover
 
 
 # ---- towards rigid ----
