@@ -35,9 +35,7 @@ def main() -> dict[str, strut.Trajectory]:
         print(
             f"{name:8s} at x = {run['base.x'][-1]:.4f} m, feet carry {run['foot_0_normal'][-1]:.3f} and {run['foot_1_normal'][-1]:.3f} N;"
         )
-        print(
-            f"         {len(run.t)} points, {len(run.events)} events; {before - after:.4f} J gone, {books.residual:.0e} J of them unexplained:"
-        )
+        print(f"         {len(run.t)} points, {len(run.events)} events; {before - after:.4f} J gone, {books.residual:.0e} J unexplained:")
         for where, joules in books.summary().items():
             if where != "residual" and abs(joules) > 1e-3:
                 print(f"           {where:28s} {joules:+.4f} J")
