@@ -11,9 +11,29 @@ from strut import contact
 from strut.contact.masked import Masked, Sliding, solve_lu
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, Tree, constraints, joints, observe
-from tests.contact.machines import block, box
 
 G = 9.81
+
+
+def box(w=0.5, h=0.5, at=(0.0, 1.0, 0.0), rate=(0.0, 0.0, 0.0), slope=0.0, mass=1.0, inertia=None, **options):
+    """A box of 2 w by 2 h that touches with its lower corners."""
+    m = Mechanism("box", planar=True)
+    body = m.body("box", mass, inertia=mass / 3 * (w * w + h * h) if inertia is None else inertia)
+    m.joint("base", m.world, body, joints.planar(), initial=at, rate=rate, actuated=False)
+    feet = contact.polygon(m, "box", [(-w, 0, -h), (w, 0, -h)], name="corner")
+    return contact.rigid(m, feet, contact.plane(slope), **options)
+
+
+def block(rate=(0.0, 0.0), slope=0.0, **options):
+    """A point mass in space."""
+    m = Mechanism("block")
+    parent = m.world
+    for k, axis in enumerate("xyz"):
+        body = m.body(f"carried_{axis}", 1.0 if axis == "z" else 0.0)
+        m.joint(axis, parent, body, joints.prismatic(axis), rate=rate[k] if k < len(rate) else 0.0, actuated=axis != "z")
+        parent = body
+    m.frame("foot", parent)
+    return contact.rigid(m, ["foot"], contact.plane(slope), **options)
 
 
 # ---- impacts ----

@@ -89,6 +89,18 @@ def test_hopper_goes_on_where_it_stopped(tmp_path):
     np.testing.assert_allclose(more.at(times)["height"], whole.at(times)["height"], rtol=1e-9)
 
 
+def test_three_grounds_agree(capsys):
+    runs = load("three_grounds").main()
+    assert {run.status for run in runs.values()} == {"done"}
+    for name, apart in (("soft", 1e-3), ("stepped", 1e-3)):
+        assert runs[name]["base.x"][-1] == pytest.approx(runs["rigid"]["base.x"][-1], abs=apart)
+        assert runs[name]["base.z"][-1] == pytest.approx(runs["rigid"]["base.z"][-1], abs=2e-4)  # soft: it sinks by 0.1 mm
+    for run in runs.values():
+        assert run.ledger.residual < 1e-9
+        assert run["foot_0_normal"][-1] == pytest.approx(9.81, rel=1e-6)
+    assert "unexplained" in capsys.readouterr().out
+
+
 def test_no_example_is_forgotten():
-    tested = {"first_system", "slip_map", "controlled_pendulum", "hopper", "demo"}  # demo: tests/view/test_demo.py
+    tested = {"first_system", "slip_map", "controlled_pendulum", "hopper", "three_grounds", "demo"}  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

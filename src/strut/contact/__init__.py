@@ -1,27 +1,49 @@
 """Contact: what touches the ground, how it lands, holds, slides and lets go."""
 
+from strut.contact.compliant import compliant
 from strut.contact.ground import Ground, plane, profile, stairs
+from strut.contact.laws import Law, anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.rigid import KneeLock, ahead_of, rigid
 from strut.contact.stepping import Between, Legs, Lock, stepping
+from strut.contact.surfaces import Surface, between, ellipsoid, plane_surface, sine_ground, surface, surfaces
+from strut.contact.time_stepped import time_stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
 
 __all__ = [
     "Between",
     "Ground",
     "KneeLock",
+    "Law",
     "Legs",
     "Lock",
+    "Surface",
     "Touch",
     "ahead_of",
+    "anchored",
     "arc",
+    "between",
+    "compliant",
+    "coulomb",
+    "cubic",
     "cylinder",
+    "ellipsoid",
+    "geyer",
+    "hertz",
+    "hunt_crossley",
+    "linear",
     "plane",
+    "plane_surface",
     "point",
     "polygon",
     "profile",
     "rigid",
+    "sine_ground",
     "sphere",
     "stairs",
     "stepping",
+    "surface",
+    "surfaces",
+    "time_stepped",
+    "viscous",
     "wheel",
 ]

@@ -85,7 +85,7 @@ class Assembly:
         symbols, values = _parameters(self.mechanism)
         return np.array(ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(q, v, 0.0, values))
 
-    def bind(self, expressions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    def bind(self, expressions: Mapping[str, Expression]) -> dict[str, ca.SX]:
         """Expressions of the tree's q and v as expressions of the states."""
         if not expressions:
             return {}
@@ -95,6 +95,9 @@ class Assembly:
         v = ca.substitute([self.velocity], [tree.q, tree.v[self.kept]], [q, w])[0]
         values = ca.substitute([sx(e) for e in expressions.values()], [tree.q, tree.v], [q, v])
         return dict(zip(expressions, values, strict=True))
+
+    def _losses(self, loss: Mapping[str, Expression] | None) -> dict[str, ca.SX] | None:
+        return None if loss is None else self.bind(loss)
 
     def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
         """New values of all states by name, for resets."""
@@ -109,21 +112,23 @@ class Assembly:
         events: Sequence[Event] = (),
         samples: Sequence[Sample] = (),
         symmetry: Mapping[str, ca.SX] | None = None,
+        more: Mapping[State, ca.SX] | None = None,
     ) -> System:
-        """The system. Guards, resets and samples may use the tree's q and v."""
-        flow = self.bind(self.states(self.qdot, acceleration))
+        """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their rates."""
+        more = more or {}
+        flow = self.bind(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
         return System(
             self.mechanism.name,
-            x=(*self.positions, *[self.velocities[k] for k in self.kept]),
+            x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
             z=tuple(z),
             u=tuple(self.inputs.values()),
             p=tuple(self.mechanism.params.values()),
             flow=flow,
             events=tuple(
-                replace(e, guard=self.bind({"guard": sx(e.guard)})["guard"], reset=self.bind({n: sx(r) for n, r in e.reset.items()}))
+                replace(e, guard=self.bind({"guard": sx(e.guard)})["guard"], reset=self.bind(e.reset), loss=self._losses(e.loss))
                 for e in events
             ),
-            samples=tuple(replace(s, set=self.bind({n: sx(r) for n, r in s.set.items()})) for s in samples),
+            samples=tuple(replace(s, set=self.bind(s.set), loss=self._losses(s.loss)) for s in samples),
             outputs=self.bind(self.outputs),
             ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
             symmetry=self.bind(symmetry or {}),

@@ -1,0 +1,228 @@
+"""Compliant contact: ground that gives way. Forces follow from penetration and sliding; events only mark where laws change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.contact.ground import Ground, plane
+from strut.contact.laws import Anchored, Law, Smooth
+from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.errors import ModelError
+from strut.mechanism.assemble import Assembly
+from strut.mechanism.closure import Constrained
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.tree import Tree
+from strut.system.event import Event, Sample
+from strut.system.quantity import Discrete, Expression, Quantity, State, sx
+from strut.system.system import System
+
+ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
+FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
+
+
+def compliant(
+    mechanism: Mechanism,
+    feet: Sequence[str | Touch | Sequence[Touch]],
+    ground: Ground | None = None,
+    *,
+    law: Law,
+    friction: Anchored | Smooth | None = None,
+    stabilise: Expression = 10.0,
+    description: str = "",
+) -> System:
+    """The mechanism on ground that gives way, as a system.
+
+    feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
+    law: of the normal force: `linear`, `hunt_crossley`, `hertz`, `cubic`, `geyer`.
+    friction: `anchored`, `viscous`, `coulomb`, or None for none.
+    stabilise: rate [1/s] at which drift of closed loops is pulled back.
+
+    Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave faster than the ground
+    follows, else 0), and with anchored friction F_slip and the state F_strain (in space F_strain_x and F_strain_y, along the ground);
+    events F_touchdown, F_liftoff, F_slack and F_press, F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x
+    and F_friction_y). A run that begins at time 0 sets the flags of feet that begin inside the ground. On curved ground the
+    normal force acts along the gradient of the gap, so that elastic contact conserves energy. A foot that slides into the riser of
+    stairs is deep in the ground at once: the energy of that is in no book.
+    """
+    if not isinstance(law, Law):
+        raise ModelError(f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic or geyer")
+    if friction is not None and not isinstance(friction, (Anchored, Smooth)):
+        raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
+    surface, touches = ground or plane(), touches_of(feet)
+    mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
+    made = Assembly(mechanism)
+    q, v, _ = made.start()
+    pads = []
+    for t in touches:
+        at = spot(made.tree, t, surface)
+        row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
+        pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
+    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground")
+
+
+def settled(
+    made: Assembly,
+    pads: Sequence[Pad],
+    stabilise: ca.SX,
+    description: str,
+    more: dict[State, ca.SX] | None = None,
+    z: Sequence[Discrete] = (),
+    events: Sequence[Event] = (),
+    begin: Mapping[Quantity, ca.SX] | None = None,
+) -> System:
+    """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what they begin with."""
+    more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
+    for pad in pads:
+        made.tau = made.tau + pad.push
+        for group, entries in pad.entries.items():
+            made.entries[group] |= entries
+        made.outputs |= pad.outputs
+        more |= pad.strain_rates
+        z += pad.discrete
+        events += pad.events()
+        flags |= pad.begin()
+    if made.closure is None:
+        acceleration = made.tree.forward(made.tau)
+    else:
+        acceleration, force = Constrained(made.tree, made.closure, stabilise).forward(made.tau)
+        made.note_closure(force)
+    start = Sample("contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {})
+    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more)
+
+
+def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
+    """Values of flags once other quantities have the values to begin with, and those values."""
+    if not begin:
+        return flags
+    values = ca.substitute(list(flags.values()), [q.sym for q in begin], list(begin.values()))
+    return dict(zip(flags, values, strict=True)) | {q.name: value for q, value in begin.items()}
+
+
+@dataclass(eq=False)
+class Flag:
+    """A discrete state that is 0, or positive."""
+
+    state: Discrete
+
+    @property
+    def on(self) -> ca.SX:
+        return self.state.sym > 0
+
+    @property
+    def off(self) -> ca.SX:
+        return self.state.sym <= 0
+
+    def set(self, value: Expression) -> dict[str, ca.SX]:
+        return {self.state.name: sx(value)}
+
+
+class Pad:
+    """One compliant contact: its flags, forces, energies and events."""
+
+    def __init__(
+        self, tree: Tree, at: Spot, law: Law, friction: Anchored | Smooth | None, inside: bool, gradient: ca.SX | None = None
+    ) -> None:
+        name = at.name
+        self.spot, self.law, self.friction = at, law, friction
+        row = at.K[0, :] if gradient is None else gradient
+        self.depth, self.rate = -at.gap, -(row @ tree.v)
+        self.touching = Flag(Discrete(f"{name}_on", float(inside)))
+        self.slack = Flag(Discrete(f"{name}_slack", 0.0)) if law.grip is not None else None
+        self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, Anchored) else None
+        self.along = at.K[1:, :] @ tree.v
+        suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
+        self.strains = [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
+        self.strain_rates: dict[State, ca.SX] = {}
+        on = self.touching.on
+        pressing = on if self.slack is None else on * self.slack.off
+        self.normal = pressing * law.pressing(self.depth, self.rate)
+        self.held = law.energy(self.depth) if self.slack is None else law.energy(ca.fmax(self.depth, self.slack.state.sym))
+        self.entries: dict[str, dict[str, ca.SX]] = {
+            "stored": {f"{name}_spring": self.held},
+            "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
+        }
+        tangential = self._friction()
+        self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
+        self.outputs = {f"{name}_gap": at.gap, f"{name}_normal": self.normal}
+        self.outputs |= {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}
+
+    @property
+    def discrete(self) -> list[Discrete]:
+        return [flag.state for flag in (self.touching, self.slack, self.slip) if flag is not None]
+
+    def _friction(self) -> ca.SX:
+        """Friction along the tangents; notes what it stores and dissipates, and how strains change."""
+        name, on = self.spot.name, self.touching.on
+        if self.friction is None:
+            return ca.SX.zeros(self.along.numel())
+        if isinstance(self.friction, Smooth):
+            force = on * self.friction.push(self.normal, self.along)
+            self.entries["dissipated"][f"{name}_friction"] = -ca.dot(force, self.along)
+            return force
+        assert self.slip is not None
+        stiffness, damping, mu = (sx(n) for n in self.friction.numbers)
+        strain = ca.vertcat(*[s.sym for s in self.strains])
+        wanted = stiffness * strain + damping * self.along
+        size = _length(wanted)
+        limit = mu * self.normal
+        self.excess = size - limit
+        self.faint = FAINT * (2 + limit)
+        dragged = self.slip.on * self.excess / damping  # the speed at which the place the foot holds on to moves
+        rate = on * (self.along - dragged * wanted / size)
+        self.strain_rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
+        self.energy = stiffness * ca.sumsqr(strain) / 2
+        self.entries["stored"][f"{name}_strain"] = self.energy
+        self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)
+        return -on * wanted * (1 - self.slip.on * self.excess / size)
+
+    def begin(self) -> dict[str, ca.SX]:
+        """Flags of a run that begins anywhere."""
+        inside = self.depth > 0
+        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= 0), inside))
+        if self.slack is not None:
+            assert self.law.grip is not None
+            found |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
+        return found
+
+    def events(self) -> list[Event]:
+        name, on, off = self.spot.name, self.touching.on, self.touching.off
+        land, leave, loss = self.touching.set(1), self.touching.set(0), dict[str, ca.SX]()
+        if self.slack is not None:
+            leave |= self.slack.set(0)
+            loss[f"{name}_slack"] = self.slack.on * self.held
+        if self.slip is not None:
+            leave |= self.slip.set(0) | {s.name: ca.SX(0) for s in self.strains}
+            loss[f"{name}_strain"] = self.energy
+        found = [
+            Event(f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}),
+            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth, -1), reset=leave, priority=1, loss=loss),
+        ]
+        if self.slack is not None:
+            assert self.law.grip is not None
+            grip = self.law.grip(self.depth, self.rate)
+            recovered = {f"{name}_slack": self.held - self.law.energy(self.depth)}
+            found += [
+                Event(f"{name}_slack", ca.if_else(on * self.slack.off, -grip, -1), self.slack.set(self.depth), priority=2, loss={}),
+                Event(f"{name}_press", ca.if_else(on * self.slack.on, grip, -1), self.slack.set(0), priority=2, loss=recovered),
+            ]
+        if self.slip is not None:
+            found += [
+                Event(f"{name}_slide", ca.if_else(on * self.slip.off, self.excess - self.faint, -1), self.slip.set(1), priority=3, loss={}),
+                Event(f"{name}_stick", ca.if_else(on * self.slip.on, -self.excess, -1), self.slip.set(0), priority=3, loss={}),
+            ]
+        for k, kink in enumerate(self.law.kinks(self.depth, self.rate)):
+            found.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))
+        return found
+
+
+def _gap_row(tree: Tree, gap: ca.SX) -> ca.SX:
+    """The row that gives the rate of a gap."""
+    return ca.densify(ca.jacobian(ca.jtimes(gap, tree.q, tree.qdot), tree.v))
+
+
+def _length(vector: ca.SX) -> ca.SX:
+    """Of a vector, with a slope at zero, and never zero."""
+    return ca.sqrt(ca.sumsqr(vector) + FAINT**2)

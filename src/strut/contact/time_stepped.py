@@ -1,0 +1,257 @@
+"""Time-stepped contact: impulses over fixed steps, found contact by contact, for many contacts without events.
+
+After Hwangbo et al. (2018), as van de Rijt uses it in a plane: each contact in turn opens, sticks or slides while the others keep
+their impulses. Differences: a contact counts before it closes, with just the speed that would close it within the step, so feet
+land on the ground and not in it; and the iteration begins with the impulses of the step before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from strut.contact.ground import Ground, plane
+from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.errors import ModelError
+from strut.mechanism.assemble import Assembly
+from strut.mechanism.closure import SOFTNESS
+from strut.mechanism.constraints import Rows
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.tree import Tree, solve_ltdl
+from strut.system.event import Sample
+from strut.system.quantity import Discrete, Expression, sx
+from strut.system.system import System
+
+TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
+JAMMED = 0.1  # of a contact's own lightness along the normal, under which friction may not bring it
+NOTHING = 1e-300  # keeps a length in a denominator from being zero
+
+
+def time_stepped(
+    mechanism: Mechanism,
+    feet: Sequence[str | Touch | Sequence[Touch]],
+    ground: Ground | None = None,
+    *,
+    friction: Expression | None = None,
+    dt: Expression = 1e-3,
+    sweeps: int = 10,
+    relaxation: Expression = 1.0,
+    recover: Expression = 0.2,
+    description: str = "",
+) -> System:
+    """The mechanism on hard ground, moved in steps of `dt` [s], as a system without events.
+
+    feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
+    friction: None holds without limit, 0 slides freely, a number is Coulomb's coefficient.
+    sweeps, relaxation: how often every contact has its turn in a step, and how much of its new impulse is taken.
+    recover: the part of a penetration, and of the error of closed loops, that is undone per step.
+
+    One sample, `step`, does everything: velocities with impulses, then positions with the new velocities; states do not flow, and
+    what is seen from a step on is what the step leads to. Landings are plastic. Springs and dampers of joints act with the new
+    velocities, so that stiff ones do no harm; inputs and what velocities cause act with the old. Errors are of order dt. Discrete
+    states F_normal and F_friction (in space F_friction_x and F_friction_y), and those named after constraints, are the mean
+    forces over the step; F_gap is an output.
+
+    In the books everything is lost or, negative, gained in steps: F_contact at a foot, dampers, inputs under their names, and
+    `stepping`, the error of the method.
+    """
+    if sweeps < 1:
+        raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
+    surface, touches = ground or plane(), touches_of(feet)
+    numbers = (dt, relaxation, recover, *surface.numbers, *[t.radius for t in touches])
+    mechanism.note_params(*numbers, 0 if friction is None else friction)
+    made = Assembly(mechanism)
+    steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
+    return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
+
+
+@dataclass(eq=False)
+class _Contact:
+    """Where a foot's rows are, and its mean forces."""
+
+    spot: Spot
+    rows: list[int]  # normal, tangents
+    means: list[Discrete]
+
+
+class _Stepped:
+    """All expressions of one step."""
+
+    def __init__(self, made: Assembly, spots: Sequence[Spot], friction: Expression | None, dt: ca.SX, recover: ca.SX) -> None:
+        self.made, self.tree, self.dt = made, made.tree, dt
+        self.mu = None if friction is None else sx(friction)
+        plain = self.mu is not None and self.mu.is_zero()
+        self.contacts: list[_Contact] = []
+        blocks, at = [], 0
+        for s in spots:
+            K = s.K[0, :] if plain else s.K
+            blocks.append(K)
+            labels = ("normal", "friction") if K.shape[0] == 2 else ("normal", "friction_x", "friction_y")
+            means = [Discrete(f"{s.name}_{label}", 0.0, "N") for label in labels[: K.shape[0]]]
+            self.contacts.append(_Contact(s, list(range(at, at + K.shape[0])), means))
+            at += K.shape[0]
+        self.K = ca.densify(ca.vertcat(*blocks))
+        inertia, push = self._implicit()
+        self.spread = solve_ltdl(inertia, self.K.T)
+        self.free = made.tree.v + solve_ltdl(inertia, dt * push)
+        self.loops = _Loops(made.closure, inertia, recover / dt) if made.closure is not None else None
+        self.free_of_loops, self.loose = self.free, self.spread
+        if self.loops is not None:
+            self.free = self.loops.closed(self.free)
+            self.spread = self.loops.kept(self.spread)
+        self.A = self.K @ self.spread
+        bias = ca.SX.zeros(at)  # a gap may close within the step; a penetration is undone bit by bit
+        for c in self.contacts:
+            gap = c.spot.gap
+            bias[c.rows[0]] = ca.if_else(gap > 0, gap, recover * gap) / dt
+        self.bias = bias
+
+    def _implicit(self) -> tuple[ca.SX, ca.SX]:
+        """The inertia that a step feels, springs and dampers of joints included, and the force on it."""
+        tree, tau = self.tree, self.made.tau
+        damping = -ca.jacobian(tau, tree.v)
+        stiffness = -ca.jacobian(tau, tree.q) @ ca.jacobian(tree.qdot, tree.v)
+        inertia = tree.mass_matrix + self.dt * damping + self.dt**2 * stiffness
+        return inertia, tau - tree.bias - self.dt * stiffness @ tree.v
+
+    def impulses(self, sweeps: int, relaxation: ca.SX) -> ca.SX:
+        """Of all contacts, after a number of sweeps, beginning with those of the step before."""
+        found = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
+        u = self.K @ self.free + self.bias + self.A @ found
+        for _ in range(sweeps):
+            for c in self.contacts:
+                G, own = self.A[c.rows, c.rows], found[c.rows]
+                change = relaxation * (_resolved(G, u[c.rows] - G @ own, self.mu, own) - own)
+                found[c.rows] = own + change
+                u = u + self.A[:, c.rows] @ change
+        return found
+
+    def system(self, sweeps: int, relaxation: ca.SX, description: str) -> System:
+        made, tree, dt = self.made, self.tree, self.dt
+        impulse = self.impulses(sweeps, relaxation)
+        v = self.free + self.spread @ impulse
+        q = _whole(tree, tree.q + dt * ca.substitute([tree.qdot], [tree.v], [v])[0])
+        reset = made.states(q, v)
+        for c in self.contacts:
+            reset |= {m.name: impulse[row] / dt for m, row in zip(c.means, c.rows, strict=True)}
+            made.outputs[f"{c.spot.name}_gap"] = c.spot.gap
+        z = [m for c in self.contacts for m in c.means]
+        if self.loops is not None:
+            z += self.loops.means
+            reset |= self.loops.forces(self.free_of_loops + self.loose @ impulse, dt)
+            made.outputs["closure_error"] = ca.norm_2(self.loops.closure.phi)
+        sample = Sample("step", every=dt, set=reset, loss=self._losses(q, v, impulse))
+        made.entries["supplied"], made.entries["dissipated"] = {}, {}
+        made.qdot = ca.SX.zeros(tree.nq)
+        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample])
+
+    def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
+        """What the step takes from the stored energy, by where it goes."""
+        tree, entries = self.tree, self.made.entries
+        found: dict[str, ca.SX] = {}
+        for sign, group in ((-1, "supplied"), (1, "dissipated")):
+            names = list(entries[group])
+            powers = ca.substitute([entries[group][n] for n in names], [tree.v], [v]) if names else []
+            found |= {n: sign * self.dt * power for n, power in zip(names, powers, strict=True)}
+        if self.loops is not None:
+            found |= self.loops.drives(self.free_of_loops + self.loose @ impulse)
+        mean = self.K @ (tree.v + v) / 2
+        for c in self.contacts:
+            found[f"{c.spot.name}_contact"] = -ca.dot(impulse[c.rows], mean[c.rows])
+        stored = sum(entries["stored"].values(), ca.SX(0))
+        taken = stored - ca.substitute([stored], [tree.q, tree.v], [q, v])[0]
+        found["stepping"] = taken - sum(found.values(), ca.SX(0))
+        return found
+
+
+class _Loops:
+    """Closed loops and prescribed motions, kept by impulses of their own."""
+
+    def __init__(self, closure: Rows, inertia: ca.SX, rate: ca.SX) -> None:
+        self.closure, self.rate = closure, rate
+        self.spread = solve_ltdl(inertia, closure.K.T)
+        A = closure.K @ self.spread
+        self.A = A + SOFTNESS * ca.trace(A) / A.shape[0] * ca.SX.eye(A.shape[0])
+        self.means = [Discrete(label, 0.0) for label in closure.labels]
+
+    def _impulse(self, v: ca.SX) -> ca.SX:
+        c = self.closure
+        return -solve_ltdl(self.A, c.K @ v - c.k0 + self.rate * c.phi)
+
+    def closed(self, v: ca.SX) -> ca.SX:
+        """The velocity with the loops' impulses."""
+        return v + self.spread @ self._impulse(v)
+
+    def kept(self, spread: ca.SX) -> ca.SX:
+        """What other impulses do when the loops resist."""
+        return spread - self.spread @ solve_ltdl(self.A, self.closure.K @ spread)
+
+    def forces(self, v: ca.SX, dt: ca.SX) -> dict[str, ca.SX]:
+        """Mean forces over a step whose velocity without them would be v."""
+        impulse = self._impulse(v)
+        return {m.name: impulse[k] / dt for k, m in enumerate(self.means)}
+
+    def drives(self, v: ca.SX) -> dict[str, ca.SX]:
+        """What moving constraints take."""
+        impulse, k0 = self._impulse(v), self.closure.k0
+        return {f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()}
+
+
+def _resolved(G: ca.SX, c: ca.SX, mu: ca.SX | None, own: ca.SX) -> ca.SX:
+    """The impulse of one contact whose velocity would be c without it and is c + G impulse with it: it opens, sticks or slides.
+    `own` is what it was the time before."""
+    alone = ca.fmax(-c[0] / G[0, 0], 0)
+    if G.shape[0] == 1:
+        return alone
+    stuck = -solve_ltdl(G, c)
+    if mu is None:
+        held = ca.if_else(stuck[0] > 0, stuck, ca.vertcat(alone, ca.SX.zeros(G.shape[0] - 1)))
+    else:
+        sliding = (
+            _sliding_in_plane(G, c, mu) if G.shape[0] == 2 else _sliding_in_space(G, c, mu, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
+        )
+        held = ca.if_else(ca.norm_2(stuck[1:]) <= mu * stuck[0], stuck, sliding)
+    return ca.if_else(c[0] >= 0, ca.SX.zeros(G.shape[0]), held)
+
+
+def _sliding_in_plane(G: ca.SX, c: ca.SX, mu: ca.SX) -> ca.SX:
+    """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it opposes the sliding."""
+    best, least = ca.SX.zeros(2), ca.SX(ca.inf)
+    for side in (-1, 1):
+        normal = -c[0] / (G[0, 0] + side * mu * G[0, 1])
+        edge = ca.vertcat(normal, side * mu * normal)
+        energy = ca.if_else(normal >= 0, ca.dot(edge, G @ edge) / 2 + ca.dot(c, edge), ca.inf)
+        best, least = ca.if_else(energy < least, edge, best), ca.fmin(energy, least)
+    return best
+
+
+def _sliding_in_space(G: ca.SX, c: ca.SX, mu: ca.SX, guess: ca.SX) -> ca.SX:
+    """The edge of the cone in the direction that opposes the sliding which remains, found by turning it against that; no normal
+    velocity is left whatever the direction. Where the contact is equally heavy in all directions the first turn is exact."""
+    trace, det = G[1, 1] + G[2, 2], G[1, 1] * G[2, 2] - G[1, 2] ** 2
+    heavy = (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0))) / 2
+    way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
+    for _ in range(TURNS):
+        normal = _pressed(G, c, mu * way)
+        turned = mu * normal * way - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (mu * normal)) / heavy
+        way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
+    normal = _pressed(G, c, mu * way)
+    return ca.vertcat(normal, mu * normal * way)
+
+
+def _pressed(G: ca.SX, c: ca.SX, way: ca.SX) -> ca.SX:
+    """The normal impulse that leaves no normal velocity, with friction along with it; bounded where friction would jam it."""
+    return -c[0] / ca.fmax(G[0, 0] + ca.dot(G[0, 1:].T, way), JAMMED * G[0, 0])
+
+
+def _whole(tree: Tree, q: ca.SX) -> ca.SX:
+    """Coordinates with their quaternions brought to length 1."""
+    found = ca.SX(q)
+    for node in tree.nodes:
+        joint = node.connection.joint
+        if joint.kind in ("free", "spherical"):
+            last = tree.q_of[node.connection.name].stop
+            found[last - 4 : last] = q[last - 4 : last] / ca.norm_2(q[last - 4 : last])
+    return found
