@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.mechanism.tree import solve_ltdl
+from strut.system.factors import Factors
 
 SOFTNESS = 1e-8  # of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
 CORRECTIONS = 2
@@ -27,11 +27,11 @@ class Sliding:
 
 
 class Masked:
-    """Rows K of a machine with mass matrix M, and what forces along them do."""
+    """Rows K of a machine whose mass matrix has the factors M, and what forces along them do."""
 
-    def __init__(self, M: ca.SX, K: ca.SX, redundant: bool = False) -> None:
+    def __init__(self, M: Factors, K: ca.SX, redundant: bool = False) -> None:
         self.K, self.redundant = K, redundant
-        self.spread = solve_ltdl(M, K.T)  # M^-1 K'
+        self.spread = M.solve(K.T)  # M^-1 K'
         self.A = K @ self.spread
 
     def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:
@@ -45,7 +45,8 @@ class Masked:
         wanted = held * missing
         plain = hold @ self.A @ hold
         if not sliding:
-            return self._refined(lambda b: solve_ltdl(plain + ca.SX.eye(n) - hold + soft * hold, b), plain + ca.SX.eye(n) - hold, wanted)
+            factors = Factors(plain + ca.SX.eye(n) - hold + soft * hold)
+            return self._refined(factors.solve, plain + ca.SX.eye(n) - hold, wanted)
         matrix = hold @ self.A + ca.SX.eye(n) - hold
         for s in sliding:
             matrix[s.row, s.normal] = matrix[s.row, s.normal] - s.on * on[s.row] * s.ratio

@@ -17,7 +17,7 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Tree
 from strut.system.event import Event
 from strut.system.quantity import Discrete, Expression, sx
 from strut.system.system import System
@@ -162,9 +162,9 @@ class _Rigid:
         self.contacts = Rows(
             (), ca.vertcat(*[self._error(f) for f in self.feet]), ca.vertcat(*used), ca.SX.zeros(self.K.shape[0] - self.loops)
         )
-        self.masked = Masked(tree.mass_matrix, self.K, self._redundant())
+        self.masked = Masked(tree.factors, self.K, self._redundant())
         self.u = self.K @ tree.v
-        self.loose = solve_ltdl(tree.mass_matrix, self.made.tau - tree.bias)
+        self.loose = tree.factors.solve(self.made.tau - tree.bias)
 
     def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]]) -> list[_Foot]:
         q, v, _ = self.made.start()

@@ -19,8 +19,9 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Tree
 from strut.system.event import Event
+from strut.system.factors import Factors
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Expression, Input, sx, time
 from strut.system.system import System
@@ -182,9 +183,9 @@ class _Stepping:
         M, bias = tree.mass_matrix, tree.bias
         reduced = T.T @ M @ T
         push = T.T @ (tau - bias)
-        rows = self._lock_rows() @ T
-        masked = Masked(reduced, ca.vertcat(rows, ca.SX(0, len(self.w)))) if self.locked else None
-        free = solve_ltdl(reduced, push)
+        rows, factors = self._lock_rows() @ T, Factors(reduced)
+        masked = Masked(factors, rows) if self.locked else None
+        free = factors.solve(push)
         if masked is not None:
             on = ca.vertcat(*[z.sym for z in self.locked])
             free = free + masked.effect(masked.forces(-(rows @ free), on))
@@ -199,7 +200,7 @@ class _Stepping:
         there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
         rows = self._lock_rows()
         K = ca.vertcat(there.K, rows)
-        masked = Masked(tree.mass_matrix, K)
+        masked = Masked(tree.factors, K)
         on = ca.vertcat(1, 1, *[z.sym for z in self.locked])
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
         source = {name: self.legs.swap.get(name, name) for name in self.names}
@@ -229,7 +230,7 @@ class _Stepping:
         """The knee locks; the stance foot holds, other locks too."""
         tree, T = self.tree, self.T
         rows = self._lock_rows() @ T
-        masked = Masked(T.T @ tree.mass_matrix @ T, rows)
+        masked = Masked(Factors(T.T @ tree.mass_matrix @ T), rows)
         on = ca.vertcat(*[ca.SX(1) if i == k else z.sym for i, z in enumerate(self.locked)])
         w = tree.v[self.w]
         after = w + masked.effect(masked.forces(-(rows @ w), on))

@@ -19,8 +19,9 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Tree
 from strut.system.event import Sample
+from strut.system.factors import solve_ltdl
 from strut.system.quantity import Discrete, Expression, sx
 from strut.system.system import System
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism.constraints import Rows
-from strut.mechanism.tree import Factors, Tree
+from strut.mechanism.tree import Tree
+from strut.system.factors import Factors
 from strut.system.quantity import time
 
 RANK = 1e-7  # relative size below which a row counts as a repetition of others

@@ -18,7 +18,7 @@ from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import coordinate_names, forces_of, quantities_of, velocity_names
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.tree import Tree, solve_ltdl
+from strut.mechanism.tree import Tree
 from strut.system.ledger import Ledger
 from strut.system.quantity import State
 from strut.system.system import System
@@ -46,7 +46,7 @@ def hamiltonian(tree: Tree) -> Hamiltonian:
     if tree.mechanism.constraints:
         raise ModelError(f"mechanism '{tree.mechanism.name}' has constraints: its Hamiltonian form is for trees")
     p = ca.SX.sym("p", tree.nv)
-    v = solve_ltdl(tree.mass_matrix, p)
+    v = tree.factors.solve(p)
     held = ca.SX.sym("held", tree.nv)
     U = observe.potential(tree)
     # dH/dq at constant p is -d(v'Mv/2)/dq at constant v: the derivative of M^-1 is never formed
