@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -18,7 +18,7 @@ from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Expression, Input, State, sx, time
-from strut.system.system import System
+from strut.system.system import Implied, System
 
 
 def coordinate_names(c: Connection) -> list[str]:
@@ -104,6 +104,13 @@ class Assembly:
         found = {s.name: q[k] for k, s in enumerate(self.positions)}
         return found | {self.velocities[k].name: v[k] for k in self.kept}
 
+    def _implied(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
+        if residual is None or not self.tree.nv:
+            return None
+        unknown = ca.SX.sym("acceleration", self.tree.nv)
+        bound = self.bind({"residual": residual(unknown)})["residual"]
+        return Implied(tuple(s.name for s in self.velocities), unknown, bound)
+
     def build(
         self,
         acceleration: ca.SX,
@@ -113,8 +120,10 @@ class Assembly:
         samples: Sequence[Sample] = (),
         symmetry: Mapping[str, ca.SX] | None = None,
         more: Mapping[State, ca.SX] | None = None,
+        residual: Callable[[ca.SX], ca.SX] | None = None,
     ) -> System:
-        """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their rates."""
+        """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their
+        rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate."""
         more = more or {}
         flow = self.bind(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
         return System(
@@ -132,6 +141,7 @@ class Assembly:
             outputs=self.bind(self.outputs),
             ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
             symmetry=self.bind(symmetry or {}),
+            implied=self._implied(residual),
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
         )
 
@@ -185,7 +195,8 @@ def system(
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
         made.outputs |= _reactions(tree, names, acceleration, closure, force)
-    return made.build(acceleration, description, events=events, samples=samples)
+    residual = None if closure is not None else lambda a: tree.inverse(a) - made.tau
+    return made.build(acceleration, description, events=events, samples=samples, residual=residual)
 
 
 def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: Rows | None, force: ca.SX) -> dict[str, ca.SX]:

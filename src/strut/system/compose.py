@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import AlgebraicLoopError, ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
-from strut.system.system import GROUPS, System
+from strut.system.system import GROUPS, Implied, System
 
 Rewrite = Callable[[Expression], ca.SX]
 
@@ -130,8 +130,23 @@ def _assembled(
         ledger=Ledger(*entries),
         outputs=shown | {n: follow(e) for n, e in outputs.items()},
         symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items()},
+        implied=_implied(parts, rename, follow, couplings),
         description=description,
     )
+
+
+def _implied(
+    parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewrite, couplings: Mapping[str, Expression]
+) -> Implied | None:
+    """Of the parts together. Rates that a coupling adds to are no longer what the part implied."""
+    found = [part.implied for part in parts if part.implied is not None]
+    found = [one for one in found if not {rename(n) for n in one.states} & set(couplings)]
+    if not found:
+        return None
+    states = tuple(rename(n) for one in found for n in one.states)
+    fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in found]
+    residuals = [follow(ca.substitute([one.residual], [one.unknown], [new])[0]) for one, new in zip(found, fresh, strict=True)]
+    return Implied(states, ca.vertcat(*fresh), ca.vertcat(*residuals))
 
 
 def _revalued(q: Quantity, follow: Rewrite) -> Quantity:

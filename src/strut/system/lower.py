@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from strut.system.event import Event, Sample
+from strut.system.factors import Factors
 from strut.system.quantity import sx, time
 from strut.system.system import System
 
@@ -123,7 +125,7 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         jumps,
         _tables(system, jumps, v, flow),
         channels,
-        _jacobians(functions, resets) if jacobians else {},
+        _jacobians(system, functions, resets) if jacobians else {},
     )
 
 
@@ -205,7 +207,37 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX], flow: ca.SX)
     }
 
 
-def _jacobians(functions: dict[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:
+def _flow_jacobian(system: System, flow: ca.Function) -> ca.Function:
+    """Rates that are implied are differentiated through what implies them, by the implicit function theorem."""
+    arguments = flow.sx_in()
+    by_name = dict(zip(flow.name_in(), arguments, strict=True))
+    rates = flow.call(arguments)[0]
+    names = JACOBIANS["flow_jacobian"][1]
+    implied = system.implied
+    results = {}
+    if implied is None:
+        results = {n: ca.jacobian(rates, by_name[n]) for n in names}
+    else:
+        at = system.slices("x")
+        rows = [k for n in implied.states for k in range(at[n].start, at[n].stop)]
+        others = [k for k in range(rates.numel()) if k not in rows]
+        v = _vectors(system)
+        old, new = [v[n] for n in flow.name_in()], arguments
+        residual = ca.substitute([implied.residual], old, new)[0]
+        parts = [ca.jacobian(residual, implied.unknown), *[ca.jacobian(residual, by_name[n]) for n in names]]
+        matrix, *sides = ca.substitute(parts, [implied.unknown], [rates[rows]])
+        solved = Factors(ca.densify(matrix)).solve(-ca.densify(ca.horzcat(*sides)))
+        ends = np.cumsum([0, *[by_name[n].numel() for n in names]])
+        for k, n in enumerate(names):
+            whole = ca.SX.zeros(rates.numel(), by_name[n].numel())
+            if whole.numel():
+                whole[rows, :] = solved[:, int(ends[k]) : int(ends[k + 1])]
+                whole[others, :] = ca.jacobian(rates[others], by_name[n])
+            results[n] = whole
+    return ca.Function("flow_jacobian", arguments, [ca.densify(results[n]) for n in names], flow.name_in(), [f"d_{n}" for n in names])
+
+
+def _jacobians(system: System, functions: dict[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:
     """Dense Jacobians, one output per variable, of flow, guards and every reset."""
 
     def of(f: ca.Function, label: str, variables: tuple[str, ...]) -> ca.Function:
@@ -217,7 +249,7 @@ def _jacobians(functions: dict[str, ca.Function], resets: list[ca.Function]) -> 
         )
 
     return {
-        "flow_jacobian": [of(functions["flow"], "flow_jacobian", JACOBIANS["flow_jacobian"][1])],
+        "flow_jacobian": [_flow_jacobian(system, functions["flow"])],
         "guard_jacobian": [of(functions["guards"], "guard_jacobian", JACOBIANS["guard_jacobian"][1])],
         "reset_jacobian": [of(f, f"reset_jacobian_{k}", JACOBIANS["reset_jacobian"][1]) for k, f in enumerate(resets)],
     }

@@ -19,6 +19,19 @@ GROUPS = ("x", "z", "u", "p")
 
 
 @dataclass(frozen=True, eq=False)
+class Implied:
+    """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component) for which
+    `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come from a factorisation.
+
+    The residual's derivative by the unknown must be symmetric positive definite: a mass matrix.
+    """
+
+    states: tuple[str, ...]
+    unknown: ca.SX
+    residual: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
 class System:
     """A hybrid dynamical system.
 
@@ -30,6 +43,7 @@ class System:
     randoms, delays: random numbers used in resets, and delayed signals.
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
         stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
+    implied: a shorter way to derivatives of some rates; see `Implied`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
     exists is well formed. It is immutable: `using` and `dataclasses.replace` give variants.
@@ -48,6 +62,7 @@ class System:
     randoms: tuple[Random, ...] = ()
     delays: tuple[Delay, ...] = ()
     symmetry: Mapping[Any, Expression] = field(default_factory=dict)
+    implied: Implied | None = None
     description: str = ""
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 

@@ -131,6 +131,7 @@ def validated(system: System) -> dict[str, Any]:
         "samples": samples,
         "outputs": outputs,
         "ledger": _checked_ledger(system.ledger, scope, merge),
+        "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
                 merge(v), f"the symmetry of '{n}'", "xzp", "left and right are exchanged in states and discrete states", sizes[n]
@@ -259,6 +260,21 @@ def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merg
         set=_checked_reset(sample.set, owner, scope, sizes, merge),
         loss=_checked_loss(sample.loss, owner, scope, merge),
     )
+
+
+def _checked_implied(system: System, scope: Scope, states: Mapping[str, int], merge: Callable) -> Any:
+    implied = system.implied
+    if implied is None:
+        return None
+    where = f"the implied rates of system '{system.name}'"
+    _by_name(dict.fromkeys(implied.states), states, where)
+    size = sum(states[n] for n in implied.states)
+    if implied.unknown.shape != (size, 1) or implied.residual.shape != (size, 1) or not implied.unknown.is_valid_input():
+        raise ShapeError(f"{where} need {size} symbols as unknown and as many residuals")
+    residual = merge(implied.residual)
+    known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
+    scope.allow(known, where, "txzupd", "a rate cannot use random numbers", size)
+    return replace(implied, residual=residual)
 
 
 def _checked_ledger(ledger: Ledger, scope: Scope, merge: Callable) -> Ledger:
