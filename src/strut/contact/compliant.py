@@ -17,6 +17,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
 from strut.system.quantity import Discrete, Expression, Quantity, State, sx
+from strut.system.scene import Arrow, Floor
 from strut.system.system import System
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
@@ -60,7 +61,7 @@ def compliant(
         at = spot(made.tree, t, surface)
         row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
         pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
-    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground")
+    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor())
 
 
 def settled(
@@ -72,6 +73,7 @@ def settled(
     z: Sequence[Discrete] = (),
     events: Sequence[Event] = (),
     begin: Mapping[Quantity, ca.SX] | None = None,
+    floor: Floor | None = None,
 ) -> System:
     """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what they begin with."""
     more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
@@ -89,8 +91,9 @@ def settled(
     else:
         acceleration, force = Constrained(made.tree, made.closure, stabilise).forward(made.tau)
         made.note_closure(force)
+    arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
     start = Sample("contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {})
-    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more)
+    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more, floor=floor, arrows=arrows)
 
 
 def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
@@ -145,6 +148,7 @@ class Pad:
             "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
         }
         tangential = self._friction()
+        self.force = at.directions @ ca.vertcat(self.normal, tangential)
         self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
         self.outputs = {f"{name}_gap": at.gap, f"{name}_normal": self.normal}
         self.outputs |= {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}

@@ -9,6 +9,7 @@ import casadi as ca
 
 from strut.errors import ModelError
 from strut.system.quantity import Expression, sx
+from strut.system.scene import Floor
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,11 @@ class Ground:
         """Height of a point over the ground, along the normal [m]; negative inside. Exact for planes, and zero exactly
         on the surface for every ground."""
         return (p[2] - self.height(p[0], p[1])) * self.frame(p)[2, 0]
+
+    def floor(self) -> Floor:
+        """For pictures."""
+        x, y = ca.SX.sym("x"), ca.SX.sym("y")
+        return Floor(x, y, self.height(x, y))
 
     def frame(self, p: ca.SX) -> ca.SX:
         """3 x 3: the normal, the tangent forwards, the tangent to the left, at the ground below a point."""

@@ -20,6 +20,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
 from strut.system.quantity import Discrete, Expression, sx
+from strut.system.scene import Arrow
 from strut.system.system import System
 
 TOUCHING = 1e-9  # [m]: contacts this near to the ground when another lands land with it
@@ -456,4 +457,13 @@ class _Rigid:
             made.mechanism.note_params(fall[1])
             low = sx(fall[1]) - self.ground.gap(observe.position(self.tree, fall[0]))
             events.append(Event("fall", guard=low, terminal=True, priority=9))
-        return made.build(acceleration, text, z=self.discrete(), events=events, symmetry=self._exchanged(symmetry))
+        arrows = [Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)]) for f in self.feet]
+        return made.build(
+            acceleration,
+            text,
+            z=self.discrete(),
+            events=events,
+            symmetry=self._exchanged(symmetry),
+            arrows=arrows,
+            floor=self.ground.floor(),
+        )

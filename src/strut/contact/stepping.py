@@ -19,11 +19,13 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.picture import scene_of
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
 from strut.system.factors import Factors
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Expression, Input, sx, time
+from strut.system.scene import Arrow
 from strut.system.system import System
 
 
@@ -292,6 +294,8 @@ class _Stepping:
         def event(e: Event) -> Event:
             return replace(e, guard=bound({"guard": sx(e.guard)})["guard"], reset=bound({n: sx(r) for n, r in e.reset.items()}))
 
+        push = ca.vertcat(force[0], 0, force[1])
+        arrow = Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)
         walker = System(
             made.mechanism.name,
             x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
@@ -302,6 +306,7 @@ class _Stepping:
             events=tuple(event(e) for e in self._events(gap, strike, force, take_off)),
             outputs=bound(outputs),
             ledger=Ledger(*(bound(entries[group]) for group in ("stored", "supplied", "dissipated"))),
+            scene=scene_of(tree, [arrow], self.ground.floor()).mapped(lambda e: bound({"e": e})["e"]),
             description=description,
         )
         _check_symmetry(walker, tree, self)

@@ -23,6 +23,7 @@ from strut.mechanism.tree import Tree
 from strut.system.event import Sample
 from strut.system.factors import solve_ltdl
 from strut.system.quantity import Discrete, Expression, sx
+from strut.system.scene import Arrow, Floor
 from strut.system.system import System
 
 TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
@@ -65,6 +66,7 @@ def time_stepped(
     mechanism.note_params(*numbers, 0 if friction is None else friction)
     made = Assembly(mechanism)
     steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
+    steps.floor = surface.floor()
     return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
 
 
@@ -82,6 +84,7 @@ class _Stepped:
 
     def __init__(self, made: Assembly, spots: Sequence[Spot], friction: Expression | None, dt: ca.SX, recover: ca.SX) -> None:
         self.made, self.tree, self.dt = made, made.tree, dt
+        self.floor: Floor | None = None
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
@@ -146,7 +149,11 @@ class _Stepped:
         sample = Sample("step", every=dt, set=reset, loss=self._losses(q, v, impulse))
         made.entries["supplied"], made.entries["dissipated"] = {}, {}
         made.qdot = ca.SX.zeros(tree.nq)
-        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample])
+        arrows = [
+            Arrow(c.spot.name, c.spot.point, c.spot.directions[:, : len(c.rows)] @ ca.vertcat(*[mean.sym for mean in c.means]))
+            for c in self.contacts
+        ]
+        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.floor, arrows=arrows)
 
     def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
         """What the step takes from the stored energy, by where it goes."""

@@ -13,11 +13,13 @@ from strut.mechanism import observe
 from strut.mechanism.closure import Constrained, all_rows, closed
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
+from strut.mechanism.picture import scene_of
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Expression, Input, State, sx, time
+from strut.system.scene import Arrow, Floor
 from strut.system.system import Implied, System
 
 
@@ -121,9 +123,11 @@ class Assembly:
         symmetry: Mapping[str, ca.SX] | None = None,
         more: Mapping[State, ca.SX] | None = None,
         residual: Callable[[ca.SX], ca.SX] | None = None,
+        arrows: Sequence[Arrow] = (),
+        floor: Floor | None = None,
     ) -> System:
         """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their
-        rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate."""
+        rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
         flow = self.bind(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
         return System(
@@ -142,6 +146,7 @@ class Assembly:
             ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
             symmetry=self.bind(symmetry or {}),
             implied=self._implied(residual),
+            scene=scene_of(self.tree, arrows, floor).mapped(lambda e: self.bind({"e": e})["e"]),
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
         )
 

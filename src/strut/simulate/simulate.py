@@ -92,6 +92,7 @@ def simulate(
         _provenance(system, chosen, seed, begin, end, model),
         model,
         delays=delays_of(system, values.p),
+        system=system,
     )
     if chosen.ledger and system.ledger.stored and result.ok:
         _tell_if_open(result)

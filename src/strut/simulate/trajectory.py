@@ -136,6 +136,7 @@ class Trajectory:
     model: Native | Virtual | None = field(default=None, repr=False)
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
+    system: System | None = field(default=None, repr=False)  # absent from a loaded run
 
     @property
     def ok(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from strut.errors import AlgebraicLoopError, ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
+from strut.system.scene import Scene
 from strut.system.system import GROUPS, Implied, System
 
 Rewrite = Callable[[Expression], ca.SX]
@@ -131,6 +132,7 @@ def _assembled(
         outputs=shown | {n: follow(e) for n, e in outputs.items()},
         symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items()},
         implied=_implied(parts, rename, follow, couplings),
+        scene=_scene(parts, rename, follow),
         description=description,
     )
 
@@ -147,6 +149,18 @@ def _implied(
     fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in found]
     residuals = [follow(ca.substitute([one.residual], [one.unknown], [new])[0]) for one, new in zip(found, fresh, strict=True)]
     return Implied(states, ca.vertcat(*fresh), ca.vertcat(*residuals))
+
+
+def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewrite) -> Scene:
+    """All of the parts together, on the ground of the first that has one."""
+    found = [part.scene.mapped(follow, rename) for part in parts]
+    floors = [scene.floor for scene in found if scene.floor is not None]
+    return Scene(
+        tuple(p for scene in found for p in scene.parts),
+        tuple(a for scene in found for a in scene.arrows),
+        floors[0] if floors else None,
+        all(scene.planar for scene in found),
+    )
 
 
 def _revalued(q: Quantity, follow: Rewrite) -> Quantity:

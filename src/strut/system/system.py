@@ -13,6 +13,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
+from strut.system.scene import Scene
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
@@ -44,6 +45,7 @@ class System:
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
         stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
+    scene: how it looks; see `strut.system.scene`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
     exists is well formed. It is immutable: `using` and `dataclasses.replace` give variants.
@@ -63,6 +65,7 @@ class System:
     delays: tuple[Delay, ...] = ()
     symmetry: Mapping[Any, Expression] = field(default_factory=dict)
     implied: Implied | None = None
+    scene: Scene = field(default_factory=Scene)
     description: str = ""
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 

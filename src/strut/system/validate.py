@@ -13,6 +13,7 @@ from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, d
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
+from strut.system.scene import Scene
 
 if TYPE_CHECKING:
     from strut.system.system import System
@@ -131,6 +132,7 @@ def validated(system: System) -> dict[str, Any]:
         "samples": samples,
         "outputs": outputs,
         "ledger": _checked_ledger(system.ledger, scope, merge),
+        "scene": _checked_scene(system.scene, scope, merge),
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
@@ -260,6 +262,16 @@ def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merg
         set=_checked_reset(sample.set, owner, scope, sizes, merge),
         loss=_checked_loss(sample.loss, owner, scope, merge),
     )
+
+
+def _checked_scene(scene: Scene, scope: Scope, merge: Callable) -> Scene:
+    for name, expression in scene.columns().items():
+        column = merge(expression)
+        scope.allow(column, f"'{name}' of the scene", "txzup", "a picture cannot use random numbers or delays", column.numel())
+    if scene.floor is not None:
+        flat = ca.substitute([merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(0), ca.DM(0)])[0]
+        scope.allow(flat, "the floor of the scene", "tzup", "the ground does not move with the machine")
+    return scene.mapped(merge)
 
 
 def _checked_implied(system: System, scope: Scope, states: Mapping[str, int], merge: Callable) -> Any:

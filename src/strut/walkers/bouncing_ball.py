@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from strut.system import Discrete, Event, Ledger, Param, State, System
+from strut.system.scene import Scene, ball, slope_floor
 
 
 def bouncing_ball(**values: float) -> System:
@@ -29,5 +30,6 @@ def bouncing_ball(**values: float) -> System:
         flow={height: velocity, velocity: -g},
         events=(bounce,),
         ledger=Ledger(stored={"kinetic": mass * velocity**2 / 2, "gravity": mass * g * height}),
+        scene=Scene((ball("ball", (0, height + 0.05), 0.05),), floor=slope_floor(0)),
         description="ball on a floor; a run ends where its bounces accumulate",
     ).using(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.system import Input, Ledger, Param, State, System
+from strut.system.scene import Scene, ball, rod
 
 
 def pendulum(**values: float) -> System:
@@ -19,17 +20,19 @@ def pendulum(**values: float) -> System:
 
     inertia = mass * length**2
     weight = mass * g * length
+    tip = (length * ca.sin(angle), -length * ca.cos(angle))
     return System(
         "pendulum",
         x=(angle, rate),
         u=(torque,),
         p=(mass, length, damping, g),
         flow={angle: rate, rate: (torque - damping * rate - weight * ca.sin(angle)) / inertia},
-        outputs={"tip_x": length * ca.sin(angle), "tip_z": -length * ca.cos(angle)},
+        outputs={"tip_x": tip[0], "tip_z": tip[1]},
         ledger=Ledger(
             stored={"kinetic": inertia * rate**2 / 2, "gravity": weight * (1 - ca.cos(angle))},
             supplied={"motor": torque * rate},
             dissipated={"damper": damping * rate**2},
         ),
+        scene=Scene((rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length))),
         description="point mass on a rod, with damping and a motor",
     ).using(values)

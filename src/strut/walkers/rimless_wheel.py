@@ -7,6 +7,10 @@ import math
 import casadi as ca
 
 from strut.system import Discrete, Event, Ledger, Param, State, System
+from strut.system.scene import Scene, ball, rod, slope_floor
+
+DRAWN_SPOKES = 16
+"""In pictures; a wheel with fewer is drawn over itself."""
 
 
 def rimless_wheel(**values: float) -> System:
@@ -40,6 +44,9 @@ def rimless_wheel(**values: float) -> System:
         )
 
     hub_height = length * ca.cos(angle) - foot * ca.sin(slope)
+    hub = (foot * ca.cos(slope) + length * ca.sin(angle), hub_height)
+    turns = [angle + 2 * half * k for k in range(DRAWN_SPOKES)]
+    drawn = [rod("spoke", hub, (hub[0] - length * ca.sin(a), hub[1] - length * ca.cos(a)), 0.02 * length) for a in turns]
     return System(
         "rimless_wheel",
         x=(angle, rate),
@@ -48,12 +55,13 @@ def rimless_wheel(**values: float) -> System:
         flow={angle: rate, rate: g / length * ca.sin(angle)},
         events=(strike("heel_strike", angle - slope - half, 1), strike("back_strike", slope - half - angle, -1)),
         outputs={
-            "hub_x": foot * ca.cos(slope) + length * ca.sin(angle),
-            "hub_z": hub_height,
+            "hub_x": hub[0],
+            "hub_z": hub[1],
             "foot_x": foot * ca.cos(slope),
             "foot_z": -foot * ca.sin(slope),
             "speed": length * rate * ca.cos(angle),
         },
         ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
+        scene=Scene((ball("hub", hub, 0.1 * length), *drawn), floor=slope_floor(slope)),
         description="spokes around a mass, rolling down a slope",
     ).using(values)

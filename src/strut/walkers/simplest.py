@@ -7,6 +7,7 @@ import casadi as ca
 from strut.system.event import Event
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Param, State, time
+from strut.system.scene import Scene, ball, rod, slope_floor
 from strut.system.system import System
 
 
@@ -34,6 +35,8 @@ def simplest(**values: float) -> System:
     gap = leg.sym * (ca.cos(theta.sym) - ca.cos(theta.sym - phi.sym))
     ahead = leg.sym * (ca.sin(theta.sym - phi.sym) - ca.sin(theta.sym))
     hip_x, hip_z = x.sym - leg.sym * s, z.sym + leg.sym * c
+    hip, turned = (hip_x, hip_z), theta.sym - phi.sym - slope.sym
+    feet = (x.sym, z.sym), (hip_x + leg.sym * ca.sin(turned), hip_z - leg.sym * ca.cos(turned))
     forward, up = ca.cos(slope.sym), -ca.sin(slope.sym)
     turn = ca.cos(2 * theta.sym)
     strike = {
@@ -70,8 +73,8 @@ def simplest(**values: float) -> System:
             "hip_z": hip_z,
             "stance_foot_x": x.sym,
             "stance_foot_z": z.sym,
-            "swing_foot_x": hip_x + leg.sym * ca.sin(theta.sym - phi.sym - slope.sym),
-            "swing_foot_z": hip_z - leg.sym * ca.cos(theta.sym - phi.sym - slope.sym),
+            "swing_foot_x": feet[1][0],
+            "swing_foot_z": feet[1][1],
             "com_x": hip_x,
             "com_z": hip_z,
             "clearance": gap,
@@ -79,6 +82,14 @@ def simplest(**values: float) -> System:
             "stance_normal": normal,
         },
         ledger=Ledger({"kinetic": kinetic, "gravity": mass.sym * g.sym * hip_z}),
+        scene=Scene(
+            (
+                rod("stance_leg", feet[0], hip, 0.02 * leg.sym),
+                rod("swing_leg", feet[1], hip, 0.02 * leg.sym),
+                ball("hip", hip, 0.08 * leg.sym),
+            ),
+            floor=slope_floor(slope),
+        ),
         description="the simplest walker: a hip mass on massless legs",
     ).using(values)
 

@@ -7,6 +7,7 @@ import math
 import casadi as ca
 
 from strut.system import Discrete, Event, Ledger, Param, State, System
+from strut.system.scene import Scene, ball, rod, slope_floor
 
 
 def slip(**values: float) -> System:
@@ -32,6 +33,7 @@ def slip(**values: float) -> System:
     leg = ca.hypot(x - foot, y)
     force = stance * stiffness * (length - leg)
     landing_height = length * ca.sin(attack)
+    toe = (ca.if_else(stance > 0, foot, x + length * ca.cos(attack)), ca.if_else(stance > 0, 0, y - landing_height))
     return System(
         "slip",
         x=(x, y, vx, vy),
@@ -54,5 +56,6 @@ def slip(**values: float) -> System:
         ledger=Ledger(
             stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
         ),
+        scene=Scene((rod("leg", (x, y), toe, 0.03 * length), ball("mass", (x, y), 0.12 * length)), floor=slope_floor(0)),
         description="spring-mass runner with a fixed angle of attack",
     ).using(values)

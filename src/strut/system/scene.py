@@ -1,0 +1,107 @@
+"""How a system looks: shapes, arrows and ground, placed in the world by expressions of its quantities. Pictures only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+
+from strut.errors import ModelError
+from strut.system.quantity import Expression, sx
+
+KINDS: dict[str, dict[str, int]] = {
+    "sphere": {"at": 3, "radius": 1},
+    "capsule": {"start": 3, "end": 3, "radius": 1},
+    "cylinder": {"start": 3, "end": 3, "radius": 1},
+    "box": {"at": 3, "rotation": 9, "size": 3},
+    "ellipsoid": {"at": 3, "rotation": 9, "radii": 3},
+    "arc": {"at": 3, "rotation": 9, "radius": 1, "begin": 1, "finish": 1, "width": 1},
+    "mesh": {"at": 3, "rotation": 9, "scale": 3},
+}
+"""What each kind of shape is made of. Rotations are column by column; arcs lie in their own x-z plane, their angles counted from
+straight down and positive towards x."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A shape: its kind, and the numbers that place and size it."""
+
+    name: str
+    kind: str
+    values: Mapping[str, ca.SX]
+    colour: tuple[float, float, float, float] | None = None
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        wanted = KINDS.get(self.kind)
+        if wanted is None:
+            raise ModelError(f"'{self.name}' is drawn as '{self.kind}': known are {', '.join(KINDS)}")
+        found = {n: ca.densify(ca.vec(sx(e))) for n, e in self.values.items()}
+        if {n: e.numel() for n, e in found.items()} != wanted:
+            raise ModelError(f"the {self.kind} '{self.name}' needs {wanted} numbers, not { {n: e.numel() for n, e in found.items()} }")
+        object.__setattr__(self, "values", found)
+
+
+@dataclass(frozen=True, eq=False)
+class Arrow:
+    """A force [N] at a point."""
+
+    name: str
+    at: ca.SX
+    force: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """The ground z = height, an expression of its own symbols x and y, and of parameters and discrete states."""
+
+    x: ca.SX
+    y: ca.SX
+    height: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All that is drawn of a system. `planar`: seen from the side."""
+
+    parts: tuple[Part, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    floor: Floor | None = None
+    planar: bool = True
+
+    def columns(self) -> dict[str, ca.SX]:
+        """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
+        found = {f"{part.name}/{k}/{n}": e for k, part in enumerate(self.parts) for n, e in part.values.items()}
+        for k, arrow in enumerate(self.arrows):
+            found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
+        return found
+
+    def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
+        """The same scene with every expression rewritten."""
+        parts = tuple(replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts)
+        arrows = tuple(Arrow(rename(a.name), f(a.at), f(a.force)) for a in self.arrows)
+        floor = None if self.floor is None else replace(self.floor, height=f(self.floor.height))
+        return replace(self, parts=parts, arrows=arrows, floor=floor)
+
+
+def place(point: Sequence[Any]) -> ca.SX:
+    """A point from two coordinates, x and z, or three."""
+    items = [sx(v) for v in point]
+    return ca.vertcat(items[0], 0, items[1]) if len(items) == 2 else ca.vertcat(*items)
+
+
+def rod(name: str, start: Sequence[Any], end: Sequence[Any], radius: Expression) -> Part:
+    """A capsule between two points."""
+    return Part(name, "capsule", {"start": place(start), "end": place(end), "radius": sx(radius)})
+
+
+def ball(name: str, at: Sequence[Any], radius: Expression) -> Part:
+    return Part(name, "sphere", {"at": place(at), "radius": sx(radius)})
+
+
+def slope_floor(angle: Expression, height: Expression = 0.0) -> Floor:
+    """A plane that falls towards +x."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    return Floor(x, y, sx(height) - ca.tan(sx(angle)) * x)

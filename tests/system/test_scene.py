@@ -1,0 +1,54 @@
+"""How systems look."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import strut
+from strut.errors import ModelError, UnknownNameError
+from strut.system.scene import Part, Scene, ball, rod, slope_floor
+
+
+@pytest.mark.parametrize("name", sorted(strut.walkers.CATALOGUE))
+def test_every_machine_can_be_drawn_and_nothing_of_it_is_lost(name):
+    system = strut.walkers.CATALOGUE[name]()
+    if name == "van-der-pol":
+        assert not system.scene.parts
+        return
+    assert system.scene.parts
+    start = strut.simulate(system, t=0.0).end
+    groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
+    f = ca.Function("scene", [strut.time, *groups], list(system.scene.columns().values()))
+    values = f(0.0, start["x0"], start["z0"], start["u"], start["p"])
+    assert all(np.all(np.isfinite(np.array(v))) for v in values)
+
+
+def test_the_legs_of_the_compass_meet_at_the_hip():
+    walker = strut.walkers.compass()
+    run = strut.simulate(walker, t=0.4)
+    parts = {p.name: p for p in walker.scene.parts}
+    assert {"stance_leg", "swing_leg"} <= set(parts)
+    groups = [ca.vertcat(*[q.sym for q in getattr(walker, g)], ca.SX(0, 1)) for g in "xzup"]
+    end = run.end
+    ends = [parts["stance_leg"].values["end"], parts["swing_leg"].values["start"]]
+    found = ca.Function("f", groups, ends)(end["x0"], end["z0"], end["u"], end["p"])
+    hip, top = (np.array(v).reshape(-1) for v in found)
+    np.testing.assert_allclose(hip, top, atol=1e-12)
+    np.testing.assert_allclose(hip[[0, 2]], [run["com_x"][-1], run["com_z"][-1]], atol=0.5)
+
+
+def test_scenes_are_composed_and_checked():
+    one = strut.prefixed(strut.walkers.pendulum(), "a")
+    both = strut.join("both", one, strut.prefixed(strut.walkers.rimless_wheel(), "b"))
+    assert {p.name.split(".")[0] for p in both.scene.parts} == {"a", "b"}
+    assert both.scene.floor is not None
+    with pytest.raises(ModelError, match="drawn as 'cone'"):
+        Part("hat", "cone", {})
+    with pytest.raises(ModelError, match="the sphere 'ball' needs"):
+        Part("ball", "sphere", {"at": ca.SX([0, 0])})
+    x = strut.State("x", 0.0)
+    stranger = ca.SX.sym("y")
+    with pytest.raises(UnknownNameError, match="of the scene"):
+        strut.System("s", x=[x], flow={x: 0}, scene=Scene((ball("b", (stranger, 0), 1),)))
+    with pytest.raises(ModelError, match="the ground does not move"):
+        strut.System("s", x=[x], flow={x: 0}, scene=Scene((rod("r", (0, 0), (1, 1), 0.1),), floor=slope_floor(x.sym)))
