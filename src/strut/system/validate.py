@@ -269,7 +269,7 @@ def _checked_scene(scene: Scene, scope: Scope, merge: Callable) -> Scene:
         column = merge(expression)
         scope.allow(column, f"'{name}' of the scene", "txzup", "a picture cannot use random numbers or delays", column.numel())
     if scene.floor is not None:
-        flat = ca.substitute([merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(0), ca.DM(0)])[0]
+        flat = ca.substitute([merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(1), ca.DM(1)])[0]
         scope.allow(flat, "the floor of the scene", "tzup", "the ground does not move with the machine")
     return scene.mapped(merge)
 
