@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, dynamics, events, fixed_step, pendulum, pleiades, slip
+from bench import derivatives, dynamics, events, fixed_step, pendulum, pleiades, slip, walking
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -22,6 +22,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "events": events.run,
     "pleiades": pleiades.run,
     "slip": slip.run,
+    "walking": walking.run,
     "dynamics": dynamics.run,
     "derivatives": derivatives.run,
     "compile": compiling.run,
