@@ -1,0 +1,143 @@
+"""Variational equations: a system that carries, beside its state, how that state depends on where it began and on parameters.
+
+Along the flow the dependence Y obeys Y' = f_y Y + f_p; an event shears it, because a neighbour meets the guard a little earlier or
+later (the saltation matrix). Everything is an expression of the system's own, so the result is a `System` like any other: compiled,
+with its events located to rounding. Discrete states that hold numbers others depend on, a foothold, an anchor, are carried too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.system.event import Event
+from strut.system.ledger import Ledger
+from strut.system.quantity import Discrete, State, sx, time
+from strut.system.scene import Scene
+from strut.system.system import System
+
+BY_STATE, BY_HELD = "variation", "held_variation"
+
+
+def variational(system: System, section: str, parameters: Sequence[str] = ()) -> System:
+    """The system with its dependence on the initial x and on `parameters`, stopped after the event `section`.
+
+    States `variation` (nx x (nx + np), column by column) and, where needed, `held_variation` of discrete states. After the section the
+    columns are derivatives of the state just after the event, at the time it happens: those of the return map.
+    """
+    if system.samples:
+        raise ModelError(
+            f"system '{system.name}' has samples ('{system.samples[0].name}'): a return map needs a system that does not depend on the clock"
+        )
+    if system.delays:
+        raise ModelError(f"system '{system.name}' has delays: its state is not enough to say what follows, so it has no return map")
+    names = [e.name for e in system.events]
+    if section not in names:
+        raise UnknownNameError(f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}")
+    return _Variational(system, section, parameters).build()
+
+
+def carried(system: System) -> list[Discrete]:
+    """Discrete states that are set to something other than constants and that others, or the flow, depend on."""
+    used = [system.flow[q.name] for q in system.x]
+    used += [sx(e.guard) for e in system.events]
+    states = ca.vertcat(*[q.sym for q in system.x], ca.SX(0, 1))
+    moving = {q.name: False for q in system.z}
+    needed: list[Discrete] = []
+    for _ in range(len(system.z) + 1):  # a state may be needed through another one
+        column = ca.vertcat(*[ca.vec(e) for e in used], ca.SX(0, 1))
+        assigned = [sx(e.reset[n.name]) for e in system.events for n in (*system.x, *needed) if n.name in e.reset]
+        column = ca.vertcat(column, *[ca.vec(e) for e in assigned])
+        found = [q for q in system.z if column.numel() and ca.depends_on(column, q.sym)]
+        if len(found) == len(needed):
+            break
+        needed = found
+    for _ in range(len(system.z) + 1):
+        sources = ca.vertcat(states, time, *[q.sym for q in system.z if moving[q.name]])
+        for e in system.events:
+            for name in moving:
+                if name in e.reset and not _is_switch(sx(e.reset[name])) and ca.depends_on(sx(e.reset[name]), sources):
+                    moving[name] = True
+    return [q for q in needed if moving[q.name]]
+
+
+def _is_switch(expression: ca.SX) -> bool:
+    """Does an expression take only a few values: comparisons, products of flags? Its derivative is zero wherever it has one."""
+    symbols = ca.vertcat(*ca.symvar(expression), ca.SX(0, 1))
+    if not symbols.numel():
+        return True
+    J = ca.jacobian(expression, symbols)
+    return bool(J.nnz() == 0 or all(e.is_zero() for e in ca.vertsplit(ca.vec(ca.SX(J)))))
+
+
+class _Variational:
+    def __init__(self, system: System, section: str, parameters: Sequence[str]) -> None:
+        self.system, self.section = system, section
+        self.held = carried(system)
+        known = {q.name: q for q in system.p}
+        for name in parameters:
+            if name not in known:
+                raise UnknownNameError(f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, list(known))}")
+        self.x = ca.vertcat(*[q.sym for q in system.x])
+        self.z = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
+        self.p = ca.vertcat(*[known[n].sym for n in parameters], ca.SX(0, 1))
+        self.nx, self.nz, self.n = self.x.numel(), self.z.numel(), self.x.numel() + self.p.numel()
+        self.flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
+        start = np.hstack([np.eye(self.nx), np.zeros((self.nx, self.n - self.nx))])
+        self.state = State(BY_STATE, start.reshape(-1, order="F"))
+        self.X = ca.reshape(self.state.sym, self.nx, self.n)
+        self.discrete = Discrete(BY_HELD, np.zeros(self.nz * self.n)) if self.nz else None
+        self.Z = ca.reshape(self.discrete.sym, self.nz, self.n) if self.discrete is not None else ca.SX(0, self.n)
+
+    def _along(self, expression: ca.SX, by_time: bool = False) -> ca.SX:
+        """How an expression varies with what is varied: its derivative times the dependence."""
+        total = ca.jacobian(expression, self.x) @ self.X
+        if self.nz:
+            total = total + ca.jacobian(expression, self.z) @ self.Z
+        if self.p.numel():
+            total = total + ca.horzcat(ca.SX.zeros(expression.numel(), self.nx), ca.jacobian(expression, self.p))
+        return ca.densify(total)
+
+    def _rate(self, expression: ca.SX) -> ca.SX:
+        """d/dt along the flow."""
+        return ca.densify(ca.jtimes(expression, self.x, self.flow) + ca.jacobian(expression, time))
+
+    def _event(self, event: Event) -> Event:
+        system = self.system
+        guard = sx(event.guard)
+        reset = {n: sx(e) for n, e in event.reset.items()}
+        x_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in system.x])
+        z_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in self.held], ca.SX(0, 1))
+        sooner = self._along(guard) / self._rate(guard)  # by how much a neighbour is ahead: -dt
+        shifted = self._along(x_after) - self._rate(x_after) @ sooner
+        held = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
+        if event.name != self.section:
+            all_z = [q.sym for q in system.z]
+            new_z = [reset.get(q.name, q.sym) for q in system.z]
+            flow_after = ca.substitute([self.flow], [self.x, *all_z], [x_after, *new_z])[0]
+            shifted = shifted + flow_after @ sooner
+        changes: dict[str, ca.SX] = {BY_STATE: ca.vec(ca.densify(shifted))}
+        if self.nz:
+            changes[BY_HELD] = ca.vec(ca.densify(held))
+        ends = event.name == self.section
+        return replace(event, reset=reset | changes, terminal=event.terminal or ends, loss=None)
+
+    def build(self) -> System:
+        system = self.system
+        along = self._along(self.flow)
+        return replace(
+            system,
+            x=(*system.x, self.state),
+            z=(*system.z, *([self.discrete] if self.discrete is not None else [])),
+            flow={**system.flow, BY_STATE: ca.vec(along)},
+            events=tuple(self._event(e) for e in system.events),
+            outputs={},
+            ledger=Ledger(),
+            scene=Scene(),
+            symmetry={},
+            implied=None,
+        )
