@@ -67,7 +67,8 @@ def test_an_impact_stops_the_foot_and_takes_the_least_energy(seed):
     """Contact velocity zero, energy never up, the loss is the energy of the change, momentum about the contact kept."""
     rng = np.random.default_rng(seed)
     m = chain()
-    walker, tree = contact.rigid(m, ["end3"]), Tree(m)
+    floor = strut.Param("floor", 0.0, "m")
+    walker, tree = contact.rigid(m, ["end3"], contact.plane(height=floor)), Tree(m)
     q, v = rng.uniform(-1, 1, tree.nq), rng.standard_normal(tree.nv)
     f = ca.Function(
         "f",
@@ -82,7 +83,8 @@ def test_an_impact_stops_the_foot_and_takes_the_least_energy(seed):
     )
     if float((np.array(f(q, v, G)[1]) @ v)[1]) >= 0:
         v = -v
-    params = np.array([p.value[0] for p in walker.p])
+    height = float(np.array(f(q, v, G)[4])[2, 0])
+    params = np.array([height if p.name == "floor" else p.value[0] for p in walker.p])
     after, z = landed(walker, "end3_touchdown", np.concatenate([q, v]), [0.0], params)
     v1 = after[tree.nq :]
     M, J, h, com, foot = (np.array(r) for r in f(q, v, G))

@@ -26,8 +26,10 @@ from strut.system.system import System
 TOUCHING = 1e-9  # [m]: contacts this near to the ground when another lands land with it
 PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
 CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
+BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
 AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
+MOVING = 1e-7  # [m/s]: a foot in space slides once it is faster, and sticks when it is half as fast again
 RELEASES = ("force", "acceleration")
 
 
@@ -80,8 +82,8 @@ def rigid(
 
 @dataclass(frozen=True, eq=False)
 class KneeLock:
-    """A joint of one coordinate that locks plastically when it comes to `at` from below, and opens when `foot` leaves the
-    ground. Events JOINT_lock, discrete state JOINT_locked."""
+    """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open, and opens when `foot`
+    leaves the ground. Events JOINT_lock and JOINT_bend, discrete states JOINT_locked and JOINT_bent."""
 
     joint: str
     foot: str
@@ -151,6 +153,7 @@ class _Rigid:
         self.release, self.scuffing, self.stabilise = release, scuffing, sx(stabilise)
         self.ground, self.locks = ground, locks
         self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
+        self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
         self.closure = self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
@@ -232,7 +235,7 @@ class _Rigid:
             assert f.slip is not None
             for k, row in enumerate(f.tangents):
                 if f.way:
-                    found.append(Sliding(row, f.normal, f.slip.sym, -mu * self._direction(f)[k]))
+                    found.append(Sliding(row, f.normal, ca.fmin(f.slip.sym, 1), -mu * self._direction(f)[k]))
                 else:
                     found.append(Sliding(row, f.normal, f.slip.sym**2, -mu * f.slip.sym))
         return tuple(found)
@@ -258,23 +261,28 @@ class _Rigid:
 
     # ---- events ----
 
-    def _landing(self, j: int | None, lock: int | None = None) -> dict[str, ca.SX]:
-        """The state after foot j touches, or a lock closes: it stops (or bounces), feet that would be pulled up by it are
-        let go, feet that would be driven into the ground stop with it; beyond the friction cone they slide."""
+    def _landing(self, force: ca.SX, lock: int | None = None) -> dict[str, ca.SX]:
+        """The state after feet touched, or a lock closed: what falls on the ground stops (or bounces), feet that this would lift
+        are let go, feet that it would drive into the ground stop with it; beyond the friction cone they slide. What lies on the
+        ground and would sink stands from now on; a foot that is said to stand but moves is stopped like one that lands."""
         feet, u = self.feet, self.u
         locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.locked)]
-        new, bounces = [], []
-        for k, f in enumerate(feet):
-            falls = u[f.normal] < -PARTING
-            ready = f.armed.sym if f.armed is not None else ca.SX(1)
-            new.append(ca.SX(1) if k == j else (1 - f.on.sym) * ready * (f.spot.gap < TOUCHING) * falls)
-            bounces.append(ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0))
+        sinking = self._without() + self.masked.A @ force
+        new, rests, strays, bounces = [], [], [], []
+        for f in feet:
+            near = (1 - f.on.sym) * (f.armed.sym if f.armed is not None else 1) * (f.spot.gap < TOUCHING)
+            falls, still = u[f.normal] < -PARTING, ca.fabs(u[f.normal]) <= PARTING
+            stray = f.on.sym * (self._strays(f) > SETTLED)
+            strays.append(stray)
+            new.append(ca.fmax(near * falls, stray))
+            rests.append(near * still * (sinking[f.normal] < -PARTING))
+            bounces.append(near * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0))
         missing = -u + ca.vertcat(self.closure.k0, self.contacts.k0)
         for k, f in enumerate(feet):
             missing[f.normal] = -(1 + new[k] * bounces[k]) * u[f.normal]
         alone = self.masked.forces(missing, self._switches(new, locked))
         after = u + self.masked.A @ alone
-        kept = [f.on.sym * (after[f.normal] <= self.rest_speed) for f in feet]
+        kept = [f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed) for f, stray in zip(feet, strays, strict=True)]
         held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
         reset: dict[str, ca.SX] = {}
         if self.coulomb:
@@ -284,14 +292,22 @@ class _Rigid:
             impulse, reset = self._sliding_impulse(missing, held, locked)
         else:
             impulse = self.masked.forces(missing, self._switches(held, locked))
-        settled = [keep * (bounce.is_zero() or bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)]
+        settled = [ca.fmax(keep * (bounce <= 0), rest) for keep, bounce, rest in zip(held, bounces, rests, strict=True)]
         reset |= {f.on.name: on for f, on in zip(feet, settled, strict=True)}
         for z, opens in zip(self.locked, self.locks, strict=True):  # a foot that this lifts opens its lock
             foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
             reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - settled[foot]))
-        reset |= {f.armed.name: f.armed.sym * (1 - flag) for f, flag in zip(feet, held, strict=True) if f.armed is not None}
+        reset |= {f.armed.name: f.armed.sym * (1 - flag) for f, flag in zip(feet, settled, strict=True) if f.armed is not None}
         v = self.tree.v + self.masked.effect(impulse)
         return reset | {self.made.velocities[k].name: v[k] for k in self.made.kept}
+
+    def _strays(self, f: _Foot) -> ca.SX:
+        """How fast a foot moves that should not [m/s]."""
+        astray = ca.fmax(ca.fabs(self.u[f.normal]) - 2 * self.stabilise * ca.fabs(f.spot.gap), 0)  # being pulled back is no straying
+        if not len(f.tangents):
+            return astray
+        across = ca.norm_2(self.u[list(f.tangents)])
+        return astray + (across if f.slip is None else ca.if_else(ca.fabs(f.slip.sym) < 0.5, across, 0))
 
     def _sliding_impulse(self, missing: ca.SX, held: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, dict[str, ca.SX]]:
         """Impulses, with those that leave the friction cone brought back to it, and who slides then."""
@@ -314,7 +330,8 @@ class _Rigid:
         for f, leaves, way in zip(self.feet, slides, ways, strict=True):
             assert f.slip is not None
             if f.way:
-                reset |= {f.slip.name: leaves} | {d.name: ca.if_else(leaves, way[k], d.sym) for k, d in enumerate(f.way)}
+                moves = 1 + (ca.norm_2(self.u[list(f.tangents)]) > MOVING)
+                reset |= {f.slip.name: leaves * moves} | {d.name: ca.if_else(leaves, way[k], d.sym) for k, d in enumerate(f.way)}
             else:
                 reset[f.slip.name] = leaves * way[0]
         return impulse, reset
@@ -341,16 +358,15 @@ class _Rigid:
 
     def _events(self, force: ca.SX) -> list[Event]:
         found: list[Event] = []
-        releases = self._releases(force)
+        releases, landing = self._releases(force), self._landing(force)
         for k, f in enumerate(self.feet):
             on = f.on.sym
             ready = f.armed.sym if f.armed is not None else ca.SX(1)
-            landing = self._landing(k)
-            lands = landing[f.on.name] * (self.u[f.normal] < -PARTING)
-            gentle = {name: ca.if_else(self.u[f.normal] < -PARTING, value, self._now(name)) for name, value in landing.items()}
-            gentle[f.on.name] = ca.if_else(self.u[f.normal] < -PARTING, lands, on)
-            found.append(Event(f"{f.name}_touchdown", guard=-f.spot.gap, when=(1 - on) * ready, reset=gentle, priority=1))
-            found.append(Event(f"{f.name}_caught", guard=-f.spot.gap - CAUGHT, when=(1 - on) * ready, reset=landing, priority=2))
+            found.append(Event(f"{f.name}_touchdown", guard=-f.spot.gap, when=(1 - on) * ready, reset=landing, priority=1))
+            caught = -f.spot.gap - CAUGHT
+            found.append(Event(f"{f.name}_caught", guard=caught, when=(1 - on) * ready, reset=landing, priority=2, eager=True))
+            astray = ca.if_else(on, self._strays(f) - SETTLED, -1)
+            found.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
             leave = {f.on.name: ca.SX(0)} | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
             leave |= {z.name: ca.SX(0) for z, lock in zip(self.locked, self.locks, strict=True) if lock.foot == f.name}
             found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=leave, priority=3, eager=True))
@@ -362,38 +378,15 @@ class _Rigid:
                     found.append(Event(f"{f.name}_scuff", guard=scuff, when=(1 - on) * (1 - f.armed.sym), terminal=True))
             if self.coulomb:
                 found += self._friction_events(f, force)
-            found.append(self._settling(k))
-        for k, (lock, z) in enumerate(zip(self.locks, self.locked, strict=True)):
-            reset = self._landing(None, lock=k) | {z.name: ca.SX(1)}
-            found.append(Event(f"{lock.joint}_lock", guard=self.closure.phi[self.always + k], when=1 - z.sym, reset=reset))
+        for k, (lock, z, bent) in enumerate(zip(self.locks, self.locked, self.bent, strict=True)):
+            reset = self._landing(force, lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
+            angle = self.closure.phi[self.always + k]
+            open_enough = -angle - BENT
+            found.append(
+                Event(f"{lock.joint}_bend", guard=open_enough, when=(1 - z.sym) * (1 - bent.sym), reset={bent.name: ca.SX(1)}, eager=True)
+            )
+            found.append(Event(f"{lock.joint}_lock", guard=angle, when=(1 - z.sym) * bent.sym, reset=reset))
         return found
-
-    def _settling(self, k: int) -> Event:
-        """A foot that is said to stand but moves, as where a run begins so or a push is sudden: it stops, or it slides."""
-        f = self.feet[k]
-        landing = self._landing(k)
-        across = ca.norm_2(self.u[list(f.tangents)]) if len(f.tangents) else ca.SX(0)
-        moves = ca.fabs(self.u[f.normal])
-        if f.slip is None:
-            moves = moves + across
-        else:
-            fast = ca.logic_and(across > SETTLED, ca.fabs(f.slip.sym) < 0.5)
-            moves = moves + ca.if_else(ca.fabs(f.slip.sym) < 0.5, across, 0)
-            way = self.u[list(f.tangents)] / ca.fmax(across, 1e-300)
-            gently = ca.fabs(self.u[f.normal]) < SETTLED
-            slides = {name: ca.if_else(gently, self._now(name), value) for name, value in landing.items()}
-            if f.way:
-                slides |= {d.name: ca.if_else(fast, way[i], slides[d.name]) for i, d in enumerate(f.way)}
-            slides[f.slip.name] = ca.if_else(fast, ca.SX(1) if f.way else way[0], slides[f.slip.name])
-            landing = slides
-        return Event(f"{f.name}_settle", guard=ca.if_else(f.on.sym, moves - SETTLED, -1), reset=landing, priority=0, eager=True)
-
-    def _now(self, name: str) -> ca.SX:
-        """The present value of a state that a landing changes."""
-        for k in self.made.kept:
-            if self.made.velocities[k].name == name:
-                return self.tree.v[k]
-        return next(z.sym for z in self.discrete() if z.name == name)
 
     def _friction_events(self, f: _Foot, force: ca.SX) -> list[Event]:
         assert f.slip is not None
@@ -403,14 +396,17 @@ class _Rigid:
         if f.way:
             size = ca.norm_2(push)
             begin = {f.slip.name: ca.SX(1)} | {d.name: -push[k] / ca.fmax(size, 1e-300) for k, d in enumerate(f.way)}
-            stops = 10 * AIMLESS - ca.norm_2(moving)
+            stops = ca.if_else(slip > 1.5, MOVING / 2 - ca.norm_2(moving), -1)
+            moves = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - MOVING, -1)
+            started = [Event(f"{f.name}_moves", guard=moves, reset={f.slip.name: ca.SX(2)}, priority=4)]
         else:
-            size = ca.fabs(push)
+            size, started = ca.fabs(push), []
             begin = {f.slip.name: -ca.sign(push)}
             stops = -slip * moving - PARTING
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), size - mu * force[f.normal], -1)
         sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
         return [
+            *started,
             Event(f"{f.name}_slide", guard=slides, reset=begin, priority=4, eager=True),
             Event(f"{f.name}_stick", guard=sticks, reset={f.slip.name: ca.SX(0)}, priority=5),
         ]
@@ -421,7 +417,7 @@ class _Rigid:
         found: list[Discrete] = []
         for f in self.feet:
             found += [z for z in (f.on, f.slip, *f.way, f.armed) if z is not None]
-        return found + self.locked
+        return found + self.locked + self.bent
 
     def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
         """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in pairs."""

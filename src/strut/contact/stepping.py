@@ -7,7 +7,7 @@ legs change names: the state after a step is again a state of the same walker, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,7 @@ from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.picture import scene_of
+from strut.mechanism.together import Together
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
 from strut.system.factors import Factors
@@ -27,6 +28,8 @@ from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Expression, Input, sx, time
 from strut.system.scene import Arrow
 from strut.system.system import System
+
+BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, des
     """The mechanism as a walker on `ground`: see `Legs`.
 
     Stiff legs of equal length scuff in mid-swing. The rule here: the ground is ignored until the swing foot has been in
-    front of the stance foot (by `margin`) and above the ground; the event `clear` says when.
+    front of the stance foot (by `margin` [m]) and above the ground; the event `clear` says when.
 
     Events: clear, heel_strike, one per lock; and those that end a run: fall (forwards), sit (backwards), take_off (the
     stance foot would pull), double_support (the old foot would go into the ground after heel strike).
@@ -101,6 +104,7 @@ class _Stepping:
         self.foothold = [Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")]
         self.armed = Discrete("armed", 0.0)
         self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
+        self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
         self.counters = [
             Discrete("steps", 0.0),
             Discrete("step_length", 0.0, "m"),
@@ -142,9 +146,13 @@ class _Stepping:
         self.q = ca.densify(self.q)
         self.v = ca.densify(self.T @ tree.v[w])
 
-    def on_foot(self, *expressions: ca.SX) -> list[ca.SX]:
-        """Expressions of all coordinates, as ones of the angles and the foothold."""
-        return list(ca.substitute([ca.densify(sx(e)) for e in expressions], [self.tree.q, self.tree.v], [self.q, self.v]))
+    def _bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Expressions of all coordinates, as ones of the states and the foothold."""
+        made, tree = self.made, self.tree
+        standing = ca.substitute(expressions, [tree.q, tree.v], [self.q, self.v])
+        symbols = [made.positions[c].sym for c in self.w] + [made.velocities[c].sym for c in self.w]
+        formal = [tree.q[c] for c in self.w] + [tree.v[c] for c in self.w]
+        return list(ca.substitute(standing, formal, symbols))
 
     # ---- in single support ----
 
@@ -217,7 +225,7 @@ class _Stepping:
         length = ca.norm_2(there.point - here.point)
         steps, step_length, step_time, struck_at, lift = self.counters
         reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
-        reset |= {z.name: ca.SX(0) for z in self.locked}
+        reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
         reset |= {
             self.armed.name: ca.SX(0),
             steps.name: steps.sym + 1,
@@ -226,7 +234,7 @@ class _Stepping:
             struck_at.name: time,
             lift.name: here.K[0, :] @ v,
         }
-        return dict(zip(reset, self.on_foot(*reset.values()), strict=True)), there.gap
+        return reset, there.gap
 
     def _knee_strike(self, k: int) -> dict[str, ca.SX]:
         """The knee locks; the stance foot holds, other locks too."""
@@ -240,7 +248,7 @@ class _Stepping:
         reset = {self.made.velocities[c].name: after[i] for i, c in enumerate(self.w)}
         lower, upper = (tree.v_of[name].start for name in (lock.lower, lock.upper))
         reset[self.made.positions[lower].name] = tree.q[upper]
-        return dict(zip(reset, self.on_foot(*reset.values()), strict=True)) | {self.locked[k].name: ca.SX(1)}
+        return reset | {self.locked[k].name: ca.SX(1)}
 
     # ---- together ----
 
@@ -250,13 +258,14 @@ class _Stepping:
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
         normal = self.ground.frame(observe.position(tree, self.stance.frame))[[0, 2], 0]
-        clear, low, onward, pull = self.on_foot(ca.fmin(gap, ahead), -height, onward, -ca.dot(normal, force))
+        lands = ca.if_else(ahead > 0, -gap, -1)
+        clear, low, pull = ca.fmin(gap, ahead), -height, -ca.dot(normal, force)
         all_locked = ca.SX(1)
         for z in self.locked:
             all_locked = all_locked * z.sym
         found = [
             Event("clear", guard=clear, when=1 - self.armed.sym, reset={self.armed.name: ca.SX(1)}),
-            Event("heel_strike", guard=self.on_foot(-gap)[0], when=self.armed.sym, reset=strike, priority=1),
+            Event("heel_strike", guard=lands, when=self.armed.sym, reset=strike, priority=1),
             Event("fall", guard=ca.if_else(onward >= 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
             Event("sit", guard=ca.if_else(onward < 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
             Event("double_support", guard=-self.counters[-1].sym, terminal=True, priority=2, description="the old foot did not lift"),
@@ -265,7 +274,10 @@ class _Stepping:
             found.append(Event("take_off", guard=pull, terminal=True, priority=3, description="the stance foot would pull"))
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
-            found.append(Event(lock.name, guard=self.on_foot(bend)[0], when=1 - z.sym, reset=self._knee_strike(k), priority=0))
+            bent = self.bent[k]
+            found.append(Event(f"{lock.name}_ready", guard=-bend - BENT, when=(1 - z.sym) * (1 - bent.sym), reset={bent.name: 1}))
+            reset = self._knee_strike(k) | {bent.name: ca.SX(0)}
+            found.append(Event(lock.name, guard=bend, when=(1 - z.sym) * bent.sym, reset=reset, priority=0))
         return found
 
     def system(self, description: str, take_off: bool) -> System:
@@ -285,28 +297,24 @@ class _Stepping:
             made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
         }
 
-        def bound(expressions: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
-            on_foot = self.on_foot(*expressions.values())
-            symbols = [made.positions[c].sym for c in self.w] + [made.velocities[c].sym for c in self.w]
-            formal = [tree.q[c] for c in self.w] + [tree.v[c] for c in self.w]
-            return dict(zip(expressions, ca.substitute(on_foot, formal, symbols), strict=True)) if expressions else {}
-
-        def event(e: Event) -> Event:
-            return replace(e, guard=bound({"guard": sx(e.guard)})["guard"], reset=bound({n: sx(r) for n, r in e.reset.items()}))
-
         push = ca.vertcat(force[0], 0, force[1])
-        arrow = Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)
+        scene = scene_of(tree, [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)], self.ground.floor())
+        all_of_it = Together()
+        rates, happening = all_of_it.add(flow), all_of_it.add_jumps(self._events(gap, strike, force, take_off))
+        shown, looks = all_of_it.add(outputs), all_of_it.add(scene.columns())
+        books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
+        all_of_it.rewrite(self._bound)
         walker = System(
             made.mechanism.name,
             x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
-            z=(*self.foothold, self.armed, *self.locked, *self.counters),
+            z=(*self.foothold, self.armed, *self.locked, *self.bent, *self.counters),
             u=tuple(inputs),
             p=tuple(made.mechanism.params.values()),
-            flow=bound(flow),
-            events=tuple(event(e) for e in self._events(gap, strike, force, take_off)),
-            outputs=bound(outputs),
-            ledger=Ledger(*(bound(entries[group]) for group in ("stored", "supplied", "dissipated"))),
-            scene=scene_of(tree, [arrow], self.ground.floor()).mapped(lambda e: bound({"e": e})["e"]),
+            flow=rates() or {},
+            events=happening(),
+            outputs=shown() or {},
+            ledger=Ledger(*(book() or {} for book in books)),
+            scene=scene.with_columns(looks() or {}),
             description=description,
         )
         _check_symmetry(walker, tree, self)

@@ -31,7 +31,7 @@ def variational(system: System, section: str, parameters: Sequence[str] = ()) ->
     """
     if system.samples:
         raise ModelError(
-            f"system '{system.name}' has samples ('{system.samples[0].name}'): a return map needs a system that does not depend on the clock"
+            f"system '{system.name}' has samples ('{system.samples[0].name}'): a return map needs a system that no clock drives"
         )
     if system.delays:
         raise ModelError(f"system '{system.name}' has delays: its state is not enough to say what follows, so it has no return map")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -15,6 +14,7 @@ from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.picture import scene_of
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
+from strut.mechanism.together import Together
 from strut.mechanism.tree import Tree
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
@@ -87,19 +87,13 @@ class Assembly:
         symbols, values = _parameters(self.mechanism)
         return np.array(ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(q, v, 0.0, values))
 
-    def bind(self, expressions: Mapping[str, Expression]) -> dict[str, ca.SX]:
+    def _bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of the tree's q and v as expressions of the states."""
-        if not expressions:
-            return {}
         tree = self.tree
         q = ca.vertcat(*[s.sym for s in self.positions], ca.SX(0, 1))
         w = ca.vertcat(*[self.velocities[k].sym for k in self.kept], ca.SX(0, 1))
         v = ca.substitute([self.velocity], [tree.q, tree.v[self.kept]], [q, w])[0]
-        values = ca.substitute([sx(e) for e in expressions.values()], [tree.q, tree.v], [q, v])
-        return dict(zip(expressions, values, strict=True))
-
-    def _losses(self, loss: Mapping[str, Expression] | None) -> dict[str, ca.SX] | None:
-        return None if loss is None else self.bind(loss)
+        return list(ca.substitute(expressions, [tree.q, tree.v], [q, ca.densify(v)]))
 
     def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
         """New values of all states by name, for resets."""
@@ -110,8 +104,7 @@ class Assembly:
         if residual is None or not self.tree.nv:
             return None
         unknown = ca.SX.sym("acceleration", self.tree.nv)
-        bound = self.bind({"residual": residual(unknown)})["residual"]
-        return Implied(tuple(s.name for s in self.velocities), unknown, bound)
+        return Implied(tuple(s.name for s in self.velocities), unknown, self._bound([residual(unknown)])[0])
 
     def build(
         self,
@@ -129,24 +122,28 @@ class Assembly:
         """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their
         rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
-        flow = self.bind(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
+        all_of_it = Together()
+        flow = all_of_it.add(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
+        happening, clocked = all_of_it.add_jumps(events), all_of_it.add_jumps(samples)
+        outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
+        books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
+        scene = scene_of(self.tree, arrows, floor)
+        looks = all_of_it.add(scene.columns())
+        all_of_it.rewrite(self._bound)
         return System(
             self.mechanism.name,
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
             z=tuple(z),
             u=tuple(self.inputs.values()),
             p=tuple(self.mechanism.params.values()),
-            flow=flow,
-            events=tuple(
-                replace(e, guard=self.bind({"guard": sx(e.guard)})["guard"], reset=self.bind(e.reset), loss=self._losses(e.loss))
-                for e in events
-            ),
-            samples=tuple(replace(s, set=self.bind(s.set), loss=self._losses(s.loss)) for s in samples),
-            outputs=self.bind(self.outputs),
-            ledger=Ledger(*(self.bind(self.entries[group]) for group in ("stored", "supplied", "dissipated"))),
-            symmetry=self.bind(symmetry or {}),
+            flow=flow() or {},
+            events=happening(),
+            samples=clocked(),
+            outputs=outputs() or {},
+            ledger=Ledger(*(book() or {} for book in books)),
+            symmetry=exchanged() or {},
             implied=self._implied(residual),
-            scene=scene_of(self.tree, arrows, floor).mapped(lambda e: self.bind({"e": e})["e"]),
+            scene=scene.with_columns(looks() or {}),
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
         )
 

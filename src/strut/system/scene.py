@@ -78,6 +78,12 @@ class Scene:
             found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
         return found
 
+    def with_columns(self, columns: Mapping[str, ca.SX]) -> Scene:
+        """The scene with other expressions under the names of `columns`."""
+        parts = tuple(replace(p, values={n: columns[f"{p.name}/{k}/{n}"] for n in p.values}) for k, p in enumerate(self.parts))
+        arrows = tuple(Arrow(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(self.arrows))
+        return replace(self, parts=parts, arrows=arrows)
+
     def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
         """The same scene with every expression rewritten."""
         parts = tuple(replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts)

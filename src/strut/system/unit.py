@@ -46,17 +46,18 @@ def generate(lowered: Lowered) -> Code:
     parts = [write(f, n, *SIGNATURES[n]) for n, f in lowered.functions.items() if n != "flow_and_powers" or lowered.sizes["NW"]]
     if not lowered.sizes["NW"]:
         parts.append(NO_POWERS)
-    parts += [write(f, f"reset_{k}", *RESET) for k, f in enumerate(lowered.resets)]
-    parts += [write(f, f"loss_{k}", *LOSS) for k, f in enumerate(lowered.losses)]
-    parts.append(_choose("reset", *RESET, len(lowered.resets)))
-    parts.append(_choose("losses", *LOSS, len(lowered.losses), each="loss"))
+    for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
+        alike = _alike(several)
+        parts += [write(f, f"{each}_{k}", given, made) for k, f in enumerate(several) if alike[k] == k]
+        parts.append(_choose(name, given, made, alike, each=each))
     for label, functions in lowered.jacobians.items():
         inputs = tuple(functions[0].name_in()) if functions else ()
         outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
         if label == "reset_jacobian":
-            parts += [write(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions)]
+            alike = _alike(functions)
+            parts += [write(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions) if alike[k] == k]
             if functions:
-                parts.append(_choose("reset_jacobian", inputs, outputs, len(functions)))
+                parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
             parts.append(write(functions[0], label, inputs, outputs))
     tables = [_table(name, values) for name, values in lowered.tables.items()]
@@ -92,13 +93,20 @@ def _table(name: str, values: list[int]) -> str:
     return f"STRUT_TABLE int STRUT_({name})[] = {{{', '.join(map(str, values)) or '0'}}};\n"
 
 
-def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], count: int, each: str = "") -> str:
+def _alike(functions: list[ca.Function]) -> list[int]:
+    """For each function the first that computes the same: feet that land share one reset."""
+    first: dict[str, int] = {}
+    return [first.setdefault(ca.Function("f", f.sx_in(), f.call(f.sx_in())).serialize(), k) for k, f in enumerate(functions)]
+
+
+def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike: list[int], each: str = "") -> str:
     """The function `name(j, ...)` that calls the j-th of several."""
+    count = len(alike)
     written = [f"out_{n}" for n in outputs]
     arguments = ["int j"] + [f"strut_real {n}" if n == "t" else f"const strut_real *{n}" for n in inputs]
     arguments += [f"strut_real *STRUT_RESTRICT {n}" for n in written]
     call = ", ".join([*inputs, *written])
-    cases = [f"    case {k}: STRUT_({each or name}_{k})({call}); break;" for k in range(count)]
+    cases = [f"    case {k}: STRUT_({each or name}_{same})({call}); break;" for k, same in enumerate(alike)]
     unused = [f"    (void){n};" for n in ("j", *inputs, *written)] if not count else []
     body = ["    switch (j) {", *cases, "    default: break;", "    }"] if count else unused
     return f"STRUT_FN void STRUT_({name})({', '.join(arguments)})\n{{\n" + "\n".join(body) + "\n}\n"

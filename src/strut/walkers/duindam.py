@@ -134,7 +134,7 @@ def _limb(
 
 def _passing() -> dict:
     """Straight legs scuff: a foot may land after it has been in front of the other, above the ground."""
-    return {"foot_l": ahead_of("foot_l", "foot_r"), "foot_r": ahead_of("foot_r", "foot_l")}
+    return {"foot_l": ahead_of("foot_l", "foot_r", 0.02), "foot_r": ahead_of("foot_r", "foot_l", 0.02)}
 
 
 def _led_by(tree: Tree, foot: str, angles: Mapping[str, tuple[str, ...]]) -> dict[str, ca.SX]:

@@ -41,5 +41,6 @@ def kneed(**values: float) -> System:
         0.75 * (a1 + b1 + a2 + b2),
         [hip_drive()],
         [Lock("knee_strike", "swing", "shank")],
+        margin=0.02 * (a1 + b1 + a2 + b2),
     )
     return stepping(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet").using(values)

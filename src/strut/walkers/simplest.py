@@ -62,8 +62,8 @@ def simplest(**values: float) -> System:
         p=(leg, mass, g, slope),
         flow={theta: rate.sym, phi: hip_rate.sym, rate: pull * s, hip_rate: swing},
         events=(
-            Event("clear", guard=ca.fmin(gap, ahead), when=1 - armed.sym, reset={armed: 1}),
-            Event("heel_strike", guard=-gap, when=armed.sym, reset=strike, priority=1),
+            Event("clear", guard=ca.fmin(gap, ahead - 0.02 * leg.sym), when=1 - armed.sym, reset={armed: 1}),
+            Event("heel_strike", guard=ca.if_else(ahead > 0, -gap, -1), when=armed.sym, reset=strike, priority=1),
             Event("fall", guard=ca.if_else(theta.sym < 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
             Event("sit", guard=ca.if_else(theta.sym >= 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
             Event("take_off", guard=-normal, terminal=True, priority=3, description="the stance foot would pull"),

@@ -55,7 +55,7 @@ def compass(**values: float) -> System:
     m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.323388558059, rate=-0.377373948907, actuated=False)
     m.frame("stance_foot", stance)
     m.frame("swing_foot", swing, (0, 0, -a - b))
-    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", 0.75 * (a + b), [hip_drive()])
+    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", 0.75 * (a + b), [hip_drive()], margin=0.02 * (a + b))
     return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet").using(values)
 
 
@@ -76,5 +76,5 @@ def round_foot(**values: float) -> System:
     m.frame("stance_arc", stance)
     m.frame("swing_arc", swing, (0, 0, -centre))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
-    legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()])
+    legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()], margin=0.02 * (centre + radius))
     return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet").using(values)
