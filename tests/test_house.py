@@ -11,6 +11,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},
     "contact": {"system", "mechanism"},
+    "gait": {"system", "simulate"},
     "simulate": {"system"},
     "linear": {"system"},
     "export": {"system"},

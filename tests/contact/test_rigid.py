@@ -424,3 +424,102 @@ def test_feet_that_do_not_exist_or_stand_twice():
         contact.rigid(m, ["end3", "end3"])
     with pytest.raises(ModelError, match="nothing can touch the ground"):
         contact.rigid(m, [])
+
+
+# ---- friction, thoroughly ----
+
+
+def test_a_block_at_rest_in_space_begins_to_slide():
+    """Down a slope steeper than friction holds, and under a push on level ground: from rest, along the pull."""
+    slope, mu = 0.5, 0.2
+    run = strut.simulate(block(slope=slope, friction=mu), t=1.0)
+    expected = G * (np.sin(slope) - mu * np.cos(slope)) / 2
+    assert run.status == "done"
+    assert np.hypot(run["x"][-1], run["z"][-1]) == pytest.approx(expected, rel=1e-6)
+    pushed = strut.simulate(block(friction=mu), t=1.0, u={"x_force": 1.8, "y_force": 2.4})
+    assert [pushed["x"][-1], pushed["y"][-1]] == pytest.approx([0.6 * (3 - mu * G) / 2, 0.8 * (3 - mu * G) / 2], rel=1e-6)
+
+
+@pytest.mark.parametrize("h", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("mu", [0.2, 0.4])
+def test_landing_flat_with_speed_takes_what_friction_allows(h, mu):
+    """Both corners land at once: the tangential impulse is mu times the normal one."""
+    run = strut.simulate(box(w=0.5, h=h, at=(0, h + 0.2, 0), rate=(3.0, 0, 0), friction=mu), t=0.25)
+    assert run["base.vx"][-1] == pytest.approx(3.0 - mu * np.sqrt(2 * G * 0.2) - mu * G * (0.25 - np.sqrt(0.4 / G)), rel=1e-7)
+
+
+def test_friction_at_impact_opposes_what_slides_after_it():
+    """A rod falls on its end at rest: which way it slides does not hang on the sign of nothing."""
+    m = Mechanism("rod", planar=True)
+    m.joint("base", m.world, m.body("rod", 1.0, inertia=1 / 12), joints.planar(), initial=(0, 1.0, 0.6), actuated=False)
+    m.frame("end", m.bodies["rod"], (0.5, 0, 0))
+    walker = contact.rigid(m, ["end"], friction=0.3)
+    ends = [strut.simulate(walker, t=0.45, x0={"base.vx": v})["base.wy"][-1] for v in (-1e-6, 1e-6)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-4)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_boxes_with_friction_and_bouncing_never_gain_energy(seed):
+    rng = np.random.default_rng(seed)
+    walker = tumbling().using(friction=rng.uniform(0, 1.2), restitution=rng.uniform(0, 0.8), slope=rng.uniform(0, 0.5))
+    x0 = {"base.z": 1.2, "base.pitch": rng.uniform(-3, 3), "base.vx": rng.uniform(-2, 2), "base.wy": rng.uniform(-5, 5)}
+    run = strut.simulate(walker, t=1.5, x0=x0)
+    assert run.status == "done"
+    total = sum(run.ledger.stored.values())
+    assert np.diff(total).max() < 1e-7
+    assert min(run[f"c_{k}_gap"].min() for k in range(4)) > -1e-7
+    assert run.ledger.residual < 1e-6
+
+
+def tumbling(cache={}):
+    """A box with four corners; made once."""
+    if not cache:
+        m = Mechanism("tumbling", planar=True)
+        m.joint("base", m.world, m.body("box", 1.0, inertia=0.1), joints.planar(), initial=(0, 1.2, 0), actuated=False)
+        feet = contact.polygon(m, "box", [(x, 0, z) for x in (-0.3, 0.3) for z in (-0.2, 0.2)], name="c")
+        p = [strut.Param(n, v, bounds=(0, 2)) for n, v in (("friction", 0.5), ("restitution", 0.0), ("slope", 0.0))]
+        cache["box"] = contact.rigid(m, feet, contact.plane(p[2]), friction=p[0], restitution=p[1])
+    return cache["box"]
+
+
+def test_a_ball_rolls_over_hills_and_spins_up_by_friction():
+    """On a profile the gap stays closed; on a slope steeper than friction holds a ball slides at the textbook rate."""
+    ground = contact.profile(lambda x, y: 0.2 * ca.cos(x))
+    m = Mechanism("ball", planar=True)
+    m.joint(
+        "base",
+        m.world,
+        m.body("ball", 1.0, inertia=0.4 * 0.01),
+        joints.planar(),
+        initial=(0.0, 0.3, 0),
+        rate=(1.0, 0, 10.0),
+        actuated=False,
+    )
+    m.frame("centre", m.bodies["ball"])
+    run = strut.simulate(contact.rigid(m, [contact.arc("centre", 0.1)], ground, friction=0.0), t=2.0)
+    assert np.abs(run["centre_gap"]).max() < 1e-9
+    assert run.ledger.residual < 1e-9
+
+
+def test_flags_follow_the_state_a_run_begins_with():
+    """Built standing, begun in the air: it flies. Built in the air, begun on the ground: it stands."""
+    standing = box(at=(0, 0.5, 0))
+    flying = strut.simulate(standing, t=0.2, x0={"base.z": 2.0, "base.vx": 3.0})
+    assert flying["base.x"][-1] == pytest.approx(0.6)
+    assert not len(flying.events)
+    resting = strut.simulate(box(at=(0, 2.0, 0), friction=0.4), t=1.0, x0={"base.z": 0.5})
+    assert resting["base.z"][-1] == pytest.approx(0.5, abs=1e-12)
+    thrown = strut.simulate(box(w=2.0, h=0.1, friction=0.3), t=3.0, x0={"base.z": 0.1, "base.vx": 1.0})
+    assert thrown["base.x"][-1] == pytest.approx(1 / (2 * 0.3 * G), rel=1e-8)
+
+
+def test_steps_up_and_down_end_or_drop():
+    m = Mechanism("sledge", planar=True)
+    m.joint("base", m.world, m.body("sledge", 1.0, inertia=1e-3), joints.planar(), rate=(1.0, 0, 0), actuated=False)
+    m.frame("foot", m.bodies["sledge"])
+    up = strut.simulate(contact.rigid(m, ["foot"], contact.stairs([(1.0, 0.1)]), friction=0.0), t=3.0)
+    assert up.status == "foot_inside"
+    down = strut.simulate(contact.rigid(m, ["foot"], contact.stairs([(1.0, -0.3)]), friction=0.0), t=3.0)
+    assert down.events.times("foot_touchdown")[0] == pytest.approx(1.0 + np.sqrt(0.6 / G), abs=1e-3)
+    assert down.ledger.residual < 2e-3  # it leaves the edge a tenth of a millimetre late

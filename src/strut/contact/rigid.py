@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.contact.cone import swept
 from strut.contact.ground import Ground, plane
 from strut.contact.masked import Masked, Sliding
 from strut.contact.touch import Spot, Touch, spot, touches_of
@@ -19,6 +20,7 @@ from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
+from strut.system.factors import Factors
 from strut.system.quantity import Discrete, Expression, sx
 from strut.system.scene import Arrow
 from strut.system.system import System
@@ -29,6 +31,9 @@ CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened bef
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
 AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
+EDGE = 1e-6  # of the friction cone: nearer than that is on it
+EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
+DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
 MOVING = 1e-7  # [m/s]: a foot in space slides once it is faster, and sticks when it is half as fast again
 RELEASES = ("force", "acceleration")
 
@@ -46,7 +51,7 @@ def rigid(
     friction: Expression | None = None,
     restitution: Expression = 0.0,
     rest_speed: Expression = 1e-6,
-    release: str = "force",
+    release: str = "acceleration",
     arm: Mapping[str, Callable[[Tree], ca.SX]] | None = None,
     scuffing: str = "ignore",
     locks: Sequence[KneeLock] = (),
@@ -61,8 +66,9 @@ def rigid(
     friction: None holds without limit, 0 slides freely, a number is Coulomb's coefficient.
     restitution: Newton's. Landings slower than `rest_speed` [m/s] do not bounce, and feet that a landing would lift more
         slowly than that stay, so that bouncing and rocking end.
-    release: a foot lets go when its normal force would pull ('force'), or when, let go, it would accelerate away from the
-        ground ('acceleration', Duindam's rule). With one frictionless foot on the ground they are the same.
+    release: a foot lets go when, let go, it would accelerate away from the ground ('acceleration', Duindam's rule), or when its
+        normal force would pull ('force'), though it may then sink. With one frictionless foot on the ground they are the same. With
+        Coulomb's friction all feet are asked together who holds, slides and goes.
     arm: by foot, an expression of the tree. The foot passes through the ground until it has been above the ground with
         that expression positive: stiff-legged walkers scuff in mid-swing. scuffing='stop' ends the run there instead,
         with status FOOT_scuff.
@@ -73,8 +79,9 @@ def rigid(
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
-    F_stick, and F_settle where it was said to stand, but moved; outputs F_gap, F_normal and F_friction (in space
-    F_friction_x and F_friction_y, along the ground).
+    F_stick, F_edge where the ground ends under it, F_settle where it was said to stand, but moved, and F_inside, which ends a run
+    that puts a foot deep into the ground; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
+    the ground). Many contacts with friction in space may chatter, which ends a run as 'zeno': `time_stepped` is for those.
     """
     made = _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
     return made.system(description, fall, symmetry)
@@ -171,25 +178,37 @@ class _Rigid:
         self.loose = tree.factors.solve(self.made.tau - tree.bias)
 
     def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]]) -> list[_Foot]:
-        q, v, _ = self.made.start()
+        """What touches and does not move when a run begins, stands; what slides there, slides."""
         found = []
         at = self.loops
         for s in spots:
             width = 1 if self.frictionless else s.K.shape[0]
-            gap, speed = (self.made.evaluate(e, q, v).item() for e in (s.gap, s.K[0, :] @ self.tree.v))
-            touching = abs(gap) < TOUCHING and abs(speed) < 1e-6
-            foot = _Foot(s, range(at, at + width), Discrete(f"{s.name}_on", float(touching)))
+            speed = s.K[:width, :] @ self.tree.v
+            still = (ca.fabs(s.gap) < TOUCHING) * (ca.fabs(speed[0]) < SETTLED)
+            across = ca.norm_2(speed[1:]) if width > 1 else ca.SX(0)
+            if width > 1 and not self.coulomb:
+                still = still * (across < SETTLED)
+            foot = _Foot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
             at += width
             if self.coulomb:
-                foot.slip = Discrete(f"{s.name}_slip", 0.0)
-                foot.way = () if width == 2 else (Discrete(f"{s.name}_way_x", 1.0), Discrete(f"{s.name}_way_y", 0.0))
+                slides = still * (across > SETTLED)
+                way = speed[1:] / ca.fmax(across, 1e-300)
+                if width == 2:
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(slides * way[0]))
+                else:
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(2 * slides))
+                    begin = [ca.if_else(slides, way[k], float(k == 0)) for k in (0, 1)]
+                    foot.way = tuple(Discrete(f"{s.name}_way_{n}", self._begin(e)) for n, e in zip("xy", begin, strict=True))
             if s.name in arm:
                 foot.arm = sx(arm[s.name](self.tree))
                 self.made.mechanism.note_params(foot.arm)
-                ready = gap > 0 and self.made.evaluate(foot.arm, q, v).item() > 0
-                foot.armed = Discrete(f"{s.name}_armed", float(ready))
+                foot.armed = Discrete(f"{s.name}_armed", self._begin((s.gap > 0) * (foot.arm > 0)))
             found.append(foot)
         return found
+
+    def _begin(self, expression: ca.SX) -> ca.SX:
+        """An initial value, of the states."""
+        return self.made.bound([expression])[0]
 
     def _with_locks(self, loops: Rows) -> Rows:
         """The rows that belong to no foot: loops, which always hold, then locks."""
@@ -261,45 +280,134 @@ class _Rigid:
 
     # ---- events ----
 
-    def _landing(self, force: ca.SX, lock: int | None = None) -> dict[str, ca.SX]:
-        """The state after feet touched, or a lock closed: what falls on the ground stops (or bounces), feet that this would lift
-        are let go, feet that it would drive into the ground stop with it; beyond the friction cone they slide. What lies on the
-        ground and would sink stands from now on; a foot that is said to stand but moves is stopped like one that lands."""
+    def _landing(self, lock: int | None = None) -> dict[str, ca.SX]:
+        """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot that is said to stand
+        but moves is stopped like one that lands."""
         feet, u = self.feet, self.u
         locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.locked)]
-        sinking = self._without() + self.masked.A @ force
-        new, rests, strays, bounces = [], [], [], []
-        for f in feet:
-            near = (1 - f.on.sym) * (f.armed.sym if f.armed is not None else 1) * (f.spot.gap < TOUCHING)
-            falls, still = u[f.normal] < -PARTING, ca.fabs(u[f.normal]) <= PARTING
-            stray = f.on.sym * (self._strays(f) > SETTLED)
-            strays.append(stray)
-            new.append(ca.fmax(near * falls, stray))
-            rests.append(near * still * (sinking[f.normal] < -PARTING))
-            bounces.append(near * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0))
-        missing = -u + ca.vertcat(self.closure.k0, self.contacts.k0)
-        for k, f in enumerate(feet):
-            missing[f.normal] = -(1 + new[k] * bounces[k]) * u[f.normal]
-        alone = self.masked.forces(missing, self._switches(new, locked))
-        after = u + self.masked.A @ alone
-        kept = [f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed) for f, stray in zip(feet, strays, strict=True)]
-        held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
-        reset: dict[str, ca.SX] = {}
-        if self.coulomb:
-            impulse, reset = self._sliding_impulse(missing, held, locked)
-            after = u + self.masked.A @ impulse  # friction may have turned what seemed to lift
-            held = [ca.fmax(flag, f.on.sym * (after[f.normal] < -PARTING)) for flag, f in zip(held, feet, strict=True)]
-            impulse, reset = self._sliding_impulse(missing, held, locked)
-        else:
-            impulse = self.masked.forces(missing, self._switches(held, locked))
-        settled = [ca.fmax(keep * (bounce <= 0), rest) for keep, bounce, rest in zip(held, bounces, rests, strict=True)]
-        reset |= {f.on.name: on for f, on in zip(feet, settled, strict=True)}
+        near = [(1 - f.on.sym) * (f.armed.sym if f.armed is not None else 1) * (f.spot.gap < TOUCHING) for f in feet]
+        falls = [n * (u[f.normal] < -PARTING) for n, f in zip(near, feet, strict=True)]
+        bounces = [fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0) for fall, f in zip(falls, feet, strict=True)]
+        impact = self._sliding_impact if self.coulomb else self._held_impact
+        impulse, on, reset = impact(falls, bounces, locked)
+        if not (self.restitution.is_constant() and self.restitution.is_zero()):
+            plastic, on0, reset0 = impact(falls, [ca.SX(0)] * len(feet), locked)
+            gains = ca.dot(impulse, 2 * u + self.masked.A @ impulse) > 0  # bouncing with friction can: then it does not bounce
+            impulse = ca.if_else(gains, plastic, impulse)
+            on = [ca.if_else(gains, a, b) for a, b in zip(on0, on, strict=True)]
+            reset = {name: ca.if_else(gains, reset0[name], value) for name, value in reset.items()}
+        reset |= {f.on.name: flag for f, flag in zip(feet, on, strict=True)}
         for z, opens in zip(self.locked, self.locks, strict=True):  # a foot that this lifts opens its lock
             foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
-            reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - settled[foot]))
-        reset |= {f.armed.name: f.armed.sym * (1 - flag) for f, flag in zip(feet, settled, strict=True) if f.armed is not None}
+            reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
+        reset |= {f.armed.name: f.armed.sym * (1 - flag) for f, flag in zip(feet, on, strict=True) if f.armed is not None}
         v = self.tree.v + self.masked.effect(impulse)
         return reset | {self.made.velocities[k].name: v[k] for k in self.made.kept}
+
+    def _wanted(self, bounces: Sequence[ca.SX]) -> ca.SX:
+        """The changes of velocity along the rows that stop them all, or bounce."""
+        missing = -self.u + ca.vertcat(self.closure.k0, self.contacts.k0)
+        for f, bounce in zip(self.feet, bounces, strict=True):
+            missing[f.normal] = -(1 + bounce) * self.u[f.normal]
+        return missing
+
+    def _held_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet that hold without limit, or slide without any friction. Those that land alone stop first; feet that this lifts are let
+        go, feet that it would drive into the ground stop with it (Duindam)."""
+        feet = self.feet
+        strays = [f.on.sym * (self._strays(f) > SETTLED) for f in feet]
+        new = [ca.fmax(fall, stray) for fall, stray in zip(falls, strays, strict=True)]
+        missing = self._wanted(bounces)
+        after = self.u + self.masked.A @ self.masked.forces(missing, self._switches(new, locked))
+        kept = [f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed) for f, stray in zip(feet, strays, strict=True)]
+        held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
+        impulse = self.masked.forces(missing, self._switches(held, locked))
+        return impulse, [keep * (bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)], {}
+
+    def _sliding_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet with Coulomb's friction: they answer to one another until it is clear who opens, sticks and slides; then the impulses
+        follow exactly."""
+        feet, u, mu = self.feet, self.u, sx(self.friction)
+        missing = self._wanted(bounces)
+        present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
+        A, wanted = self._beside(missing, locked)
+        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu)
+        held, slides, ways = self._sorted(rough)
+        rules = [
+            Sliding(row, f.normal, slide, -mu * way[k])
+            for f, slide, way in zip(feet, slides, ways, strict=True)
+            for k, row in enumerate(f.tangents)
+        ]
+        impulse = self.masked.forces(missing, self._switches(held, locked), tuple(rules))
+        after = u + self.masked.A @ impulse
+        reset: dict[str, ca.SX] = {}
+        on = []
+        for k, f in enumerate(feet):
+            assert f.slip is not None
+            stays = ca.fmax(held[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (bounces[k] <= 0)
+            on.append(stays)
+            reset |= self._slipping(f, after[list(f.tangents)], stays)
+        return impulse, on, reset
+
+    def _slipping(self, f: _Foot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
+        """The slip of a foot that moves so: along its velocity, or none."""
+        assert f.slip is not None
+        fast = on * (ca.norm_2(across) > SETTLED)
+        if not f.way:
+            return {f.slip.name: fast * ca.sign(across)}
+        way = across / ca.fmax(ca.norm_2(across), 1e-300)
+        return {f.slip.name: 2 * fast} | {d.name: ca.if_else(fast, way[k], d.sym) for k, d in enumerate(f.way)}
+
+    def _beside(self, missing: ca.SX, locked: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """A and the wanted changes of the feet's rows, where loops and locks answer by themselves."""
+        A, n = self.masked.A, self.loops
+        if not n:
+            return A, missing
+        hold = ca.diag(ca.vertcat(ca.SX.ones(self.always), *locked))
+        inner = Factors(hold @ A[:n, :n] @ hold + ca.SX.eye(n) - hold)
+        answers = inner.solve(hold @ ca.horzcat(A[:n, :], missing[:n]))
+        return A - A[:, :n] @ answers[:, :-1], missing - A[:, :n] @ answers[:, -1]
+
+    def _sorted(self, rough: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+        """From impulses or forces: who presses, who of them is on the edge of the cone, and where those slide to."""
+        mu = sx(self.friction)
+        held, slides, ways = [], [], []
+        for f in self.feet:
+            push = rough[list(f.tangents)]
+            size = ca.norm_2(push)
+            held.append(rough[f.normal] > 0)
+            slides.append(held[-1] * (size >= mu * rough[f.normal] * (1 - EDGE)))
+            ways.append(-push / ca.fmax(size, 1e-300))
+        return held, slides, ways
+
+    def _modes(self) -> dict[str, ca.SX]:
+        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all feet together, because
+        one that stops may stop others."""
+        feet, mu = self.feet, sx(self.friction)
+        A, wanted = self._beside(-self._without(), [z.sym for z in self.locked])
+        moving = []
+        for f in feet:
+            across = self.u[list(f.tangents)]
+            moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), 1e-300)))
+        present = [f.on.sym for f in feet]
+        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu, moving)
+        held, slides, ways = self._sorted(rough)
+        away = -wanted + A @ rough
+        reset: dict[str, ca.SX] = {}
+        for f, presses, slide, way, (moves, along) in zip(feet, held, slides, ways, moving, strict=True):
+            assert f.slip is not None
+            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= 0)
+            reset[f.on.name] = stays
+            direction = ca.if_else(moves, along, way)
+            if f.way:
+                reset[f.slip.name] = stays * ca.if_else(moves, 2, slide)
+                reset |= {d.name: ca.if_else(ca.fmax(moves, slide), direction[k], d.sym) for k, d in enumerate(f.way)}
+            else:
+                reset[f.slip.name] = stays * ca.fmax(moves, slide) * ca.sign(direction)
+        for z, opens in zip(self.locked, self.locks, strict=True):
+            foot = next(f for f in feet if f.name == opens.foot)
+            reset[z.name] = z.sym * reset[foot.on.name]
+        return reset
 
     def _strays(self, f: _Foot) -> ca.SX:
         """How fast a foot moves that should not [m/s]."""
@@ -308,33 +416,6 @@ class _Rigid:
             return astray
         across = ca.norm_2(self.u[list(f.tangents)])
         return astray + (across if f.slip is None else ca.if_else(ca.fabs(f.slip.sym) < 0.5, across, 0))
-
-    def _sliding_impulse(self, missing: ca.SX, held: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, dict[str, ca.SX]]:
-        """Impulses, with those that leave the friction cone brought back to it, and who slides then."""
-        mu = sx(self.friction)
-        switches = self._switches(held, locked)
-        stuck = self.masked.forces(missing, switches)
-        rules, slides, ways = [], [], []
-        for f, flag in zip(self.feet, held, strict=True):
-            tangents = list(f.tangents)
-            push, moving = stuck[tangents], self.u[tangents]
-            leaves = flag * (ca.norm_2(push) > mu * ca.fmax(stuck[f.normal], 0))
-            way = ca.if_else(
-                ca.norm_2(moving) > PARTING, moving / ca.fmax(ca.norm_2(moving), 1e-300), -push / ca.fmax(ca.norm_2(push), 1e-300)
-            )
-            slides.append(leaves)
-            ways.append(way)
-            rules += [Sliding(row, f.normal, leaves, -mu * way[k]) for k, row in enumerate(f.tangents)]
-        impulse = self.masked.forces(missing, switches, tuple(rules))
-        reset: dict[str, ca.SX] = {}
-        for f, leaves, way in zip(self.feet, slides, ways, strict=True):
-            assert f.slip is not None
-            if f.way:
-                moves = 1 + (ca.norm_2(self.u[list(f.tangents)]) > MOVING)
-                reset |= {f.slip.name: leaves * moves} | {d.name: ca.if_else(leaves, way[k], d.sym) for k, d in enumerate(f.way)}
-            else:
-                reset[f.slip.name] = leaves * way[0]
-        return impulse, reset
 
     def _releases(self, force: ca.SX) -> list[ca.SX]:
         """Guards: positive where a foot should let go."""
@@ -358,18 +439,32 @@ class _Rigid:
 
     def _events(self, force: ca.SX) -> list[Event]:
         found: list[Event] = []
-        releases, landing = self._releases(force), self._landing(force)
+        releases, landing = self._releases(force), self._landing()
+        modes = self._modes() if self.coulomb else {}
         for k, f in enumerate(self.feet):
             on = f.on.sym
             ready = f.armed.sym if f.armed is not None else ca.SX(1)
-            found.append(Event(f"{f.name}_touchdown", guard=-f.spot.gap, when=(1 - on) * ready, reset=landing, priority=1))
+            found.append(
+                Event(
+                    f"{f.name}_touchdown",
+                    guard=ca.fmin(-f.spot.gap, -self.u[f.normal] - PARTING),
+                    when=(1 - on) * ready,
+                    reset=landing,
+                    priority=1,
+                )
+            )
             caught = -f.spot.gap - CAUGHT
             found.append(Event(f"{f.name}_caught", guard=caught, when=(1 - on) * ready, reset=landing, priority=2, eager=True))
             astray = ca.if_else(on, self._strays(f) - SETTLED, -1)
             found.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
-            leave = {f.on.name: ca.SX(0)} | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
-            leave |= {z.name: ca.SX(0) for z, lock in zip(self.locked, self.locks, strict=True) if lock.foot == f.name}
-            found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=leave, priority=3, eager=True))
+            inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - DEEP, -1)
+            found.append(Event(f"{f.name}_inside", guard=inside, terminal=True, eager=True, priority=3, description="deep in the ground"))
+            leave = {f.on.name: ca.SX(0)} | {
+                z.name: ca.SX(0) for z, lock in zip(self.locked, self.locks, strict=True) if lock.foot == f.name
+            }
+            gone = leave | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
+            found.append(Event(f"{f.name}_edge", guard=ca.if_else(on, f.spot.gap - EDGED, -1), reset=gone, priority=3))
+            found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=modes or leave, priority=3, eager=True))
             if f.armed is not None and f.arm is not None:
                 clear = ca.fmin(f.spot.gap, f.arm)
                 found.append(Event(f"{f.name}_clear", guard=clear, when=(1 - on) * (1 - f.armed.sym), reset={f.armed.name: ca.SX(1)}))
@@ -377,9 +472,9 @@ class _Rigid:
                     scuff = ca.fmin(-f.spot.gap - CAUGHT, f.arm)
                     found.append(Event(f"{f.name}_scuff", guard=scuff, when=(1 - on) * (1 - f.armed.sym), terminal=True))
             if self.coulomb:
-                found += self._friction_events(f, force)
+                found += self._friction_events(f, force, modes)
         for k, (lock, z, bent) in enumerate(zip(self.locks, self.locked, self.bent, strict=True)):
-            reset = self._landing(force, lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
+            reset = self._landing(lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
             angle = self.closure.phi[self.always + k]
             open_enough = -angle - BENT
             found.append(
@@ -388,28 +483,23 @@ class _Rigid:
             found.append(Event(f"{lock.joint}_lock", guard=angle, when=(1 - z.sym) * bent.sym, reset=reset))
         return found
 
-    def _friction_events(self, f: _Foot, force: ca.SX) -> list[Event]:
+    def _friction_events(self, f: _Foot, force: ca.SX, modes: dict[str, ca.SX]) -> list[Event]:
         assert f.slip is not None
         mu, on, slip = sx(self.friction), f.on.sym, f.slip.sym
         tangents = list(f.tangents)
         push, moving = force[tangents], self.u[tangents]
-        if f.way:
-            size = ca.norm_2(push)
-            begin = {f.slip.name: ca.SX(1)} | {d.name: -push[k] / ca.fmax(size, 1e-300) for k, d in enumerate(f.way)}
-            stops = ca.if_else(slip > 1.5, MOVING / 2 - ca.norm_2(moving), -1)
-            moves = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - MOVING, -1)
-            started = [Event(f"{f.name}_moves", guard=moves, reset={f.slip.name: ca.SX(2)}, priority=4)]
-        else:
-            size, started = ca.fabs(push), []
-            begin = {f.slip.name: -ca.sign(push)}
-            stops = -slip * moving - PARTING
-        slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), size - mu * force[f.normal], -1)
-        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
-        return [
-            *started,
-            Event(f"{f.name}_slide", guard=slides, reset=begin, priority=4, eager=True),
-            Event(f"{f.name}_stick", guard=sticks, reset={f.slip.name: ca.SX(0)}, priority=5),
+        stops = MOVING / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING
+        beyond = ca.norm_2(push) - mu * force[f.normal]
+        slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
+        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > (1.5 if f.way else 0.5)), stops, -1)
+        found = [
+            Event(f"{f.name}_slide", guard=slides, reset=modes, priority=4, eager=True),
+            Event(f"{f.name}_stick", guard=sticks, reset=modes, priority=5),
         ]
+        if f.way:
+            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - MOVING, -1)
+            found.append(Event(f"{f.name}_moves", guard=started, reset={f.slip.name: ca.SX(2)}, priority=4))
+        return found
 
     # ---- together ----
 

@@ -102,7 +102,6 @@ class _Stepping:
         self.w = [k for k in range(tree.nv) if k not in self.b]
         self.names = [made.positions[k].name for k in self.w]
         self.foothold = [Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")]
-        self.armed = Discrete("armed", 0.0)
         self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
         self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
         self.counters = [
@@ -113,6 +112,15 @@ class _Stepping:
             Discrete("lift", 1.0, "m/s", description="speed at which the old foot left the ground at the last heel strike"),
         ]
         self._kinematics()
+        clear, ahead = self._clear()
+        begins = self._bound([(clear > 0) * (ahead > 0)])
+        self.armed = Discrete("armed", ca.substitute(begins, [z.sym for z in self.foothold], [ca.SX(0), ca.SX(0)])[0])
+
+    def _clear(self) -> tuple[ca.SX, ca.SX]:
+        """Positive where the swing foot may land from now on; and how far it is in front, less the margin."""
+        tree = self.tree
+        ahead = (observe.position(tree, self.swing.frame) - observe.position(tree, self.stance.frame))[0] - sx(self.legs.margin)
+        return ca.fmin(spot(tree, self.swing, self.ground).gap, ahead), ahead
 
     def _check_names(self) -> None:
         tree, legs = self.tree, self.legs
@@ -254,12 +262,12 @@ class _Stepping:
 
     def _events(self, gap: ca.SX, strike: dict[str, ca.SX], force: ca.SX, take_off: bool) -> list[Event]:
         tree, legs = self.tree, self.legs
-        ahead = (observe.position(tree, self.swing.frame) - observe.position(tree, self.stance.frame))[0] - sx(legs.margin)
+        clear, ahead = self._clear()
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
         normal = self.ground.frame(observe.position(tree, self.stance.frame))[[0, 2], 0]
-        lands = ca.if_else(ahead > 0, -gap, -1)
-        clear, low, pull = ca.fmin(gap, ahead), -height, -ca.dot(normal, force)
+        lands = ca.if_else(ahead + sx(legs.margin) > 0, -gap, -1)
+        low, pull = -height, -ca.dot(normal, force)
         all_locked = ca.SX(1)
         for z in self.locked:
             all_locked = all_locked * z.sym

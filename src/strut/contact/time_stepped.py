@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.contact.cone import resolved
 from strut.contact.ground import Ground, plane
 from strut.contact.touch import Spot, Touch, spot, touches_of
 from strut.errors import ModelError
@@ -25,10 +26,6 @@ from strut.system.factors import solve_ltdl
 from strut.system.quantity import Discrete, Expression, sx
 from strut.system.scene import Arrow, Floor
 from strut.system.system import System
-
-TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
-JAMMED = 0.1  # of a contact's own lightness along the normal, under which friction may not bring it
-NOTHING = 1e-300  # keeps a length in a denominator from being zero
 
 
 def time_stepped(
@@ -127,7 +124,7 @@ class _Stepped:
         for _ in range(sweeps):
             for c in self.contacts:
                 G, own = self.A[c.rows, c.rows], found[c.rows]
-                change = relaxation * (_resolved(G, u[c.rows] - G @ own, self.mu, own) - own)
+                change = relaxation * (resolved(G, u[c.rows] - G @ own, self.mu, own) - own)
                 found[c.rows] = own + change
                 u = u + self.A[:, c.rows] @ change
         return found
@@ -205,53 +202,6 @@ class _Loops:
         """What moving constraints take."""
         impulse, k0 = self._impulse(v), self.closure.k0
         return {f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()}
-
-
-def _resolved(G: ca.SX, c: ca.SX, mu: ca.SX | None, own: ca.SX) -> ca.SX:
-    """The impulse of one contact whose velocity would be c without it and is c + G impulse with it: it opens, sticks or slides.
-    `own` is what it was the time before."""
-    alone = ca.fmax(-c[0] / G[0, 0], 0)
-    if G.shape[0] == 1:
-        return alone
-    stuck = -solve_ltdl(G, c)
-    if mu is None:
-        held = ca.if_else(stuck[0] > 0, stuck, ca.vertcat(alone, ca.SX.zeros(G.shape[0] - 1)))
-    else:
-        sliding = (
-            _sliding_in_plane(G, c, mu) if G.shape[0] == 2 else _sliding_in_space(G, c, mu, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
-        )
-        held = ca.if_else(ca.norm_2(stuck[1:]) <= mu * stuck[0], stuck, sliding)
-    return ca.if_else(c[0] >= 0, ca.SX.zeros(G.shape[0]), held)
-
-
-def _sliding_in_plane(G: ca.SX, c: ca.SX, mu: ca.SX) -> ca.SX:
-    """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it opposes the sliding."""
-    best, least = ca.SX.zeros(2), ca.SX(ca.inf)
-    for side in (-1, 1):
-        normal = -c[0] / (G[0, 0] + side * mu * G[0, 1])
-        edge = ca.vertcat(normal, side * mu * normal)
-        energy = ca.if_else(normal >= 0, ca.dot(edge, G @ edge) / 2 + ca.dot(c, edge), ca.inf)
-        best, least = ca.if_else(energy < least, edge, best), ca.fmin(energy, least)
-    return best
-
-
-def _sliding_in_space(G: ca.SX, c: ca.SX, mu: ca.SX, guess: ca.SX) -> ca.SX:
-    """The edge of the cone in the direction that opposes the sliding which remains, found by turning it against that; no normal
-    velocity is left whatever the direction. Where the contact is equally heavy in all directions the first turn is exact."""
-    trace, det = G[1, 1] + G[2, 2], G[1, 1] * G[2, 2] - G[1, 2] ** 2
-    heavy = (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0))) / 2
-    way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
-    for _ in range(TURNS):
-        normal = _pressed(G, c, mu * way)
-        turned = mu * normal * way - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (mu * normal)) / heavy
-        way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
-    normal = _pressed(G, c, mu * way)
-    return ca.vertcat(normal, mu * normal * way)
-
-
-def _pressed(G: ca.SX, c: ca.SX, way: ca.SX) -> ca.SX:
-    """The normal impulse that leaves no normal velocity, with friction along with it; bounded where friction would jam it."""
-    return -c[0] / ca.fmax(G[0, 0] + ca.dot(G[0, 1:].T, way), JAMMED * G[0, 0])
 
 
 def _whole(tree: Tree, q: ca.SX) -> ca.SX:

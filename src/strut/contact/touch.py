@@ -15,6 +15,9 @@ from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
 from strut.system.quantity import Expression, check_name, sx
 
+FLAT = 1e-6
+"""A wheel that lies this flat has no lowest point any more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Touch:
@@ -100,14 +103,17 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     if touch.axle is not None:
         axle = X.R @ touch.axle
         across = normal - ca.dot(normal, axle) * axle
-        arm = -radius * across / ca.norm_2(across)
+        arm = -radius * across / ca.fmax(ca.norm_2(across), FLAT)
         gap = ground.gap(X.p) + ca.dot(normal, arm)
     else:
         arm = -radius * normal
         gap = ground.gap(X.p) - radius
     linear = J[3:, :] if radius.is_zero() else J[3:, :] - skew(arm) @ J[:3, :]
     used = directions[:, :2] if tree.mechanism.planar else directions
-    return Spot(touch.name, gap, X.p + arm, ca.densify(used.T @ linear), used)
+    K = ca.densify(used.T @ linear)
+    if ground.kind == "profile":  # the normal turns under way: the rate of the gap itself
+        K = ca.vertcat(ca.jacobian(ca.jtimes(gap, tree.q, tree.qdot), tree.v), K[1:, :])
+    return Spot(touch.name, gap, X.p + arm, ca.densify(K), used)
 
 
 def _named(name: str) -> str:

@@ -15,10 +15,10 @@ from strut.system.compile import lowered
 from strut.system.emit import emit, literal, operation_count
 from strut.system.labelled import Entry
 from strut.system.lower import Lowered, column
-from strut.system.quantity import Quantity, sx
+from strut.system.quantity import Quantity
 from strut.system.system import System
 from strut.system.unit import Code, generate, runtime_sources
-from strut.system.values import start
+from strut.system.values import initial_values, start
 from strut.version import VERSION
 
 HOST_ONLY = "strut_host.h"
@@ -182,7 +182,7 @@ def _source(system: System, low: Lowered, code: Code, name: str) -> str:
         return f"const strut_real {name}_{label}[] = {{{', '.join(literal(v) for v in numbers) or '0'}}};\n"
 
     p = column([q.sym for q in system.p])
-    initial = ca.Function("initial", [p], [column([sx(q.value) for q in system.x]), column([sx(q.value) for q in system.z])])
+    initial = ca.Function("initial", [p], initial_values(system))
     initial_text = emit(initial, "initial", ("p",), ("x", "z")).replace("STRUT_FN void", "STRUT_API void", 1)
     return f"""/* {comment(system.name)}: the model. See {name}.h. */
 #include "{name}.h"

@@ -13,9 +13,8 @@ from strut.export.identifiers import comment
 from strut.system.compile import lowered
 from strut.system.labelled import Entry, Labelled, Port, port, rate_unit
 from strut.system.lower import Lowered, column
-from strut.system.quantity import sx
 from strut.system.system import System
-from strut.system.values import start
+from strut.system.values import initial_values, start
 
 NOTES = {
     "flow": "Rates of the continuous states.",
@@ -56,9 +55,7 @@ def export_matlab(system: System, directory: str | Path) -> Export:
 
 def _wanted(system: System, low: Lowered) -> dict[str, ca.Function]:
     p = column([q.sym for q in system.p])
-    initial = ca.Function(
-        "initial", [p], [column([sx(q.value) for q in system.x]), column([sx(q.value) for q in system.z])], ["p"], ["x", "z"]
-    )
+    initial = ca.Function("initial", [p], initial_values(system), ["p"], ["x", "z"])
     labels = ["flow", *["outputs"] * bool(system.outputs), *["guards"] * bool(system.events)]
     labels += ["enabled"] * any(event.when is not None for event in system.events) + ["clocks"] * bool(system.samples)
     return {label: low.functions[label] for label in labels} | {"initial": initial}

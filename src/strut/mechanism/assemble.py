@@ -87,7 +87,7 @@ class Assembly:
         symbols, values = _parameters(self.mechanism)
         return np.array(ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(q, v, 0.0, values))
 
-    def _bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
+    def bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of the tree's q and v as expressions of the states."""
         tree = self.tree
         q = ca.vertcat(*[s.sym for s in self.positions], ca.SX(0, 1))
@@ -104,7 +104,7 @@ class Assembly:
         if residual is None or not self.tree.nv:
             return None
         unknown = ca.SX.sym("acceleration", self.tree.nv)
-        return Implied(tuple(s.name for s in self.velocities), unknown, self._bound([residual(unknown)])[0])
+        return Implied(tuple(s.name for s in self.velocities), unknown, self.bound([residual(unknown)])[0])
 
     def build(
         self,
@@ -129,7 +129,7 @@ class Assembly:
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = scene_of(self.tree, arrows, floor)
         looks = all_of_it.add(scene.columns())
-        all_of_it.rewrite(self._bound)
+        all_of_it.rewrite(self.bound)
         return System(
             self.mechanism.name,
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),

@@ -89,8 +89,12 @@ def validated(system: System) -> dict[str, Any]:
         if name not in flow:
             raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
 
-    for q in (*groups["x"], *groups["z"]):
-        scope.allow(merge(q.value), f"the initial value of '{q.name}'", "p", "initial values may depend on parameters only", q.size)
+    for group, known, why in (
+        ("x", "p", "initial values may depend on parameters only"),
+        ("z", "px", "initial values of discrete states may depend on parameters and on the states a run begins with"),
+    ):
+        for q in groups[group]:
+            scope.allow(merge(q.value), f"the initial value of '{q.name}'", known, why, q.size)
     groups["delays"] = tuple(
         _with_symbol(
             q,

@@ -31,7 +31,8 @@ def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any 
     numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
     pv = _vector(system, "p", p, runs)
     uv = _vector(system, "u", u, runs)
-    return Start(_vector(system, "x", x0, runs, pv), _vector(system, "z", z0, runs, pv), uv, pv)
+    xv = _vector(system, "x", x0, runs, pv)
+    return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
 
 
 def runs_in(system: System, **givens: Any) -> int:
@@ -65,7 +66,9 @@ def _numbers(value: Any, what: str) -> np.ndarray:
         raise ModelError(f"{what} is {value!r}: a number is needed") from error
 
 
-def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndarray | None = None) -> np.ndarray:
+def _vector(
+    system: System, group: str, given: Any, runs: int | None, p: np.ndarray | None = None, x: np.ndarray | None = None
+) -> np.ndarray:
     quantities, size = getattr(system, group), system.size(group)
     if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
         return np.concatenate([q.value for q in quantities]) if quantities else np.empty(0)
@@ -88,7 +91,7 @@ def _vector(system: System, group: str, given: Any, runs: int | None, p: np.ndar
         if name not in places:
             known = [q.name for q in quantities]
             raise UnknownNameError(f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, known)}")
-    array = _defaults(system, group, shape, p, named)
+    array = _defaults(system, group, shape, p, x, named)
     by_name = {q.name: q for q in quantities}
     for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
@@ -110,8 +113,9 @@ def _check(system: System, group: str, array: np.ndarray) -> None:
         q.check(array[..., system.slices(group)[q.name]])
 
 
-def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None, given: Mapping) -> np.ndarray:
-    """The system's own values; expressions of parameters are evaluated where `given` does not replace them."""
+def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None, x: np.ndarray | None, given: Mapping) -> np.ndarray:
+    """The system's own values; expressions, of parameters and for discrete states also of the states that a run begins with, are
+    evaluated where `given` does not replace them."""
     array = np.empty(shape)
     columns = None
     for q in getattr(system, group):
@@ -120,21 +124,30 @@ def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray 
             array[..., where] = q.value
         elif q.name not in given:
             if columns is None:
-                f, rows = _initial(system)
-                columns = np.array(f(np.atleast_2d(p).T))  # type: ignore[arg-type]
+                f, rows = _initial(system, group)
+                known = [np.atleast_2d(v).T for v in (p, x) if v is not None]
+                columns = np.array(f(*known))
             array[..., where] = columns[rows[q.name]].T.reshape(*shape[:-1], q.size)
     return array
 
 
-def _initial(system: System) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions of parameters, and where each stands; made once. Called with a matrix, the
-    function maps over its columns."""
-    expressed = [q for q in (*system.x, *system.z) if not isinstance(q.value, np.ndarray)]
-    key = "initial " + " ".join(q.name for q in expressed)
+def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
+    """Initial values that are expressions, and where each stands; made once. Called with matrices, the function maps over
+    their columns."""
+    expressed = [q for q in getattr(system, group) if not isinstance(q.value, np.ndarray)]
+    key = f"initial {group} " + " ".join(q.name for q in expressed)
     if key not in system.cache:
         ends = np.cumsum([0, *(q.size for q in expressed)])
         places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(expressed)}
         values = ca.densify(ca.vertcat(*[sx(q.value) for q in expressed]))
-        system.cache[key] = ca.Function("initial", [ca.vertcat(*[q.sym for q in system.p])], [values]), places
+        vectors = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in ("p", "x")]
+        system.cache[key] = ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
     made: tuple[ca.Function, dict[str, slice]] = system.cache[key]
     return made
+
+
+def initial_values(system: System) -> list[ca.SX]:
+    """Initial x and z as expressions of parameters."""
+    x, z = (ca.densify(ca.vertcat(*[sx(q.value) for q in getattr(system, g)], ca.SX(0, 1))) for g in ("x", "z"))
+    states = [q.sym for q in system.x]
+    return [x, ca.substitute([z], [ca.vertcat(*states)], [x])[0] if states and z.numel() else z]

@@ -27,13 +27,14 @@ def simplest(**values: float) -> System:
     rate = State("stance_rate", -0.19983247300495, "rad/s")
     hip_rate = State("hip_rate", -0.19983247300495 * (1 - _cos(2 * 0.20031090054425)), "rad/s")
     x, z = Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")
-    armed, steps = Discrete("armed", 0.0), Discrete("steps", 0.0)
     length, duration, struck = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s"), Discrete("struck_at", 0.0, "s")
     pull = g.sym / leg.sym
     s, c = ca.sin(theta.sym - slope.sym), ca.cos(theta.sym - slope.sym)
     swing = ca.sin(phi.sym) * (rate.sym**2 - pull * c) + pull * s
     gap = leg.sym * (ca.cos(theta.sym) - ca.cos(theta.sym - phi.sym))
     ahead = leg.sym * (ca.sin(theta.sym - phi.sym) - ca.sin(theta.sym))
+    clear = ca.fmin(gap, ahead - 0.02 * leg.sym)
+    armed, steps = Discrete("armed", clear > 0), Discrete("steps", 0.0)
     hip_x, hip_z = x.sym - leg.sym * s, z.sym + leg.sym * c
     hip, turned = (hip_x, hip_z), theta.sym - phi.sym - slope.sym
     feet = (x.sym, z.sym), (hip_x + leg.sym * ca.sin(turned), hip_z - leg.sym * ca.cos(turned))
@@ -62,7 +63,7 @@ def simplest(**values: float) -> System:
         p=(leg, mass, g, slope),
         flow={theta: rate.sym, phi: hip_rate.sym, rate: pull * s, hip_rate: swing},
         events=(
-            Event("clear", guard=ca.fmin(gap, ahead - 0.02 * leg.sym), when=1 - armed.sym, reset={armed: 1}),
+            Event("clear", guard=clear, when=1 - armed.sym, reset={armed: 1}),
             Event("heel_strike", guard=ca.if_else(ahead > 0, -gap, -1), when=armed.sym, reset=strike, priority=1),
             Event("fall", guard=ca.if_else(theta.sym < 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
             Event("sit", guard=ca.if_else(theta.sym >= 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
