@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.contact.ground import Ground, plane
+from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot, Touch, spot, touches_of
 from strut.errors import ModelError
@@ -52,7 +52,7 @@ def compliant(
         raise ModelError(f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic or geyer")
     if friction is not None and not isinstance(friction, (Anchored, Smooth)):
         raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
-    surface, touches = ground or plane(), touches_of(feet)
+    surface, touches = ground_of(ground), touches_of(feet)
     mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
     made = Assembly(mechanism)
     q, v, _ = made.start()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.contact.ground import Ground, plane
+from strut.contact.ground import Ground, ground_of
 from strut.contact.masked import Masked, Sliding
-from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -74,7 +74,8 @@ def rigid(
     F_stick, and F_settle where it was said to stand, but moved; outputs F_gap, F_normal and F_friction (in space
     F_friction_x and F_friction_y, along the ground).
     """
-    made = _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
+    surface, friction = ground_of(ground), coefficient(friction)
+    made = _Rigid(mechanism, feet, surface, friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
     return made.system(description, fall, symmetry)
 
 

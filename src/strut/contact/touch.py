@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from strut.contact.ground import Ground
+from strut.contact.laws import Anchored, Smooth
 from strut.errors import ModelError
 from strut.mechanism import observe
+from strut.mechanism.check import not_negative
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
@@ -80,6 +83,9 @@ def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expressi
 
 def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
     """Frames' names mean points; lists are flattened; every name once."""
+    if isinstance(feet, (str, Touch)):
+        shown = f"'{feet}'" if isinstance(feet, str) else f"the contact '{feet.name}'"
+        raise ModelError(f"the feet are {shown}, one alone: give a list, [{shown if isinstance(feet, str) else feet.name}]")
     found: list[Touch] = []
     for foot in feet:
         found += [point(foot)] if isinstance(foot, str) else [foot] if isinstance(foot, Touch) else touches_of(foot)
@@ -89,6 +95,15 @@ def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
         if one.name in [other.name for other in found[:k]]:
             raise ModelError(f"two contacts are called '{one.name}': give one of them another name")
     return found
+
+
+def coefficient(friction: Any) -> Expression | None:
+    """Coulomb's coefficient: a number or an expression, or None for ground that holds without limit."""
+    if isinstance(friction, (Anchored, Smooth)):
+        raise ModelError("friction is a law of compliant contact here: hard ground wants Coulomb's coefficient, a number, friction=0.5")
+    if friction is not None:
+        not_negative(friction, "the coefficient of friction")
+    return friction
 
 
 def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
@@ -105,6 +120,11 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     else:
         arm = -radius * normal
         gap = ground.gap(X.p) - radius
+    if not ca.depends_on(gap, tree.q):
+        raise ModelError(
+            f"foot '{touch.name}' can neither reach nor leave the ground: no joint of '{tree.mechanism.name}' changes the height of frame "
+            f"'{touch.frame}'; give another place, or let its body move"
+        )
     linear = J[3:, :] if radius.is_zero() else J[3:, :] - skew(arm) @ J[:3, :]
     used = directions[:, :2] if tree.mechanism.planar else directions
     return Spot(touch.name, gap, X.p + arm, ca.densify(used.T @ linear), used)
