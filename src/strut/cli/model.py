@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.markup import escape
 
 from strut import mechanism
 from strut.cli.show import notes
@@ -60,19 +62,24 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return _told(mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
+        return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
     if path.endswith((".toml", ".xml")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
+        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
 
 
-def _told(found: Mechanism, how: Reading) -> Mechanism:
-    """Says so where joint limits are not kept."""
+def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
+    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are not kept."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = load()
+    for warning in caught:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     if found.limits and not how.stops:
         count = len(found.limits)
         what = f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"

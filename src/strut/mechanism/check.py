@@ -76,7 +76,7 @@ def body(made: Body, planar: bool, forgiving: bool) -> None:
         )
         if not forgiving:
             raise ModelError(message)
-        warnings.warn(message, InertiaWarning, stacklevel=2)
+        warnings.warn(message, InertiaWarning, stacklevel=3)
 
 
 def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
