@@ -9,7 +9,7 @@ import casadi as ca
 
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.contact.touch import Spot, Touch, reaching, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -58,7 +58,7 @@ def compliant(
     q, v, _ = made.start()
     pads = []
     for t in touches:
-        at = spot(made.tree, t, surface)
+        at = reaching(made.tree, t, surface)
         row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
         pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
     return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor())

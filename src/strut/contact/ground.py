@@ -53,7 +53,7 @@ def ground_of(ground: Any) -> Ground:
     if isinstance(ground, Ground):
         return ground
     hint = f"write contact.plane({ground})" if isinstance(ground, (int, float, Quantity)) else "use contact.plane(slope), stairs or profile"
-    raise ModelError(f"the ground is {ground!r}, which is no ground: {hint}")
+    raise ModelError(f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: {hint}")
 
 
 def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.contact.ground import Ground, ground_of
 from strut.contact.masked import Masked, Sliding
-from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
+from strut.contact.touch import Spot, Touch, coefficient, reaching, touches_of
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -155,7 +155,7 @@ class _Rigid:
         self.closure = self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
-        spots = [spot(tree, t, ground) for t in touches]
+        spots = [reaching(tree, t, ground) for t in touches]
         self.closure = self._with_locks(self.closure)
         self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, arm)

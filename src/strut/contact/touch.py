@@ -120,14 +120,20 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     else:
         arm = -radius * normal
         gap = ground.gap(X.p) - radius
-    if not ca.depends_on(gap, tree.q):
+    linear = J[3:, :] if radius.is_zero() else J[3:, :] - skew(arm) @ J[:3, :]
+    used = directions[:, :2] if tree.mechanism.planar else directions
+    return Spot(touch.name, gap, X.p + arm, ca.densify(used.T @ linear), used)
+
+
+def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
+    """A spot that can come to the ground and leave it, which contact by events needs."""
+    made = spot(tree, touch, ground)
+    if not ca.depends_on(made.gap, tree.q):
         raise ModelError(
             f"foot '{touch.name}' can neither reach nor leave the ground: no joint of '{tree.mechanism.name}' changes the height of frame "
             f"'{touch.frame}'; give another place, or let its body move"
         )
-    linear = J[3:, :] if radius.is_zero() else J[3:, :] - skew(arm) @ J[:3, :]
-    used = directions[:, :2] if tree.mechanism.planar else directions
-    return Spot(touch.name, gap, X.p + arm, ca.densify(used.T @ linear), used)
+    return made
 
 
 def _named(name: str) -> str:
