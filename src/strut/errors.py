@@ -44,6 +44,11 @@ class MissingExtraError(StrutError, ImportError):
         super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'strut[{extra}]'")
 
 
+def a(word: str) -> str:
+    """A word behind its article: a state, an input."""
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
+
+
 def did_you_mean(name: str, known: "list[str] | tuple[str, ...]") -> str:
     """A sentence that lists what exists, nearest first."""
     import difflib

@@ -21,6 +21,9 @@ FACTORS = {
 }
 """By SI unit, what people write instead at the edges (command line, files); inside strut everything is SI and radians."""
 
+NOT_SI = {"degree": "rad", "degrees": "rad", "°": "rad", "rpm": "rad/s", "min": "s", "h": "s", "in": "m", "ft": "m", "lb": "kg"}
+"""Units that are not read, and the SI unit to use instead."""
+
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
 _FIRST = re.compile(r"[A-Za-z%]*")
 
@@ -28,6 +31,19 @@ _FIRST = re.compile(r"[A-Za-z%]*")
 def deg(angle: float) -> float:
     """Degrees as radians."""
     return math.radians(angle)
+
+
+def to_si(unit: str) -> tuple[float, str]:
+    """The factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000 and 'N/m'."""
+    words = re.findall(r"[^\W\d_]+|[%°]", unit)
+    for k, word in enumerate(words):
+        base = next((si for si, scaled in FACTORS.items() if word in scaled and scaled[word] != 1.0), NOT_SI.get(word))
+        if base is None:
+            continue
+        if k or word in NOT_SI or not unit.startswith(word):
+            raise ValueRangeError(f"the unit '{unit}' is not SI: give the value in {unit.replace(word, base)}")
+        return FACTORS[base][word], base + unit[len(word) :]
+    return 1.0, unit
 
 
 def number(text: str, unit: str = "") -> float:

@@ -110,6 +110,10 @@ def test_a_run_that_ends_badly_says_why(capsys):
         (("run", "slip", "--watch", "mass"), "'mass' is a parameter and does not change"),
         (("run", "slip", "--set", "mass=80s"), "does not fit a quantity in kg"),
         (("list", "nothing"), "there is no model 'nothing'"),
+        (("run", "compass", "--set", "slop=3deg"), "system 'compass' has no 'slop': did you mean 'slope'"),
+        (("run", "pendulum", "-t", "0.1", "-o", "x.png"), ".csv (a table), or .html (a page"),
+        (("run", "pendulum", "--stops"), "--stops makes soft stops of the joint limits"),
+        (("run", "pendulum", "--ignore", "tendon"), "--ignore belongs to FILE.xml"),
     ],
 )
 def test_mistakes_are_one_sentence(capsys, arguments, message):
@@ -328,3 +332,57 @@ def test_times():
     assert len(grid) == 11
     with pytest.raises(ValueRangeError, match="write END, BEGIN:END or BEGIN:STEP:END"):
         parse_times("1:2:3:4")
+
+
+LIMITED = """<robot name="door"><link name="world"/><link name="leaf"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="world"/><child link="leaf"/><axis xyz="0 0 1"/><limit lower="-0.1" upper="0.1"/></joint></robot>"""
+
+
+def test_limits_become_stops_on_request(capsys, tmp_path):
+    path = tmp_path / "door.urdf"
+    path.write_text(LIMITED)
+    turning = ("--set", "hinge_rate=1", "-t", "1", "--json")
+    _, out, err = run(capsys, "run", str(path), *turning)
+    assert json.loads(out)["final"]["hinge"] == pytest.approx(1.0)
+    assert "joint 'hinge' has a limit, which nothing enforces: --stops" in err
+    _, out, err = run(capsys, "run", str(path), "--stops", *turning)
+    assert json.loads(out)["final"]["hinge"] < 0.15
+    assert "limit" not in err
+
+
+def test_parts_of_an_mjcf_are_left_out_knowingly(capsys, tmp_path):
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        '<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body></worldbody><tendon/></mujoco>'
+    )
+    code, _, err = run(capsys, "run", str(path), "-t", "0.1")
+    assert code == 2
+    assert "tendon" in err
+    code, out, _ = run(capsys, "run", str(path), "-t", "0.1", "--ignore", "tendon")
+    assert code == 0
+    assert "done" in out
+
+
+def test_an_impossible_inertia_in_a_file_is_a_warning(capsys, tmp_path):
+    path = tmp_path / "door.urdf"
+    path.write_text(LIMITED.replace('ixx="1"', 'ixx="3"'))
+    code, _, err = run(capsys, "list", str(path))
+    assert code == 0
+    assert err.startswith("warning: body 'leaf' has principal moments of inertia 1, 1 and 3")
+
+
+def test_list_prints_what_a_person_can_read(capsys):
+    _, out, _ = run(capsys, "list", "compass")
+    assert "@" not in out
+    assert "if_else" not in out
+    assert "the hip came down in front" in out
+    _, out, _ = run(capsys, "list")
+    words = " ".join(out.split())
+    for said in ("needs a", "falls by itself", "(g = 1)", "COMAN without ground"):
+        assert said in words
+
+
+def test_help_keeps_its_brackets(capsys):
+    _, out, _ = run(capsys, "run", "--help")
+    assert "How long, in seconds." in " ".join(out.replace("│", " ").split())

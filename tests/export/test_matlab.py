@@ -220,3 +220,12 @@ def test_distinct_names():
     long = distinct(["l" * 80, "l" * 80 + "m"])
     assert len(set(long)) == 2
     assert max(map(len, long)) <= 63
+
+
+@needs_octave
+@pytest.mark.parametrize("make", [walkers.pendulum, walkers.rimless_wheel])
+def test_the_example_alone_prints_one_line(tmp_path, make):
+    strut.export_matlab(make(), tmp_path)
+    said = octave(tmp_path, f"{make().name}_example(0.5)\n").strip().splitlines()
+    assert len(said) == 1
+    assert said[0].startswith(f"{make().name}: 0.5 s, ")

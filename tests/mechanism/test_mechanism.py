@@ -326,7 +326,7 @@ def test_a_loop_that_cannot_close_is_named():
     m = closed_chain()
     m.frame("far", m.world, (9, 0, 0))
     m.constrain(constraints.point("loop", "tip", "far"))
-    with pytest.raises(ModelError, match="mechanism 'loop' cannot close 'loop_x'"):
+    with pytest.raises(ModelError, match=r"cannot close constraint 'loop': \d\S* m remain along x"):
         system(m)
 
 

@@ -31,7 +31,7 @@ def biped(hip=None, base=None):
         rotation=rotation_of_rpy([0.1, 0.2, 0.3]),
         damping=0.3,
     )
-    shank = m.body("shank_l", 3.0, (0.01, -0.01, -0.2), (0.05, 0.001, 0.002, 0.04, 0.003, 0.004))
+    shank = m.body("shank_l", 3.0, (0.01, -0.01, -0.2), (0.05, 0.001, 0.002, 0.04, 0.003, 0.014))
     m.joint("knee_l", thigh, shank, joints.revolute("y"), at=(0, 0.01, -length), spring=5.0, rest=0.2, stop=Stop(-0.1, 2.0, 500.0))
     rail = m.body("rail_l", 0.5, (0, 0.1, 0), 0.01)
     m.joint("rail_l", shank, rail, joints.prismatic((0.0, 0.6, 0.8)), armature=0.1)

@@ -65,7 +65,7 @@ def everything():
     }
     at = m.world
     for k, (name, joint) in enumerate(kinds.items()):
-        body = m.body(f"b_{name}", mass * (1 + k), (0.1 * length, 0, ca.sqrt(length)), (0.1, 0.01, 0.02, 0.2, mass / 100, 0.3))
+        body = m.body(f"b_{name}", mass * (1 + k), (0.1 * length, 0, ca.sqrt(length)), (0.1, 0.01, 0.02, 0.2, mass / 100, 0.25))
         more = {"spring": 3 * ratio**2, "rest": 0.1, "stop": Stop(-1, length, 100)} if name in ("revolute", "prismatic") else {}
         m.joint(name, at, body, joint, offset.sym * k, rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
         at = body

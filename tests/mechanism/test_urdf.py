@@ -96,7 +96,7 @@ def test_mimic_limits_and_damping():
 
 def test_a_sidecar_closes_loops(tmp_path):
     rods = "".join(
-        f'<link name="rod{k}"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia ixx="0.08" ixy="0" ixz="0" iyy="0.0835417" iyz="0" izz="0.0004"/></inertial></link>'
+        f'<link name="rod{k}"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia ixx="0.0835417" ixy="0" ixz="0" iyy="0.0835417" iyz="0" izz="0.0004"/></inertial></link>'
         for k in (1, 2, 3)
     )
     hinges = "".join(

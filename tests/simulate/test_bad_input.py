@@ -16,7 +16,7 @@ MISTAKES = [
     ({"t": 1.0, "x0": {"angel": 1.0}}, UnknownNameError, "'angel' is not a state of 'pendulum': did you mean 'angle'"),
     ({"t": 1.0, "x0": [1.0, 2.0, 3.0]}, ShapeError, r"states of 'pendulum' need 2 number\(s\) \(angle, rate\)"),
     ({"t": 1.0, "x0": [1.0, np.inf]}, ValueRangeError, "states of 'pendulum' are .*: finite numbers are needed"),
-    ({"t": 1.0, "u": {"force": 1.0}}, UnknownNameError, "'force' is not a input"),
+    ({"t": 1.0, "u": {"force": 1.0}}, UnknownNameError, "'force' is not an input"),
     ({"t": -1.0}, ValueRangeError, "the run would end at -1 s, before it begins at 0 s"),
     ({"t": (2.0, 1.0)}, ValueRangeError, "before it begins at 2 s"),
     ({"t": np.nan}, ValueRangeError, "both must be finite"),

@@ -29,7 +29,7 @@ MISTAKES = [
     ({"x": [x, v, State("x", 2.0)]}, ModelError, "state 'x' stands twice"),
     ({"p": [k, Param("k", 2.0)]}, ModelError, "parameter 'k' stands twice in system 'mass' with different definitions"),
     ({"p": [k, Param("x", 2.0)]}, ModelError, "'x' stands twice among the names"),
-    ({"p": [k, Input("k2")]}, ModelError, "stands in p of system 'mass' but is a input: Param needed"),
+    ({"p": [k, Input("k2")]}, ModelError, "stands in p of system 'mass' but is an input: Param needed"),
     ({"events": [Event("never", k - 1)]}, GuardError, "the guard of event 'never' in system 'mass' is .* never changes"),
     ({"events": [Event("never", 1.0)]}, GuardError, "never changes during a run"),
     ({"events": [Event("truth", x < 0)]}, GuardError, "true or false: give a number that crosses zero"),

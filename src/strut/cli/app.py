@@ -15,8 +15,20 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
-from strut.cli.model import find_mechanism, find_model, parse_times, with_parameters, with_settings
-from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
+from strut.cli.model import Reading, find_mechanism, find_model, parse_times, with_parameters, with_settings
+from strut.cli.show import (
+    as_json,
+    components,
+    notes,
+    out,
+    run_data,
+    run_text,
+    system_data,
+    system_text,
+    table,
+    tell_what_takes_long,
+    watched,
+)
 from strut.errors import ModelError, StrutError
 from strut.export.functions import LANGUAGES
 from strut.simulate import METHODS
@@ -56,6 +68,13 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, stiffness=20kN.",
+    ),
+]
+Stops = Annotated[bool, typer.Option("--stops", help="Of FILE.urdf and FILE.xml: make soft stops of joint limits.")]
+Ignore = Annotated[
+    list[str],
+    typer.Option(
+        "--ignore", metavar="NAME", help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
@@ -98,7 +117,7 @@ def run(
             "-t",
             "--time",
             metavar="[BEGIN:[STEP:]]END",
-            help="How long [s]. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.",
+            help="How long, in seconds. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.",
         ),
     ] = "10",
     settings: Settings = [],
@@ -118,6 +137,8 @@ def run(
     rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
     atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
     seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
+    stops: Stops = False,
+    ignore: Ignore = [],
     json: Json = False,
 ) -> None:
     """Simulate a machine and report what happened: final state, events, where the energy went.
@@ -130,7 +151,7 @@ def run(
 
       strut run van-der-pol --set mu=1000 -t 2000 --method radau
     """
-    system = with_settings(find_model(model), settings)
+    system = with_settings(find_model(model, Reading(stops, tuple(ignore))), settings)
     times = parse_times(t)
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
     if method in FIXED:
@@ -186,7 +207,8 @@ def list_models(
         return
     table("machines", ["name", "", "parameters"], [[n, s.description, ", ".join(q.name for q in s.p)] for n, s in systems.items()])
     trees = {name: make() for name, make in MECHANISMS.items()}
-    table("mechanisms", ["name", "bodies", "frames"], [[n, len(m.bodies) - 1, len(m.frames)] for n, m in trees.items()])
+    about = {name: (make.__doc__ or "").splitlines()[0] for name, make in MECHANISMS.items()}
+    table("mechanisms", ["name", "", "bodies", "frames"], [[n, about[n], len(m.bodies) - 1, len(m.frames)] for n, m in trees.items()])
 
 
 @app.command()
@@ -194,6 +216,8 @@ def export(
     model: Model,
     directory: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")],
     settings: Settings = [],
+    stops: Stops = False,
+    ignore: Ignore = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
     matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
     dynamics: Annotated[
@@ -220,12 +244,13 @@ def export(
     """
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
+    how = Reading(stops, tuple(ignore))
     if dynamics:
-        found = with_parameters(find_mechanism(model), settings)
+        found = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES
         done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
     else:
-        system = with_settings(find_model(model), settings)
+        system = with_settings(find_model(model, how), settings)
         done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians)
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
@@ -265,6 +290,7 @@ def common(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors that strut understands are one sentence, not a traceback."""
+    tell_what_takes_long()
     try:
         app(args=arguments)
     except StrutError as error:

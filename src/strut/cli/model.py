@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.markup import escape
 
 from strut import mechanism
+from strut.cli.show import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.system.system import System
@@ -19,16 +22,24 @@ from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
 
 
-def find_model(text: str) -> System:
+@dataclass(frozen=True)
+class Reading:
+    """How files of others are read: joint limits as soft stops, and what of an MJCF file is left out knowingly."""
+
+    stops: bool = False
+    ignore: tuple[str, ...] = ()
+
+
+def find_model(text: str, how: Reading | None = None) -> System:
     """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a mechanism: FILE.toml (our model
     files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
-    found = _find(text)
+    found = _find(text, how or Reading())
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
 
-def find_mechanism(text: str) -> Mechanism:
+def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
     """A mechanism, found as `find_model` finds systems."""
-    found = _find(text)
+    found = _find(text, how or Reading())
     if isinstance(found, System):
         raise ModelError(
             f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give a URDF, "
@@ -37,7 +48,12 @@ def find_mechanism(text: str) -> Mechanism:
     return found
 
 
-def _find(text: str) -> System | Mechanism:
+def _find(text: str, how: Reading) -> System | Mechanism:
+    path = text.partition(":")[0]
+    if how.ignore and not path.endswith(".xml"):
+        raise ModelError(f"--ignore belongs to FILE.xml (MJCF): '{text}' is something else")
+    if how.stops and not path.endswith((".xml", ".urdf")):
+        raise ModelError(f"--stops makes soft stops of the joint limits in FILE.urdf or FILE.xml (MJCF): '{text}' is something else")
     if text in CATALOGUE:
         return CATALOGUE[text]()
     if text in MECHANISMS:
@@ -46,13 +62,29 @@ def _find(text: str) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return mechanism.urdf.load(path, base=name or "free")
+        return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
     if path.endswith((".toml", ".xml")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
-        return (mechanism.modelfile if path.endswith(".toml") else mechanism.mjcf).load(path)
+        if path.endswith(".toml"):
+            return mechanism.modelfile.load(path)
+        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
+
+
+def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
+    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are not kept."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = load()
+    for warning in caught:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
+    if found.limits and not how.stops:
+        count = len(found.limits)
+        what = f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"
+        notes.print(f"note: {what}, which nothing enforces: --stops makes soft stops of them", soft_wrap=True)
+    return found
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:
@@ -98,7 +130,10 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
         if not equals:
             raise ValueRangeError(f"'{setting}' sets nothing: write NAME=VALUE, for example slope=3deg")
         name = name.strip()
-        unit = next((q.unit for q in system.quantities() if q.name == name.split("[")[0]), "")
+        known = {q.name: q.unit for q in system.quantities()}
+        if name.split("[")[0] not in known:
+            raise UnknownNameError(f"system '{system.name}' has no '{name}': {did_you_mean(name, list(known))}")
+        unit = known[name.split("[")[0]]
         parts = text.strip("[]() ").split(",")
         values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
     return system.using(values) if values else system

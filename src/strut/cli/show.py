@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from typing import Any
 
@@ -13,10 +14,13 @@ from rich.table import Table
 
 from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
+from strut.system.event import Event
 from strut.system.system import System
 
 out = Console(highlight=False)
 notes = Console(stderr=True, highlight=False)
+
+READABLE = 40  # characters of an expression; longer ones are not printed
 
 EXPLAIN = {
     "zeno": "infinitely many events in finite time: the run ended where they accumulate",
@@ -26,6 +30,19 @@ EXPLAIN = {
     "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
     "interrupted": "stopped from the keyboard; what was computed is kept",
 }
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        notes.print(escape(record.getMessage()), soft_wrap=True)
+
+
+def tell_what_takes_long() -> None:
+    """What strut logs is printed on standard error."""
+    log = logging.getLogger("strut")
+    if not any(isinstance(handler, _Notes) for handler in log.handlers):
+        log.addHandler(_Notes())
+    log.setLevel(logging.INFO)
 
 
 def as_json(value: Any) -> None:
@@ -137,10 +154,22 @@ def system_text(system: System) -> None:
                 rows.append([q.name, value, q.unit, bounds, q.description])
             table(word, ["name", "value", "unit", "allowed", ""], rows)
     if system.events or system.samples:
-        rows = [[e.name, f"when {e.guard} crosses 0 ({e.direction})" + (", ends the run" if e.terminal else "")] for e in system.events]
-        table("events", ["name", ""], rows + [[s.name, f"every {s.every} s"] for s in system.samples])
+        rows = [[e.name, _happens(e)] for e in system.events]
+        table("events", ["name", ""], rows + [[s.name, s.description or f"every {_short(s.every, 'so many')} s"] for s in system.samples])
     if system.outputs:
-        table("outputs", ["name", "is"], [[n, str(e)] for n, e in system.outputs.items()])
+        table("outputs", ["name", "is"], [[n, _short(e, "")] for n, e in system.outputs.items()])
+
+
+def _short(expression: Any, otherwise: str) -> str:
+    """An expression that a person can read, or something else."""
+    text = str(expression)
+    return text if len(text) <= READABLE and "@" not in text else otherwise
+
+
+def _happens(event: Event) -> str:
+    guard = _short(event.guard, "")
+    told = event.description or (f"when {guard} crosses 0 ({event.direction})" if guard else "")
+    return ", ".join(part for part in (told, "ends the run" if event.terminal else "") if part)
 
 
 def system_data(system: System) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.contact.ground import Ground, plane
+from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.contact.touch import Spot, Touch, reaching, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -52,13 +52,13 @@ def compliant(
         raise ModelError(f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic or geyer")
     if friction is not None and not isinstance(friction, (Anchored, Smooth)):
         raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
-    surface, touches = ground or plane(), touches_of(feet)
+    surface, touches = ground_of(ground), touches_of(feet)
     mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
     made = Assembly(mechanism)
     q, v, _ = made.start()
     pads = []
     for t in touches:
-        at = spot(made.tree, t, surface)
+        at = reaching(made.tree, t, surface)
         row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
         pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
     return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor())

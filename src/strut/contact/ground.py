@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import degrees, pi
+from typing import Any
 
 import casadi as ca
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, sx
+from strut.system.quantity import Expression, Quantity, own_value, sx
 from strut.system.scene import Floor
 
 
@@ -44,9 +46,25 @@ class Ground:
         return ca.horzcat(normal, forward, left)
 
 
+def ground_of(ground: Any) -> Ground:
+    """The ground that a user means: level where none is given."""
+    if ground is None:
+        return plane()
+    if isinstance(ground, Ground):
+        return ground
+    hint = f"write contact.plane({ground})" if isinstance(ground, (int, float, Quantity)) else "use contact.plane(slope), stairs or profile"
+    raise ModelError(f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: {hint}")
+
+
 def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane that falls towards +x by `slope` [rad], at `height` [m] under the origin."""
     angle, level = sx(slope), sx(height)
+    steep = own_value(slope)
+    if steep is not None and abs(steep.item()) >= pi / 2:
+        raise ModelError(
+            f"the slope of a plane is {steep.item():g} rad, which is {degrees(steep.item()):.4g} degrees: it must be less than a right "
+            f"angle; are these degrees? Then write strut.deg({steep.item():g})"
+        )
 
     def z(x: ca.SX, y: ca.SX) -> ca.SX:
         return level - ca.tan(angle) * x

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, sx
+from strut.system.quantity import Expression, own_value, sx
 
 SHALLOW = 1e-15  # [m]: depths below it count as this, so that roots and powers have finite slopes
 
@@ -205,7 +205,8 @@ def _number(value: Expression, name: str) -> tuple[ca.SX, float | None]:
     column = sx(value)
     if column.numel() != 1:
         raise ModelError(f"the {name} of a contact law is one number, not {column.numel()}")
-    return column, float(ca.DM(column)) if column.is_constant() else None
+    own = own_value(column)
+    return column, None if own is None else own.item()
 
 
 def _positive(value: Expression, name: str) -> ca.SX:

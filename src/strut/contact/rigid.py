@@ -9,9 +9,9 @@ import casadi as ca
 import numpy as np
 
 from strut.contact.cone import swept
-from strut.contact.ground import Ground, plane
+from strut.contact.ground import Ground, ground_of
 from strut.contact.masked import Masked, Sliding
-from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.contact.touch import Spot, Touch, coefficient, reaching, touches_of
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -83,7 +83,8 @@ def rigid(
     that puts a foot deep into the ground; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
     the ground). Many contacts with friction in space may chatter, which ends a run as 'zeno': `time_stepped` is for those.
     """
-    made = _Rigid(mechanism, feet, ground or plane(), friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
+    surface, friction = ground_of(ground), coefficient(friction)
+    made = _Rigid(mechanism, feet, surface, friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
     return made.system(description, fall, symmetry)
 
 
@@ -164,7 +165,7 @@ class _Rigid:
         self.closure = self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
-        spots = [spot(tree, t, ground) for t in touches]
+        spots = [reaching(tree, t, ground) for t in touches]
         self.closure = self._with_locks(self.closure)
         self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, arm)

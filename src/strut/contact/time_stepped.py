@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from strut.contact.cone import resolved
-from strut.contact.ground import Ground, plane
-from strut.contact.touch import Spot, Touch, spot, touches_of
+from strut.contact.ground import Ground, ground_of
+from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
@@ -58,7 +58,7 @@ def time_stepped(
     """
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
-    surface, touches = ground or plane(), touches_of(feet)
+    surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
     numbers = (dt, relaxation, recover, *surface.numbers, *[t.radius for t in touches])
     mechanism.note_params(*numbers, 0 if friction is None else friction)
     made = Assembly(mechanism)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 
 from strut.contact.ground import Ground
+from strut.contact.laws import Anchored, Smooth
 from strut.errors import ModelError
 from strut.mechanism import observe
+from strut.mechanism.check import not_negative
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
@@ -83,6 +86,9 @@ def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expressi
 
 def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
     """Frames' names mean points; lists are flattened; every name once."""
+    if isinstance(feet, (str, Touch)):
+        shown = f"'{feet}'" if isinstance(feet, str) else f"the contact '{feet.name}'"
+        raise ModelError(f"the feet are {shown}, one alone: give a list, [{shown if isinstance(feet, str) else feet.name}]")
     found: list[Touch] = []
     for foot in feet:
         found += [point(foot)] if isinstance(foot, str) else [foot] if isinstance(foot, Touch) else touches_of(foot)
@@ -92,6 +98,15 @@ def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
         if one.name in [other.name for other in found[:k]]:
             raise ModelError(f"two contacts are called '{one.name}': give one of them another name")
     return found
+
+
+def coefficient(friction: Any) -> Expression | None:
+    """Coulomb's coefficient: a number or an expression, or None for ground that holds without limit."""
+    if isinstance(friction, (Anchored, Smooth)):
+        raise ModelError("friction is a law of compliant contact here: hard ground wants Coulomb's coefficient, a number, friction=0.5")
+    if friction is not None:
+        not_negative(friction, "the coefficient of friction")
+    return friction
 
 
 def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
@@ -114,6 +129,17 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     if ground.kind == "profile":  # the normal turns under way: the rate of the gap itself
         K = ca.vertcat(ca.jacobian(ca.jtimes(gap, tree.q, tree.qdot), tree.v), K[1:, :])
     return Spot(touch.name, gap, X.p + arm, ca.densify(K), used)
+
+
+def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
+    """A spot that can come to the ground and leave it, which contact by events needs."""
+    made = spot(tree, touch, ground)
+    if not ca.depends_on(made.gap, tree.q):
+        raise ModelError(
+            f"foot '{touch.name}' can neither reach nor leave the ground: no joint of '{tree.mechanism.name}' changes the height of frame "
+            f"'{touch.frame}'; give another place, or let its body move"
+        )
+    return made
 
 
 def _named(name: str) -> str:

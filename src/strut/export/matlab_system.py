@@ -145,13 +145,18 @@ def _example(system: System, low: Lowered, name: str) -> str:
     u = f"[{inputs}]" if inputs else "zeros(0, 1)"
     draws = "; ".join("randn" if kind else "rand" for kind in low.tables["random_kind"])
     random = f", [{draws}]" if draws else ""
+    quiet = f"""  if nargout == 0  % nothing was asked for: say what happened, print no numbers
+    fprintf('{name}: %g s, %d points, %d jumps; [T, X] = {name}_example; plot(T, X) shows it\\n', T(end), numel(T), size(jumps, 1));
+    clear T;
+  end
+"""
     top = f"""function [T, X, Z, jumps] = {name}_example(t_end)
 %{name.upper()}_EXAMPLE  {comment(system.name)}: {comment(system.description)}
 %
 %   [T, X, Z, jumps] = {name}_example(t_end)
 %
 %   Runs from 0 to t_end [s] (10 unless given). A row of X and Z for every time in T; a jump has two, before and after.
-%   A row of jumps for each: time, and number as {name}_reset counts.
+%   A row of jumps for each: time, and number as {name}_reset counts. Called without outputs it only says how it ended.
 %   Begun by strut, yours to edit: it is never overwritten.
 
   if nargin < 1, t_end = 10; end
@@ -166,7 +171,7 @@ def _example(system: System, low: Lowered, name: str) -> str:
   [T, X] = ode45(@(t, x) {name}_flow(t, x, z, u, p), [0, t_end], x, options);
   Z = repmat(z', numel(T), 1);
   jumps = zeros(0, 2);
-end
+{quiet}end
 """
         )
     guard_jumps = [k + 1 for k in low.tables["jump_of"]]
@@ -230,7 +235,7 @@ end
       Z = [Z; z'];
     end
   end
-end
+{quiet}end
 """
     return top + loop + (LOCATE.replace("NAME", name) if guard_jumps else "")
 

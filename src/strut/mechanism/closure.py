@@ -63,9 +63,13 @@ def _newton(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.nda
         change *= min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))  # half a radian at a time
         q = q + np.array(step(q, change)).reshape(-1)
     worst = int(np.argmax(np.abs(phi)))
+    label = rows.labels[worst]
+    name = max((n for n in tree.mechanism.constraints if label.startswith(f"{n}_")), key=len, default=label)
+    part = label.removeprefix(f"{name}_")
+    unit, along = ("m", f" along {part}") if part in ("x", "y", "z") else ("rad or m" if part == "torque" else "rad", "")
     raise ModelError(
-        f"mechanism '{tree.mechanism.name}' cannot close '{rows.labels[worst]}': {abs(float(phi[worst, 0])):.3g} remain after 50 tries; "
-        "begin nearer to a closed configuration (initial=...), or check the lengths"
+        f"mechanism '{tree.mechanism.name}' cannot close constraint '{name}': {abs(float(phi[worst, 0])):.3g} {unit} remain{along} after "
+        "50 tries; begin nearer to a closed configuration (initial=...), or check the lengths"
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,8 @@ from strut.system.quantity import Expression, sx
 
 LARGEST = 1e300  # beyond it a number counts as infinite, and is refused
 LONGEST = 2000  # characters of an expression; longer ones are no longer arithmetic a person wrote
+
+NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     **{
@@ -57,7 +60,7 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = (getattr(error, "offset", None) or 1) - 1
-        raise ExpressionError("this is no arithmetic", text.strip(), min(column, len(text.strip()))) from None
+        raise ExpressionError(_with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))) from None
     try:
         made = ca.densify(_Walk(text.strip(), names).value(tree.body))
     except RecursionError:
@@ -65,6 +68,15 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
     if made.is_constant() and not np.all(np.isfinite(np.array(ca.DM(made)))):
         raise ExpressionError("the value is not finite", text.strip(), 0)
     return made
+
+
+def _with_unit(text: str) -> str:
+    """What to write instead of a number with a unit behind it; nothing if that is not it."""
+    found = NUMBER_AND_UNIT.fullmatch(text)
+    if not found:
+        return ""
+    instead = f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+    return f"a number has no unit here: write {instead}"
 
 
 class _Walk:

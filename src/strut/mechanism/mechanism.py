@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, a, did_you_mean
+from strut.mechanism import check
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
 from strut.mechanism.shapes import Shape
@@ -77,7 +78,8 @@ class Mechanism:
     """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
 
     Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the system.
-    Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
+    Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y. `limits` are ranges of joints
+    [rad or m] as a file gives them: nothing enforces them but stops.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Mechanism:
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
@@ -102,13 +105,18 @@ class Mechanism:
         self.world = Body("world", zero, ca.SX.zeros(3), ca.SX.zeros(3, 3))
         self.bodies["world"] = self.world
 
-    def body(self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0) -> Body:
+    def body(
+        self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0, forgiving: bool = False
+    ) -> Body:
         """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
-        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]."""
+        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that exceeds the sum of the
+        other two is refused; `forgiving` only warns, for files of others."""
         self._new(name, self.bodies, "body")
         mass_, com_ = self._take(mass, f"the mass of body '{name}'"), self._vector(com, f"the centre of mass of body '{name}'")
         made = Body(name, mass_, com_, self._inertia(name, inertia))
-        _check_inertia(made)
+        check.body(made, self.planar, forgiving)
+        if isinstance(mass, Param):
+            self._bound(mass)
         self.bodies[name] = made
         return made
 
@@ -137,10 +145,14 @@ class Mechanism:
         An actuated joint has an input; give actuated=False for one that nothing drives.
         """
         self._new(name, self.connections, "joint")
-        self._check_connection(name, parent, child)
         where = f"joint '{name}'"
+        self._check_connection(name, parent, child)
+        joint, stop = check.joint_type(joint, where), check.soft_stop(stop, where)
         X_PJ = Pose(rotation if rotation is not None else Pose.identity().R, self._vector(at, f"the place of {where}"))
         elastic = [None if e is None else self._take(e, where) for e in (spring, damping, armature)]
+        for value, what in ((damping, "damping"), (armature, "armature")):
+            if value is not None:
+                check.not_negative(value, f"the {what} of {where}")
         if any(e is not None for e in elastic) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
         if (spring is not None or stop is not None) and joint.rate is not None:
@@ -177,6 +189,7 @@ class Mechanism:
     def _check_connection(self, name: str, parent: Body, child: Body) -> None:
         """Both are bodies of this mechanism, and the child hangs on nothing else."""
         for body in (parent, child):
+            self._check_body(body, f"joint '{name}'")
             if self.bodies.get(body.name) is not body:
                 raise UnknownNameError(
                     f"joint '{name}' connects '{body.name}', which is no body of '{self.name}': "
@@ -191,9 +204,22 @@ class Mechanism:
                     "close loops with a constraint, not with a joint"
                 )
 
+    def _check_body(self, body: Any, where: str) -> None:
+        """A body, not its name."""
+        if isinstance(body, Body):
+            return
+        if body == "world":
+            hint = "give the body itself, m.world"
+        elif isinstance(body, str) and body in self.bodies:
+            hint = f"give the body itself, what m.body('{body}', ...) returned, or m.bodies['{body}']"
+        else:
+            hint = f"give what m.body(...) returned; {did_you_mean(str(body), list(self.bodies))}"
+        raise ModelError(f"{where} of mechanism '{self.name}' is given {body!r} for a body: {hint}")
+
     def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
         """A named place on a body."""
         self._new(name, self.frames, "frame")
+        self._check_body(body, f"frame '{name}'")
         made = Frame(name, body, Pose(rotation if rotation is not None else Pose.identity().R, self._vector(position, f"frame '{name}'")))
         self.frames[name] = made
         return made
@@ -206,6 +232,7 @@ class Mechanism:
 
     def shape(self, body: Body, *shapes: Shape) -> None:
         """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
+        self._check_body(body, "a shape")
         if self.bodies.get(body.name) is not body:
             raise UnknownNameError(
                 f"a shape is given to '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
@@ -240,7 +267,7 @@ class Mechanism:
         for symbol in ca.symvar(column):
             owner = known_symbol(symbol)
             if not isinstance(owner, Param):
-                kind = "unknown" if owner is None else f"a {owner.kind}"
+                kind = "unknown" if owner is None else a(owner.kind)
                 raise ModelError(
                     f"{where} of mechanism '{self.name}' uses '{symbol.name()}', which is {kind}: "
                     "a mechanism is made of numbers and Params; "
@@ -259,6 +286,12 @@ class Mechanism:
     def _note(self, param: Quantity) -> None:
         assert isinstance(param, Param)
         self.params.setdefault(f"{param.name} {param.sym[0].element_hash()}", param)
+
+    def _bound(self, mass: Param) -> None:
+        """A parameter that is a mass may not be set below zero."""
+        for key, param in self.params.items():
+            if param is mass:
+                self.params[key] = mass.at_least(0.0)  # type: ignore[assignment]
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
@@ -297,16 +330,3 @@ class Mechanism:
 def _items(value: Any) -> list[Any]:
     """One number or expression, or several, as a list."""
     return list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
-
-
-def _check_inertia(body: Body) -> None:
-    """Numbers that no body can have. Symbols are trusted."""
-    if body.mass.is_constant() and float(ca.DM(body.mass)) < 0:
-        raise ModelError(f"body '{body.name}' has mass {float(ca.DM(body.mass)):g} kg: it must not be negative")
-    if body.about_com.is_constant():
-        numbers = np.array(ca.DM(body.about_com))
-        if not np.allclose(numbers, numbers.T, rtol=1e-9, atol=1e-15):
-            raise ModelError(f"body '{body.name}' has an inertia that is not symmetric:\n{numbers}")
-        smallest = float(np.linalg.eigvalsh(numbers).min())
-        if smallest < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
-            raise ModelError(f"body '{body.name}' has a negative principal moment of inertia, {smallest:g} kg m^2: no body has")

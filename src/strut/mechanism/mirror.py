@@ -39,7 +39,7 @@ def add_mirror_image(m: Mechanism, side: str) -> None:
     if not bodies:
         raise ModelError(f"mechanism '{m.name}' has nothing to mirror: no body's name ends in '{side}'")
     for body in bodies.values():
-        m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com))
+        m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
         if body.name in m.shapes:
             m.shape(m.bodies[swap(body.name)], *(shape.mirrored() for shape in m.shapes[body.name]))
     for c in [c for c in m.connections.values() if c.child.name in bodies]:

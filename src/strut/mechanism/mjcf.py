@@ -53,6 +53,7 @@ def parse(source: str, stops: bool = False, symbolic_masses: bool = False, ignor
     m = Mechanism(text.name_of(root.get("model", "mujoco")), g=Param("g", _gravity(root, reader), "m/s^2"))
     driven = {e.get("joint") for e in root.findall("actuator/*")} - {None} if root.find("actuator") is not None else None
     build = _Builder(m, reader, stops, symbolic_masses, None if driven is None else {text.name_of(str(n)) for n in driven})
+    build.check_driven()
     build.contents(reader.world, m.world, HERE)
     for record in reader.world.bodies:
         build.body(record, m.world, HERE)
@@ -90,6 +91,12 @@ class _Builder:
         self.at: dict[str, Place] = {"world": HERE}  # MuJoCo's frame of a body in ours
         self.reference: dict[str, float] = {}  # coordinates of joints in the configuration that the file shows
 
+    def check_driven(self) -> None:
+        """Every joint that an actuator names exists."""
+        for name in self.driven or ():
+            if name not in self.moving:
+                raise UnknownNameError(f"{self.reader.where}: an actuator drives joint '{name}': {did_you_mean(name, sorted(self.moving))}")
+
     def body(self, record: BodyRecord, parent: Body, X_parent: Place) -> None:
         """A body with its joints, and all it carries."""
         if not record.joints:
@@ -120,7 +127,7 @@ class _Builder:
     def _made(self, record: BodyRecord, after: Place) -> Body:
         mass = Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6)) if self.symbolic and record.mass else record.mass
         about = after.R @ record.inertia @ after.R.T
-        return self.m.body(record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2)
+        return self.m.body(record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, forgiving=True)
 
     def _free(self, record: BodyRecord, parent: Body) -> Body:
         joint = record.joints[0]
@@ -153,6 +160,8 @@ class _Builder:
             self.reader.refuse("stiffness", f"the ball joint '{joint.name}' of body '{record.name}' has a stiffness")
         straight = joint.kind != "ball"
         self.reference[joint.name] = joint.ref
+        if joint.range:
+            self.m.limits[joint.name] = joint.range
         self.m.joint(
             joint.name,
             parent,

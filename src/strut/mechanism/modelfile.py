@@ -24,6 +24,7 @@
     body = "thigh"
     at = [0, 0, "-length"]
 
+A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
 Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror image, which ends in _r.
 Rotations are [roll, pitch, yaw] about fixed axes [rad], deg(30) where degrees are meant, or three rows of a matrix.
 """
@@ -47,6 +48,7 @@ from strut.mechanism.spatial import rotation_of_rpy
 from strut.mechanism.text import name_of, read
 from strut.mechanism.toml import Table, check_toml
 from strut.system.quantity import Param, time
+from strut.units import to_si
 
 __all__ = ["dump", "load", "parse"]
 
@@ -128,7 +130,11 @@ def _param(table: Table | Any, key: str) -> Param:
         if not isinstance(bounds, (list, tuple)) or len(bounds) != 2 or not all(type(b) in (int, float) for b in bounds):
             raise table.error("bounds are two numbers, the lowest and the highest value", "bounds")
         value = table.numbers("value")
-        made = Param(key, value, table.word("unit", ""), (float(bounds[0]), float(bounds[1])), table.word("description", ""))
+        factor, unit = to_si(table.word("unit", ""))
+        if factor != 1.0:
+            value = [factor * v for v in value] if isinstance(value, list) else factor * value
+            bounds = (factor * bounds[0], factor * bounds[1])
+        made = Param(key, value, unit, (float(bounds[0]), float(bounds[1])), table.word("description", ""))
         table.done()
     return made
 

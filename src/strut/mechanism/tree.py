@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism.check import normal_of_plane
 from strut.mechanism.inertia import Inertia, symmetric
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.spatial import Pose, bracket, cross, skew
@@ -56,7 +58,10 @@ class Tree:
             at_q, at_v = at_q + c.joint.nq, at_v + c.joint.nv
         self.nodes: list[Node] = []
         place = {"world": -1}
+        normals = {"world": np.array([0.0, 1.0, 0.0])}
         for c in order:
+            if mechanism.planar:
+                normals[c.child.name] = normal_of_plane(c, normals[c.parent.name])
             self.nodes.append(self._node(c, place[c.parent.name]))
             place[c.child.name] = len(self.nodes) - 1
         self.place = place

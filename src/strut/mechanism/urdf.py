@@ -165,9 +165,10 @@ class _Edge:
 
 def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols) -> None:
     stop = None
-    if stops and edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
+    if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
         low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
-        stop = Stop(low, high, STOP_STIFFNESS)
+        m.limits[name_of(edge.name)] = (low, high)
+        stop = Stop(low, high, STOP_STIFFNESS) if stops else None
     damping = number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'") if edge.dynamics is not None else 0.0
     made = edge.motion()
     m.joint(
@@ -220,7 +221,11 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
     R = np.array(ca.DM(_rotation(rpy)))
     about = R @ about_com @ R.T
     return m.body(
-        name_of(name), symbols.mass(name, value), symbols.place(f"{name_of(name)}_com", xyz), symbols.inertia(name, (about + about.T) / 2)
+        name_of(name),
+        symbols.mass(name, value),
+        symbols.place(f"{name_of(name)}_com", xyz),
+        symbols.inertia(name, (about + about.T) / 2),
+        forgiving=True,
     )
 
 

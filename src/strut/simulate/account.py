@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from strut.errors import UnknownNameError, did_you_mean
+
+
+class Entries(dict[str, np.ndarray]):
+    """Energies [J] by name; a name that is not there is answered with those that are."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise UnknownNameError(f"there is no '{name}' in this part of the energy account: {did_you_mean(str(name), list(self))}")
+
 
 @dataclass(frozen=True, eq=False)
 class Account:
@@ -20,6 +29,18 @@ class Account:
     supplied: Mapping[str, np.ndarray]
     dissipated: Mapping[str, np.ndarray]
     lost: Mapping[str, np.ndarray]
+
+    def __post_init__(self) -> None:
+        for part in ("stored", "supplied", "dissipated", "lost"):
+            object.__setattr__(self, part, Entries(getattr(self, part)))
+
+    def __repr__(self) -> str:
+        if not len(self.t):
+            return "energy account of no time"
+        rows = {name: f"{value:+.6g}" for name, value in self.summary().items()}
+        wide, long = max(map(len, rows)), max(map(len, rows.values()))
+        head = f"energy account, changes from {self.t[0]:g} to {self.t[-1]:g} s [J]"
+        return "\n".join([head, *(f"  {name:<{wide}}  {value:>{long}}" for name, value in rows.items())])
 
     def _total(self, entries: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.sum(list(entries.values()), axis=0) if entries else np.zeros(len(self.t))

@@ -112,6 +112,10 @@ def _checked(**options: Any) -> Options:
 def check_system(system: Any) -> None:
     """A common slip: the function that makes a system, or its name, instead of the system."""
     if not isinstance(system, System):
+        if type(system).__name__ == "Mechanism":
+            raise ModelError(
+                f"'{system.name}' is a Mechanism, not a System: simulate mechanism.system(m), or on ground contact.rigid(m, ...)"
+            )
         hint = "call it, walkers.slip()" if callable(system) else "strut.walkers has functions that make systems"
         raise ModelError(f"{system!r} is not a System: {hint}")
 

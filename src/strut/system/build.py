@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import logging
 import os
 import platform
 import shlex
@@ -12,7 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import filelock
@@ -23,6 +26,22 @@ from strut.errors import CompileError
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
 """Chosen by measurement (`python -m bench compile`): -O3 compiles up to 1.6 times as long for 0 to 10 % of speed, -O1
 compiles twice as fast but runs slip 17 % slower; -march=native gains nothing and would tie a library to its machine."""
+
+
+PATIENCE = 1.0  # [s] of compiling, after which something is said
+log = logging.getLogger("strut")
+
+
+@contextmanager
+def _announced(name: str) -> Iterator[None]:
+    """Says, once it takes long, that something is compiled."""
+    timer = threading.Timer(PATIENCE, lambda: log.info("compiling %s (once; kept in the cache)", name))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def cache_directory() -> Path:
@@ -63,10 +82,10 @@ def key_of(content: str, cc: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
-def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...]) -> Path:
+def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...], name: str = "a system") -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
-    `key` names the content. Concurrent processes wait for one another; a build that is interrupted leaves nothing; an
+    `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is interrupted leaves nothing; an
     entry whose checksum is wrong is built again.
     """
     directory = cache_directory()
@@ -77,7 +96,8 @@ def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[
         directory.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(directory / f"{key}.lock"):
             if not _intact(library):
-                _compile(library, sources(), main, cc)
+                with _announced(name):
+                    _compile(library, sources(), main, cc)
     except OSError as error:
         if isinstance(error, CompileError):
             raise

@@ -80,5 +80,5 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
         return Virtual(low)
     runtime, generator = _generator()
     key = key_of(low.digest() + generator, cc)
-    path = build(key, lambda: {**runtime, "model.c": unit.unit_text(low)}, "model.c", cc)
+    path = build(key, lambda: {**runtime, "model.c": unit.unit_text(low)}, "model.c", cc, low.name)
     return Native(path, low)

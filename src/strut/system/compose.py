@@ -189,9 +189,9 @@ def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Qua
                 raise ModelError(
                     f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value before sharing '{name}'"
                 )
-        one = same[0].renamed(name)
+        one = max(same, key=lambda q: q.bounds[0]).renamed(name)
         stands.update(dict.fromkeys(same, one))
-    changed = [(old, new) for old, new in stands.items() if old is not new]
+    changed = {old.sym[0].element_hash() if old.size else 0: (old, new) for old, new in stands.items() if old is not new}.values()
     return stands, _substitution([old.sym for old, _ in changed], [new.sym for _, new in changed])
 
 

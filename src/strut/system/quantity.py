@@ -6,6 +6,7 @@ and parameters differ only in who may change them and when.
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import weakref
@@ -44,6 +45,22 @@ _alive: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary
 def known_symbol(symbol: ca.SX) -> Quantity | None:
     """The quantity, if it still exists, that a symbol belongs to."""
     return _alive.get(symbol.element_hash())
+
+
+def own_value(expression: Expression) -> np.ndarray | None:
+    """An expression of parameters as numbers, with the values they have by themselves; None if it is made of more than parameters."""
+    column = sx(expression)
+    if column.is_constant():
+        return np.array(ca.DM(column))
+    symbols = ca.symvar(column)
+    owners = [known_symbol(symbol) for symbol in symbols]
+    values = []
+    for symbol, owner in zip(symbols, owners, strict=True):
+        if not isinstance(owner, Param):
+            return None
+        k = [e.element_hash() for e in ca.vertsplit(owner.sym)].index(symbol.element_hash())
+        values.append(float(owner.value[k]))
+    return np.array(ca.Function("own", [ca.vertcat(*symbols)], [column])(values))
 
 
 def check_name(name: str, what: str) -> str:
@@ -146,6 +163,16 @@ class Quantity:
             unit = f" {self.unit}" if self.unit else ""
             raise ValueRangeError(f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {low:g} to {high:g}{unit}")
         return array
+
+    def at_least(self, low: float) -> Quantity:
+        """The same quantity, symbol included, that is not allowed to be less than `low`."""
+        if self.bounds[0] >= low:
+            return self
+        narrow = copy.copy(self)
+        object.__setattr__(narrow, "bounds", (low, max(low, self.bounds[1])))
+        for i in range(self.size):
+            _alive[self.sym[i].element_hash()] = narrow
+        return narrow
 
     def renamed(self, name: str, value: Expression | None = None) -> Quantity:
         """A quantity of the same kind with a new name and a symbol of its own."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, did_you_mean
+from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, a, did_you_mean
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
@@ -156,11 +156,14 @@ def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Call
         for q in getattr(system, group):
             if not isinstance(q, kind):
                 raise ModelError(
-                    f"'{q}' stands in {group} of system '{system.name}' but is a {getattr(q, 'kind', type(q).__name__)}: "
+                    f"'{q}' stands in {group} of system '{system.name}' but is {a(getattr(q, 'kind', type(q).__name__))}: "
                     f"{kind.__name__} needed"
                 )
             first = kept.setdefault(q.name, q)
             if first is q:
+                continue
+            if group == "p" and ca.is_equal(first.sym, q.sym) and np.array_equal(first.value, q.value):  # one of them has narrower bounds
+                kept[q.name] = max(first, q, key=lambda each: each.bounds[0])
                 continue
             if group != "p" or first.size != q.size or not np.array_equal(first.value, q.value) or first.bounds != q.bounds:
                 raise ModelError(

@@ -9,10 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
 from strut.system.quantity import sx
 from strut.system.system import System
 
+GIVEN = {"x": "x0", "z": "z0", "u": "u", "p": "p"}
 WORDS = {"x": "state", "z": "discrete state", "u": "input", "p": "parameter"}
 
 
@@ -89,8 +90,7 @@ def _vector(
     places = system.slices(group)
     for name in named:
         if name not in places:
-            known = [q.name for q in quantities]
-            raise UnknownNameError(f"'{name}' is not a {WORDS[group]} of '{system.name}': {did_you_mean(name, known)}")
+            raise _unknown(system, group, name)
     array = _defaults(system, group, shape, p, x, named)
     by_name = {q.name: q for q in quantities}
     for name, value in named.items():
@@ -106,6 +106,19 @@ def _vector(
             )
         array[..., places[name]] = numbers[:, None] if runs is not None and width == 1 and numbers.shape == (runs,) else numbers
     return array
+
+
+def _unknown(system: System, group: str, name: str) -> UnknownNameError:
+    """A name that is not in a group: is it in another?"""
+    for other, word in WORDS.items():
+        if name in system.slices(other):
+            return UnknownNameError(
+                f"'{name}' of '{system.name}' is {a(word)}, not {a(WORDS[group])}: give it as {GIVEN[other]}={{'{name}': ...}}"
+            )
+    if name in system.slices("outputs"):
+        return UnknownNameError(f"'{name}' of '{system.name}' is an output: it follows from the states, set those")
+    known = [q.name for q in getattr(system, group)]
+    return UnknownNameError(f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, known)}")
 
 
 def _check(system: System, group: str, array: np.ndarray) -> None:

@@ -43,7 +43,10 @@ FOOT_POINTS = ((0, 0, -0.0793), (0.13, 0.045, -0.0793), (0.13, -0.045, -0.0793),
 
 
 def coman_mechanism() -> Mechanism:
-    """The 29-joint tree: three translations and three rotations carry the waist, then 23 joints. 28.357 kg."""
+    """The humanoid COMAN without ground: it falls freely until contact.rigid(...) or the like puts it on some.
+
+    The 29-joint tree: three translations and three rotations carry the waist, then 23 joints. 28.357 kg.
+    """
     m = Mechanism("coman")
     at = m.world
     for k, (name, base_joint) in enumerate(

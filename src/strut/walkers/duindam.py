@@ -77,7 +77,7 @@ def dribbel(**values: float) -> System:
             "foot_r",
             {"ankle": ("ankle", "-knee_l", "hip", "knee_r"), "knee_l": ("knee_r",), "hip": ("-hip",), "knee_r": ("knee_l",)},
         ),
-        description="Dribbel: knees that lock, one hip motor",
+        description="Dribbel: knees that lock, one hip motor; needs a controller, falls by itself",
     ).using(values)
 
 
@@ -110,7 +110,7 @@ def trunk_3d(**values: float) -> System:
         arm=_passing(),
         fall=("hip", length / 2),
         symmetry=_mirrored,
-        description="two legs and a trunk in space, motors at the hip",
+        description="two legs and a trunk in space, motors at the hip; needs a controller, falls by itself",
     ).using(values)
 
 

@@ -91,7 +91,7 @@ def simplest(**values: float) -> System:
             ),
             floor=slope_floor(slope),
         ),
-        description="the simplest walker: a hip mass on massless legs",
+        description="the simplest walker: a hip mass on massless legs (g = 1)",
     ).using(values)
 
 
