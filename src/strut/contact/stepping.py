@@ -273,14 +273,14 @@ class _Stepping:
         tau, entries, inputs = self._drives()
         acceleration, force = self._flow(tau)
         strike, gap = self._strike()
-        outputs = dict(made.outputs)
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
-        outputs |= {
-            "clearance": gap,
-            "speed": ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0),
-            "stance_normal": ca.dot(directions[[0, 2], 0], force),
-            "stance_friction": ca.dot(directions[[0, 2], 1], force),
-        }
+        made.show("m", {"clearance": gap})
+        speed = ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0)
+        made.show("m/s", {"speed": speed})
+        made.show(
+            "N",
+            {"stance_normal": ca.dot(directions[[0, 2], 0], force), "stance_friction": ca.dot(directions[[0, 2], 1], force)},
+        )
         flow = {made.positions[c].name: tree.v[c] for c in self.w} | {
             made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
         }
@@ -304,7 +304,8 @@ class _Stepping:
             p=tuple(made.mechanism.params.values()),
             flow=bound(flow),
             events=tuple(event(e) for e in self._events(gap, strike, force, take_off)),
-            outputs=bound(outputs),
+            outputs=bound(made.outputs),
+            output_units=made.units,
             ledger=Ledger(*(bound(entries[group]) for group in ("stored", "supplied", "dissipated"))),
             scene=scene_of(tree, [arrow], self.ground.floor()).mapped(lambda e: bound({"e": e})["e"]),
             description=description,
