@@ -32,7 +32,7 @@ p { margin: .4rem 0; max-width: 46rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .28rem 1.4rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 thead th { position: sticky; top: 0; background: var(--paper); color: var(--soft); font-weight: 500; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; } td.number { white-space: nowrap; }
 pre { background: var(--tint); border-radius: 8px; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; line-height: 1.45; }
 canvas { width: 100%; height: min(46vw, 360px); min-height: 240px; background: var(--tint); border-radius: 8px; display: block; }
 .controls { display: flex; align-items: center; gap: .8rem; margin: .6rem 0; }

@@ -80,7 +80,9 @@ class Pages:
 
 def described(figure: Figure) -> dict[str, Any]:
     """The figure in plotly's terms."""
-    data = [piece for trace in figure.traces for piece in _drawn(trace, figure)]
+    data = [piece for trace in figure.traces for piece in _drawn(trace)]
+    if figure.mark_names:
+        data += [_mark(name, k) for k, (name, times) in enumerate(figure.marks.items()) if len(times)]
     return {"data": data, "layout": _layout(figure)}
 
 
@@ -112,15 +114,21 @@ def _layout(figure: Figure) -> dict[str, Any]:
         {
             **{"type": "path", "path": "".join(f"M{t!r},0V1" for t in times.tolist()), "xref": "x", "yref": "paper", "layer": "below"},
             **{"opacity": 0.6, "line": {"color": NEUTRAL, "width": 0.7, "dash": DASHES[k % len(DASHES)]}},
-            **({"showlegend": True, "name": text(name)} if figure.mark_names else {}),
         }
-        for k, (name, times) in enumerate(figure.marks.items())
+        for k, times in enumerate(figure.marks.values())
         if len(times)
     ]
     return layout | {"xaxis": x, "yaxis": y, "shapes": shapes}
 
 
-def _drawn(trace: Any, figure: Figure) -> list[dict[str, Any]]:
+def _mark(name: str, k: int) -> dict[str, Any]:
+    """A line in the legend that stands for an event; shapes have none that looks like them."""
+    line = {"color": NEUTRAL, "width": 1, "dash": DASHES[k % len(DASHES)]}
+    nothing = np.array([np.nan])
+    return {"type": "scatter", "mode": "lines", "x": nothing, "y": nothing, "name": text(name), "line": line}
+
+
+def _drawn(trace: Any) -> list[dict[str, Any]]:
     if isinstance(trace, Line):
         line = {"color": trace.color, "width": trace.width, "dash": trace.dash, "shape": "hv" if trace.step else "linear"}
         line["simplify"] = False  # plotly's simplification leaves visible corners
@@ -181,7 +189,8 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "value": [*flow.sources.values(), *flow.sinks.values()],
         "color": [color + "70" for k, color in enumerate(colors) if k != middle],
     }
-    labels = [text(f"{name}  {amount:.4g} {flow.unit}") for name, amount in zip(names, amounts, strict=True)]
+    labels = [f"{text(name).replace(' (', '<br>(')}<br>{amount:.4g} {text(flow.unit)}" for name, amount in zip(names, amounts, strict=True)]
+    labels[middle] = ""  # where there is little room it would lie under the others
     node = {"label": labels, "color": colors, "pad": 22, "thickness": 14, "line": {"width": 0}}
     return {"type": "sankey", "node": node, "link": links, "valuesuffix": f" {text(flow.unit)}", "valueformat": ".5g"}
 

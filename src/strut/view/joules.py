@@ -106,23 +106,31 @@ def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns:
     return Table(steps, columns, most_rows)
 
 
+ROUNDING = 1e-9
+"""A part of the largest change below which a change is written as 0: what the books leave open stands beside it."""
+
+
 class Table:
     """Rows of text: steps with their end and what every channel did; then all of them together."""
 
     def __init__(self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int) -> None:
         self.steps, self.columns = steps, columns
+        self._rounding = ROUNDING * max((float(np.max(np.abs(v), initial=0.0)) for v in columns.values()), default=0.0)
         self.head = ["step", "until [s]", *columns, "residual"]
         n = len(steps)
         picked = list(range(n)) if n <= most else [*range(most // 2), -1, *range(n - (most - most // 2), n)]
         self.rows = [["…"] * len(self.head) if k < 0 else self._row(k) for k in picked]
         if n > 1:
-            sums = [f"{values.sum():+.6g}" for values in columns.values()]
+            sums = [self._cell(values.sum()) for values in columns.values()]
             self.rows.append(["all", f"{steps.end[-1]:.6g}", *sums, f"{steps.residual.sum():+.1e}"])
 
     def _row(self, k: int) -> list[str]:
         number = str(k + 1) if self.steps.whole[k] else "rest"
-        values = [f"{values[k]:+.6g}" for values in self.columns.values()]
+        values = [self._cell(values[k]) for values in self.columns.values()]
         return [number, f"{self.steps.end[k]:.6g}", *values, f"{self.steps.residual[k]:+.1e}"]
+
+    def _cell(self, value: float) -> str:
+        return f"{value:+.6g}" if abs(value) > self._rounding else "0"
 
     def __str__(self) -> str:
         widths = [max(len(row[k]) for row in [self.head, *self.rows]) for k in range(len(self.head))]

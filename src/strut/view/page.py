@@ -45,7 +45,7 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
 def run_report(run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> Report:
     """The page as a `Report`, to be added to."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
-    _facts(run, report)
+    _facts(run, report, asked)
     for part in (_motion, _states, _energy, _forces, _outputs, _parameters, _events):
         part(run, report)
     _provenance(run, report, asked)
@@ -60,15 +60,20 @@ def _verdict(run: Trajectory) -> tuple[str, str, bool]:
     return "Stopped", f" at {run.t1:.6g} s: {run.status}.", False
 
 
-def _facts(run: Trajectory, report: Report) -> None:
-    count = run.statistics
+def _facts(run: Trajectory, report: Report, asked: str) -> None:
+    count, options, happened = run.statistics, run.provenance.get("options", {}), run.events.counts()
+    landed = sum(happened.get(name, 0) for name in step_events(run))
+    begin, end = run.provenance.get("t", (run.t0, run.t1))
+    how = f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}" if "method" in options else ""
+    report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {end:g} s{how}.")
     report.facts(
         {
             "system": run.system_name,
             "status": run.status,
             "time": f"{run.t0:g} to {run.t1:.6g} s",
-            "steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
+            **({"steps walked": f"{landed:,}"} if landed else {}),
             "events": f"{len(run.events):,}",
+            "integration steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
             "wall time": duration(count.get("wall", math.nan)),
         }
     )
@@ -125,9 +130,8 @@ def _energy(run: Trajectory, report: Report) -> None:
     if chosen := [name for name in step_events(run) if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
-        report.table(
-            [name if k < 2 else f"{name} [J]" for k, name in enumerate(steps.head)], steps.rows, tuple(range(len(steps.head))), True
-        )
+        head = [name if k < 2 else f"{name} [J]" for k, name in enumerate(steps.head)]
+        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > 20)
         report.note(f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is stored.")
     report.subheading("Over the whole run")
     rows = [(name, f"{value:+.6g}" if name != "residual" else f"{value:.3g}") for name, value in account.summary().items()]
@@ -146,9 +150,10 @@ def _forces(run: Trajectory, report: Report) -> None:
 
 
 def _outputs(run: Trajectory, report: Report) -> None:
-    if run.names.outputs:
+    forces = {label for normal, friction in plots.contacts(run).values() for label in (normal, *friction)}
+    if figures := plots.outputs(run, without=forces):
         report.section("Outputs")
-        report.figures(*plots.outputs(run))
+        report.figures(*figures)
 
 
 def _parameters(run: Trajectory, report: Report) -> None:

@@ -61,10 +61,11 @@ def held(trajectory: Trajectory) -> Panels:
     return Panels([*_by_unit(trajectory, names.z, step), *_by_unit(trajectory, names.u, step)])
 
 
-def outputs(trajectory: Trajectory) -> Panels:
-    """The outputs over time: the coordinates of points (NAME_x, NAME_z) together, and the others."""
+def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
+    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the others."""
     coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
-    together = [[label for label in trajectory.names.outputs if (label in coordinates) == which] for which in (True, False)]
+    wanted = [label for label in trajectory.names.outputs if label not in set(without)]
+    together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
 
 
@@ -81,7 +82,7 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     traces += [
         Points(label, a[[k]], b[[k]], PALETTE[1], symbol, 9) for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
     ]
-    return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340)
+    return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a))
 
 
 def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
@@ -113,6 +114,13 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
         traces.append(Points("last", x[-1:], y[-1:], PALETTE[1], "diamond", 9))
     x_name = "step" if against is None else axis(trajectory, [against])
     return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y))
+
+
+def _padded(values: np.ndarray) -> tuple[float, float] | None:
+    """What an axis covers so that a curve does not touch its ends."""
+    low, high = float(np.min(values)), float(np.max(values))
+    room = 0.05 * (high - low)
+    return (low - room, high + room) if np.isfinite(room) and room > 0 else None
 
 
 def _at_least(values: np.ndarray, part: float = 1e-6) -> tuple[float, float] | None:
@@ -272,7 +280,9 @@ def over_time(trajectory: Trajectory, traces: Iterable[Any], y: str, height: int
 def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     """When events happened, by name; nothing where they are too many to see."""
     log = trajectory.events
-    return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in log.counts()}
+    last = step_events(trajectory)
+    names = sorted(log.counts(), key=lambda name: name not in last)  # what ends a step comes first, and is solid
+    return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
 
 
 def curve_line(
