@@ -66,12 +66,14 @@ def test_labels_of_the_flow_do_not_lie_on_each_other(chromium, report):
         page = Visit(chromium, report, **look).page
         boxes = page.evaluate(
             "[...document.querySelectorAll('.sankey text.node-label')].filter(e => e.textContent)"
-            ".map(e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom, innerWidth]; })"
+            ".map(e => { const r = e.getBoundingClientRect(), around = e.closest('.figure').getBoundingClientRect();"
+            " return [r.left, r.top - around.top, r.right, r.bottom - around.top, innerWidth]; })"
         )
         assert len(boxes) == 3
         for k, (left, top, right, bottom, width) in enumerate(boxes):
             assert left >= 0
             assert right <= width
+            assert top >= 0  # not cut off
             assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b, _ in boxes[:k])  # noqa: E741
 
 

@@ -271,8 +271,8 @@ def test_basin():
 def test_trade_off():
     x, y = np.array([1.0, 2.0, 3.0, 2.5, 2.0]), np.array([3.0, 2.0, 1.0, 2.5, 4.0])
     figure = view.trade_off(x, y, "speed [m/s]", "cost [1]", labels=list("abcde"))
-    front = next(t for t in figure.traces if isinstance(t, Points) and t.name == "front")
-    assert front.labels == ("a", "b", "c")
+    assert figure.named["unbeaten"].labels == ("a", "b", "c")
+    assert figure.named["front"].x.tolist() == figure.named["unbeaten"].x.tolist() == [1, 2, 3]
     assert figure.named["designs"].labels == ("d", "e")
     assert view.pareto(x, y, (True, False)).tolist() == [2]
     assert view.pareto(x, y, (True, True)).tolist() == [4, 3, 2]

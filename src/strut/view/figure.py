@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points that are not joined; `labels` say something of each."""
+    """Points that are not joined; `labels` say something of each, when pointed at, and if `written` also on paper."""
 
     name: str
     x: np.ndarray
@@ -45,6 +45,7 @@ class Points:
     symbol: str = "circle"
     size: float = 8
     labels: tuple[str, ...] = ()
+    written: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,7 @@ class Figure:
     marks: events over x by name, as thin vertical lines; `mark_names` puts them into the legend.
     over_time: x is the time of a run; such figures of a page are zoomed together.
     equal: a unit is as long on both axes. height [px]. span, height_span: what x and y cover, if not their data.
+    fine: numbers along y have powers of ten. counted: x are whole numbers.
     """
 
     traces: tuple[Trace, ...]
@@ -106,7 +108,8 @@ class Figure:
     height: int = 270
     span: tuple[float, float] | None = None
     height_span: tuple[float, float] | None = None
-    fine: bool = False  # numbers with powers of ten along y
+    fine: bool = False
+    counted: bool = False
 
     @property
     def named(self) -> dict[str, Trace]:

@@ -32,7 +32,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
                 color = PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
                 chosen = tuple(label for label, on in zip(told, which, strict=True) if on)
                 label = f"{name}, {word}" if name else word
-                traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen))
+                traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)))
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
 
 
@@ -102,9 +102,10 @@ def trade_off(
     beaten = np.setdiff1d(np.arange(len(a)), front)
     told = tuple(labels)
     traces: list[Line | Points] = []
-    for word, which, color, symbol in ((name, beaten, NEUTRAL, "circle"), ("front", front, PALETTE[0], "diamond")):
+    for word, which, color, symbol in ((name, beaten, NEUTRAL, "circle"), ("unbeaten", front, PALETTE[0], "diamond")):
         if len(which):
-            traces.append(Points(word, a[which], b[which], color, symbol, 8, tuple(told[k] for k in which) if told else ()))
+            chosen = tuple(told[k] for k in which) if told else ()
+            traces.append(Points(word, a[which], b[which], color, symbol, 8, chosen, word == "unbeaten"))
     if len(front) > 1:
         traces.insert(0, Line("front", a[front], b[front], PALETTE[0], "solid", 1.6))
     return Figure(tuple(traces), x_name, y_name, height=360)

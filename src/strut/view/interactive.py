@@ -99,7 +99,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
         "meta": "time" if figure.over_time else "flow" if figure.flows else "",
     }
     if figure.flows:
-        return layout | {"margin": {"l": 10, "r": 10, "t": 14, "b": 14}}
+        return layout | {"margin": {"l": 10, "r": 10, "t": 34, "b": 34}}
     x: dict[str, Any] = {"title": {"text": text(figure.x)}, "zeroline": False}
     y: dict[str, Any] = {"title": {"text": text(figure.y)}, "zeroline": False}
     if figure.span:
@@ -108,6 +108,8 @@ def _layout(figure: Figure) -> dict[str, Any]:
         y["range"] = list(figure.height_span)
     if figure.equal:
         y |= {"scaleanchor": "x", "scaleratio": 1}
+    if figure.counted:
+        x |= {"tickformat": "d", "tick0": 0, "dtick": max(1, round(_widest(figure) / 10))}
     if figure.fine:
         y |= {"exponentformat": "e", "nticks": 4}
     shapes = [
@@ -119,6 +121,10 @@ def _layout(figure: Figure) -> dict[str, Any]:
         if len(times)
     ]
     return layout | {"xaxis": x, "yaxis": y, "shapes": shapes}
+
+
+def _widest(figure: Figure) -> float:
+    return float(max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0))
 
 
 def _mark(name: str, k: int) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
         Points(name, number, steps.changes[name][steps.whole], PALETTE[k % len(PALETTE)], SYMBOLS[k % len(SYMBOLS)], 7)
         for k, name in enumerate(steps.moving())
     ]
-    return Figure(tuple(points), "step", "change of stored energy [J]", height=300)
+    return Figure(tuple(points), "step", "change of stored energy [J]", height=300, counted=True)
 
 
 def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:

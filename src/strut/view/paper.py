@@ -115,6 +115,10 @@ def _axes(axes: Any, figure: Figure) -> None:
         axes.set_ylim(*figure.height_span)
     if figure.equal:
         axes.set_aspect("equal", adjustable="datalim")
+    if figure.counted:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if figure.fine:
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
 
@@ -134,7 +138,7 @@ def _draw(axes: Any, trace: Any) -> None:
         face = "none" if trace.symbol.endswith("open") else trace.color
         style = {"marker": MARKERS[trace.symbol], "markersize": 0.6 * trace.size, "markerfacecolor": face, "markeredgecolor": trace.color}
         axes.plot(trace.x, trace.y, linestyle="none", label=plain(trace.name), **style)
-        for x, y, label in zip(trace.x, trace.y, trace.labels, strict=False):
+        for x, y, label in zip(trace.x, trace.y, trace.labels if trace.written else (), strict=False):
             axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
     elif isinstance(trace, Areas):
         floor = np.zeros(len(trace.x))
@@ -183,7 +187,14 @@ def _flow(axes: Any, flow: Flow) -> None:
         for (name, amount), color in zip(reversed(list(entries.items())), reversed(own), strict=True):
             thick = amount / total
             _band(axes, outside, low_out, inside, low_in, thick, color)
-            axes.text(outside + away, low_out + thick / 2, plain(f"{name}\n{amount:.4g} {flow.unit}"), ha=align, va="center", fontsize=8)
+            axes.text(
+                outside + away,
+                low_out + thick / 2,
+                plain(f"{name}\n{amount:.4g} {flow.unit}".replace(" (", "\n(")),
+                ha=align,
+                va="center",
+                fontsize=8,
+            )
             low_in, low_out = low_in + thick, low_out + thick + gap
     axes.fill_between([0.46, 0.54], 0, 1, color=NEUTRAL, linewidth=0)
     axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}"), ha="center", va="bottom", fontsize=8)

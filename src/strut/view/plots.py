@@ -113,7 +113,7 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     if len(sides):
         traces.append(Points("last", x[-1:], y[-1:], PALETTE[1], "diamond", 9))
     x_name = "step" if against is None else axis(trajectory, [against])
-    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y))
+    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y), counted=against is None)
 
 
 def _padded(values: np.ndarray) -> tuple[float, float] | None:
@@ -125,11 +125,11 @@ def _padded(values: np.ndarray) -> tuple[float, float] | None:
 
 def _at_least(values: np.ndarray, part: float = 1e-6) -> tuple[float, float] | None:
     """What an axis covers where values hardly differ: their rounding is nothing to look at."""
-    size = float(np.max(np.abs(values), initial=0.0))
-    if not len(values) or np.ptp(values) >= part * size:
+    room = max(part * float(np.max(np.abs(values), initial=0.0)), 1e-12)
+    if not len(values) or np.ptp(values) >= room:
         return None
     middle = float(np.mean(values))
-    return (middle - part * size, middle + part * size)
+    return (middle - room, middle + room)
 
 
 # ---- forces of contact ----
