@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -13,6 +14,12 @@ from strut.cli import main
 from strut.cli.model import parse_times
 from strut.errors import ValueRangeError
 from strut.units import number
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory, monkeypatch):
+    """A walk leaves its page where one is."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
 
 def run(capsys, *arguments):
@@ -28,6 +35,75 @@ def test_run_prints_what_happened(capsys):
     assert code == 0
     for word in ("rimless_wheel", "done", "heel_strike", "impact (lost in events)", "residual", "[J]", "rad/s"):
         assert word in out
+
+
+def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
+    code, out, err = run(capsys, "run", "compass", "--set", "slope=3deg", "-t", "0:0.001:10")
+    assert code == 0
+    assert "energy per step [J]" in out
+    rows = [line.split() for line in out[out.index("energy per step") :].splitlines()]
+    first = next(row for row in rows if row[:1] == ["1"])
+    gravity, lost = float(first[3]), float(first[4])
+    assert gravity == pytest.approx(lost, rel=1e-5)  # what the slope gives, the impact takes
+    assert gravity == pytest.approx(-5.49812, rel=1e-5)
+    assert [row[0] for row in rows if row and row[0] in ("…", "13", "rest", "all")] == ["…", "13", "rest", "all"]
+    assert "wrote compass.html" in err
+    page = Path("compass.html").read_text(encoding="utf-8")
+    assert "strut run compass --set slope=3deg -t 0:0.001:10" in page
+    assert 'id="film"' in page
+    assert "Per step" in page
+
+
+@pytest.mark.parametrize(
+    "more", [("--no-page",), ("--json",), ("--watch", "stance"), ("-o", "walk.csv")], ids=["no-page", "json", "watch", "output"]
+)
+def test_no_page_where_none_is_wanted(capsys, more):
+    code, _, _ = run(capsys, "run", "compass", "-t", "2", *more)
+    assert code == 0
+    assert not Path("compass.html").exists()
+
+
+def test_no_page_for_what_does_not_walk(capsys):
+    run(capsys, "run", "pendulum", "-t", "2")
+    run(capsys, "run", "compass", "-t", "0.1")  # no step yet
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_json_has_the_steps(capsys):
+    _, out, _ = run(capsys, "run", "compass", "-t", "4", "--json")
+    steps = json.loads(out)["steps"]
+    assert steps["whole"] == [True] * 5 + [False]
+    assert len(steps["gravity (stored)"]) == len(steps["end"]) == 6
+    _, out, _ = run(capsys, "run", "pendulum", "-t", "1", "--json")
+    assert "steps" not in json.loads(out)
+
+
+def test_a_directory_gets_everything(capsys):
+    pytest.importorskip("matplotlib")
+    code, _, err = run(capsys, "run", "rimless-wheel", "-t", "0:0.1:3", "--set", "slope=5deg", "--rtol", "1e-8", "-o", "new/walk")
+    assert code == 0
+    assert "files to new/walk/" in err
+    there = Path("new/walk")
+    assert len((there / "run.csv").read_text().splitlines()) == 32
+    assert strut.Trajectory.load(there / "run.h5").ok
+    assert (there / "energy.svg").exists()
+    assert (there / "energy.png").exists()
+    page = (there / "index.html").read_text(encoding="utf-8")
+    assert "strut run rimless-wheel --set slope=5deg -t 0:0.1:3 --rtol 1e-08" in page
+    assert not Path("rimless_wheel.html").exists()
+
+
+def test_without_plotly_a_walk_still_walks(capsys, monkeypatch):
+    for name in [*(n for n in sys.modules if n.startswith("plotly")), "plotly"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    code, out, err = run(capsys, "run", "compass", "-t", "2")
+    assert code == 0
+    assert "energy per step" in out
+    assert "no page: an HTML page needs plotly, which is not installed: pip install 'strut[view]'" in err
+    code, _, err = run(capsys, "run", "compass", "-t", "2", "-o", "walk")
+    assert code == 0
+    assert "pip install 'strut[view]'" in err
+    assert Path("walk/run.h5").exists()
 
 
 def test_run_json(capsys):

@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import strut
 from strut import Delay, Discrete, Event, Input, Ledger, Param, Random, Sample, State, System, time
 from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, ValueRangeError
 
@@ -153,3 +154,20 @@ def test_discrete_states_have_no_flow():
     z = Discrete("z", 1)
     with pytest.raises(UnknownNameError, match="names 'z', which is not a state"):
         make(z=[z], flow={x: v, v: 0, z: 1})
+
+
+def test_outputs_have_units():
+    x = State("x", 1.0, "m")
+    made = System("s", x=(x,), flow={x: 1.0}, outputs={"twice": 2 * x, "ratio": x / 2}, output_units={"twice": "m", "ratio": ""})
+    assert made.output_units == {"twice": "m"}
+    assert strut.prefixed(made, "left").output_units == {"left.twice": "m"}
+    assert strut.simulate(made, t=1).names.units == {"x": "m", "twice": "m"}
+    assert made.replace(outputs={"twice": 3 * x, "new": x}).output_units == {"twice": "m"}
+    with pytest.raises(UnknownNameError, match="output_units of system 's' name 'twcie', which is not an output: did you mean 'twice'"):
+        made.replace(output_units={"twcie": "m"})
+
+
+@pytest.mark.parametrize("make", strut.walkers.CATALOGUE.values(), ids=list(strut.walkers.CATALOGUE))
+def test_ready_made_machines_tell_all_units(make):
+    made = make()
+    assert set(made.output_units) == set(made.outputs)

@@ -13,7 +13,7 @@ import pytest
 import strut
 from strut import Event, State, System, files, view, walkers
 from strut.errors import MissingExtraError, StorageError
-from strut.view import curves, film, plots
+from strut.view import curves, film, interactive, joules, plots
 from strut.view.page import LISTED_EVENTS, again, document
 
 pytest.importorskip("plotly")
@@ -68,7 +68,7 @@ class Elements(HTMLParser):
 
 
 def traces(figures):
-    return {trace.name: trace for figure in figures for trace in figure.data}
+    return {trace.name: trace for figure in figures for trace in figure.traces}
 
 
 # ---- figures ----
@@ -90,20 +90,22 @@ def test_every_name_is_drawn_with_its_unit(swing):
     names = swing.names
     drawn = traces(plots.states(swing) + plots.held(swing) + plots.outputs(swing))
     assert set(drawn) == {*names.x, *names.u, *names.outputs}
-    titles = [figure.layout.yaxis.title.text for figure in plots.states(swing) + plots.held(swing)]
+    titles = [figure.y for figure in plots.states(swing) + plots.held(swing)]
     assert titles == ["angle [rad]", "rate [rad/s]", "torque [N m]"]
 
 
 def test_a_unit_is_a_figure():
     runner = strut.simulate(walkers.slip(), t=1)
-    assert [(figure.layout.yaxis.title.text, [trace.name for trace in figure.data]) for figure in plots.states(runner)] == [
+    assert [(figure.y, [trace.name for trace in figure.traces]) for figure in plots.states(runner)] == [
         ("[m]", ["x", "y"]), ("[m/s]", ["vx", "vy"])]  # fmt: skip
     assert plots.state_pairs(runner) == [("x", "vx"), ("y", "vy")]
 
 
 def test_events_are_marked(walk):
-    (mark,) = plots.states(walk)[0].layout.shapes
-    assert [float(t) for t in re.findall(r"M([^,]+),0V1", mark.path)] == walk.events.t.tolist()
+    figure = plots.states(walk)[0]
+    np.testing.assert_array_equal(figure.marks["heel_strike"], walk.events.t)
+    (mark,) = interactive.described(figure)["layout"]["shapes"]
+    assert [float(t) for t in re.findall(r"M([^,]+),0V1", mark["path"])] == walk.events.t.tolist()
 
 
 def test_phase_portrait_breaks_at_events(walk):
@@ -118,7 +120,7 @@ def test_phase_portrait_breaks_at_events(walk):
 @pytest.mark.parametrize("run", ["walk", "swing"])
 def test_energy_is_the_account(run, request):
     run = request.getfixturevalue(run)
-    books, drawn = run.ledger, traces([plots.energy(run)])
+    books, drawn = run.ledger, traces([view.energy(run)])
     lines = {**books.stored, "all stored": books.energy}
     for kind, entries in (("supplied", books.supplied), ("dissipated", books.dissipated), ("lost in events", books.lost)):
         lines |= {f"{name}, {kind}": values for name, values in entries.items()}
@@ -126,7 +128,7 @@ def test_energy_is_the_account(run, request):
     for name, values in lines.items():
         at_points = np.isin(drawn[name].x, books.t)
         np.testing.assert_array_equal(np.asarray(drawn[name].y)[at_points], values)
-    (trace,) = plots.residual(run).data
+    (trace,) = view.residual(run).traces
     np.testing.assert_array_equal(trace.y, books.imbalance)
 
 
@@ -210,7 +212,7 @@ def test_every_machine_has_a_page(make, tmp_path):
     text = view.page(run, tmp_path / "run.html").read_text(encoding="utf-8")
     assert f"<h1>{run.system_name}</h1>" in text
     rows = text.count("<tr>")
-    assert rows < 40 + LISTED_EVENTS + len(run.names.p)
+    assert rows < 42 + LISTED_EVENTS + joules.MOST_ROWS + len(run.names.p)
 
 
 def test_page_says_what_went_wrong():
@@ -231,7 +233,7 @@ def test_page_of_a_loaded_run(walk, tmp_path):
     walk.save(tmp_path / "walk.h5")
     seen = Elements(document(strut.Trajectory.load(tmp_path / "walk.h5")))
     assert "needs its system to be shown in motion" in seen.text
-    speed = next(t for figure in plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")) for t in figure.data if t.name == "speed")
+    speed = traces(plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")))["speed"]
     np.testing.assert_array_equal(speed.y, walk["speed"])
     assert document(strut.Trajectory.load(tmp_path / "walk.h5", system=walkers.rimless_wheel())).count('id="film"') == 1
 
@@ -261,10 +263,10 @@ def test_page_loads_nothing(walk):
 def test_names_are_not_html(evil, walk):
     hostile, plain = Elements(document(evil, title=EVIL, remarks=EVIL)), Elements(document(walk, remarks="x"))
     assert {tag for tag, _ in hostile.tags} <= {tag for tag, _ in plain.tags}
-    assert len(hostile.scripts) == len(plain.scripts) == 4  # plotly, figures, film, ours
+    assert len(hostile.scripts) == len(plain.scripts) == 5  # plotly, figures, columns, film, ours
     assert not any(key.startswith("on") for _, attributes in hostile.tags for key in attributes)
     assert hostile.text.count(EVIL) > 20
-    named = [t["name"] for figure in hostile.data("figures") for t in figure["data"]]
+    named = [t.get("name", "") for figure in hostile.data("figures") for t in figure["data"]]
     assert not any("<" in name for name in named)  # plotly would read tags
     assert html.escape(EVIL + "angle", quote=False) in named
 
@@ -282,8 +284,8 @@ def test_missing_plotly_is_said(walk, monkeypatch, tmp_path):
     message = r"an HTML page needs plotly, which is not installed: pip install 'strut\[view\]'"
     with pytest.raises(MissingExtraError, match=message):
         view.page(walk, tmp_path / "walk.html")
-    with pytest.raises(MissingExtraError, match=message):
-        view.states(walk)
+    with pytest.raises(MissingExtraError, match=r"an interactive figure needs plotly"):
+        view.states(walk)[0].plotly()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 import warnings
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 import strut
 from strut.cli.doctor import examine
 from strut.cli.model import Reading, find_mechanism, find_model, parse_times, with_parameters, with_settings
+from strut.cli.save import walks, write_page, write_run
 from strut.cli.show import (
     as_json,
     components,
@@ -48,7 +50,7 @@ app = typer.Typer(
 
   strut run rimless-wheel -t 10                   ten seconds of walking
 
-  strut run rimless-wheel --set slope=5deg -t 10 -o walk.html
+  strut run compass --set slope=3deg -o walk/     a page, data and plots
 
   strut export slip -o firmware/                  the same machine as C99
 
@@ -129,8 +131,9 @@ def run(
         typer.Option(
             "-o",
             "--output",
-            metavar="FILE",
-            help="Save: .h5 (everything), .csv (a table), .html (a page with plots). May be given more than once.",
+            metavar="FILE|DIR",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation); or DIR: all of that, and the plots "
+            "as SVG and PNG. May be given more than once.",
         ),
     ] = [],
     method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
@@ -139,13 +142,21 @@ def run(
     seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
     stops: Stops = False,
     ignore: Ignore = [],
+    no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
     json: Json = False,
 ) -> None:
-    """Simulate a machine and report what happened: final state, events, where the energy went.
+    """Simulate a machine and report what happened: final state, events, where the energy went, and for walkers how in every step.
+
+    A machine that walks also leaves a page with plots and its animation, MODEL.html, where you are; unless you save something
+    yourself (-o), print for machines (--json, --watch), or say --no-page.
 
     [bold]Examples[/bold]
 
       strut run pendulum -t 0:0.1:2 --watch angle --watch rate
+
+      strut run compass --set slope=3deg -t 0:0.001:10
+
+      strut run compass --set slope=3deg -o walk/
 
       strut run slip --set stiffness=15kN --set attack=64deg -t 20 -o run.h5 -o run.html
 
@@ -162,11 +173,9 @@ def run(
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]
+    asked = shlex.join(["strut", "run", model, *(word for s in settings for word in ("--set", s)), "-t", t, *_changed(options)])
     for path in output:
-        saved = (
-            strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)
-        )
-        notes.print(f"wrote {escape(str(saved))}", soft_wrap=True)
+        write_run(result, path, times.grid, asked)
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
@@ -176,12 +185,20 @@ def run(
             print("\t".join(f"{v:.12g}" for v in row))
     else:
         run_text(result)
+        if not output and not no_page and walks(result):
+            write_page(result, Path(f"{result.system_name}.html"), asked)
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
         if watch and not json:
             notes.print(f"the run ended at {result.t1:g} s: {result.status}")
         raise typer.Exit(1)
+
+
+def _changed(options: dict[str, Any]) -> list[str]:
+    """Options that differ from the defaults of the command, as typed."""
+    defaults = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12, "seed": 0}
+    return [word for name, value in defaults.items() if options[name] != value for word in (f"--{name}", str(options[name]))]
 
 
 @app.command("list")

@@ -14,7 +14,7 @@ from typing import Any
 from strut.system.build import cache_directory, compiler
 from strut.version import VERSION
 
-OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "mujoco": "bench"}
+OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "matplotlib": "paper", "mujoco": "bench"}
 
 
 def _says(*command: str) -> str:

@@ -13,14 +13,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from strut.errors import UnknownNameError
+from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 from strut.system.event import Event
 from strut.system.system import System
+from strut.view import ledger_table
 
 out = Console(highlight=False)
 notes = Console(stderr=True, highlight=False)
 
 READABLE = 40  # characters of an expression; longer ones are not printed
+
+MOST_STEPS = 8
+"""Printed of a walk; the page and --json have more."""
 
 EXPLAIN = {
     "zeno": "infinitely many events in finite time: the run ended where they accumulate",
@@ -93,6 +98,9 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
     }
     if names.stored:
         data["ledger"] = trajectory.ledger.summary()
+        steps = trajectory.steps()
+        if steps.events:
+            data["steps"] = {"begin": steps.begin, "end": steps.end, "whole": steps.whole, **steps.changes, "residual": steps.residual}
     if watch:
         data["watch"] = watched(trajectory, watch, grid)
     return data
@@ -139,6 +147,20 @@ def run_text(trajectory: Trajectory) -> None:
         )
     if names.stored:
         table("energy", ["where", "change [J]"], [[n, v] for n, v in trajectory.ledger.summary().items()])
+        if any(name in log.counts() for name in step_events(trajectory)):
+            steps_text(trajectory)
+
+
+def steps_text(trajectory: Trajectory) -> None:
+    """The energy account step by step: the first and the last ones of many."""
+    steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
+    rich = Table(title="energy per step [J]", title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for name in steps.head:
+        rich.add_column(escape(name.replace(" (", "\n(")), justify="right")
+    for row in steps.rows:
+        rich.add_row(*[escape(cell) for cell in row])
+    out.print(rich)
+    out.print()
 
 
 def system_text(system: System) -> None:
@@ -157,7 +179,7 @@ def system_text(system: System) -> None:
         rows = [[e.name, _happens(e)] for e in system.events]
         table("events", ["name", ""], rows + [[s.name, s.description or f"every {_short(s.every, 'so many')} s"] for s in system.samples])
     if system.outputs:
-        table("outputs", ["name", "is"], [[n, _short(e, "")] for n, e in system.outputs.items()])
+        table("outputs", ["name", "unit", "is"], [[n, system.output_units.get(n, ""), _short(e, "")] for n, e in system.outputs.items()])
 
 
 def _short(expression: Any, otherwise: str) -> str:
@@ -190,6 +212,7 @@ def system_data(system: System) -> dict[str, Any]:
         "description": system.description,
         **groups,
         "outputs": list(system.outputs),
+        "output_units": dict(system.output_units),
         "events": [e.name for e in system.events],
         "samples": [s.name for s in system.samples],
     }

@@ -81,7 +81,8 @@ def settled(
         made.tau = made.tau + pad.push
         for group, entries in pad.entries.items():
             made.entries[group] |= entries
-        made.outputs |= pad.outputs
+        for unit, outputs in pad.outputs.items():
+            made.show(unit, outputs)
         more |= pad.strain_rates
         z += pad.discrete
         events += pad.events()
@@ -150,8 +151,8 @@ class Pad:
         tangential = self._friction()
         self.force = at.directions @ ca.vertcat(self.normal, tangential)
         self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
-        self.outputs = {f"{name}_gap": at.gap, f"{name}_normal": self.normal}
-        self.outputs |= {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}
+        forces = {f"{name}_normal": self.normal} | {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}
+        self.outputs = {"m": {f"{name}_gap": at.gap}, "N": forces}
 
     @property
     def discrete(self) -> list[Discrete]:

@@ -531,9 +531,10 @@ class _Rigid:
         if made.closure is not None:
             made.note_closure(force[: self.always])
         for f in self.feet:
-            made.outputs |= {f"{f.name}_gap": f.spot.gap, f"{f.name}_normal": force[f.normal]}
+            made.show("m", {f"{f.name}_gap": f.spot.gap})
+            made.show("N", {f"{f.name}_normal": force[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
-            made.outputs |= {f"{f.name}_friction{s}": force[row] for s, row in zip(suffixes, f.tangents, strict=False)}
+            made.show("N", {f"{f.name}_friction{s}": force[row] for s, row in zip(suffixes, f.tangents, strict=False)})
             if self.coulomb:
                 lost = -sum(force[row] * self.u[row] for row in f.tangents)
                 assert f.slip is not None

@@ -293,14 +293,14 @@ class _Stepping:
         tau, entries, inputs = self._drives()
         acceleration, force = self._flow(tau)
         strike, gap = self._strike()
-        outputs = dict(made.outputs)
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
-        outputs |= {
-            "clearance": gap,
-            "speed": ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0),
-            "stance_normal": ca.dot(directions[[0, 2], 0], force),
-            "stance_friction": ca.dot(directions[[0, 2], 1], force),
-        }
+        made.show("m", {"clearance": gap})
+        speed = ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0)
+        made.show("m/s", {"speed": speed})
+        made.show(
+            "N",
+            {"stance_normal": ca.dot(directions[[0, 2], 0], force), "stance_friction": ca.dot(directions[[0, 2], 1], force)},
+        )
         flow = {made.positions[c].name: tree.v[c] for c in self.w} | {
             made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
         }
@@ -309,7 +309,7 @@ class _Stepping:
         scene = scene_of(tree, [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)], self.ground.floor())
         all_of_it = Together()
         rates, happening = all_of_it.add(flow), all_of_it.add_jumps(self._events(gap, strike, force, take_off))
-        shown, looks = all_of_it.add(outputs), all_of_it.add(scene.columns())
+        shown, looks = all_of_it.add(made.outputs), all_of_it.add(scene.columns())
         books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
         all_of_it.rewrite(self._bound)
         walker = System(
@@ -321,6 +321,7 @@ class _Stepping:
             flow=rates() or {},
             events=happening(),
             outputs=shown() or {},
+            output_units=made.units,
             ledger=Ledger(*(book() or {} for book in books)),
             scene=scene.with_columns(looks() or {}),
             description=description,

@@ -157,7 +157,8 @@ def surfaces(
         z += m.sides
         events += m.events()
         begin |= m.refined()
-        made.outputs |= m.outputs(mechanism.planar)
+        made.show("m", m.outputs(mechanism.planar))
+        made.units[f"{m.name}_error"] = ""
     text = description or f"{mechanism.name} with surfaces that touch"
     return settled(made, pads, sx(stabilise), text, more, z, events, begin)
 

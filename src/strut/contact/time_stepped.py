@@ -137,12 +137,12 @@ class _Stepped:
         reset = made.states(q, v)
         for c in self.contacts:
             reset |= {m.name: impulse[row] / dt for m, row in zip(c.means, c.rows, strict=True)}
-            made.outputs[f"{c.spot.name}_gap"] = c.spot.gap
+            made.show("m", {f"{c.spot.name}_gap": c.spot.gap})
         z = [m for c in self.contacts for m in c.means]
         if self.loops is not None:
             z += self.loops.means
             reset |= self.loops.forces(self.free_of_loops + self.loose @ impulse, dt)
-            made.outputs["closure_error"] = ca.norm_2(self.loops.closure.phi)
+            made.show("", {"closure_error": ca.norm_2(self.loops.closure.phi)})
         sample = Sample("step", every=dt, set=reset, loss=self._losses(q, v, impulse))
         made.entries["supplied"], made.entries["dissipated"] = {}, {}
         made.qdot = ca.SX.zeros(tree.nq)

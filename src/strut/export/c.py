@@ -102,6 +102,8 @@ def _constants(system: System, name: str) -> str:
         if not labels:
             continue
         said = {label: _described(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
+        if group == "outputs":
+            said = {label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels}
         entries = [Entry(label, *said.get(label, ("", ""))) for label in labels]
         blocks.append(constants_text(name, group, word, entries, "y" if group == "outputs" else ""))
     return "\n".join(blocks)

@@ -58,7 +58,9 @@ class Assembly:
         self.positions, self.velocities, self.inputs = quantities_of(tree)
         self.tau, self.entries = forces_of(tree, self.inputs)
         self.entries["stored"] = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **self.entries["stored"]}
-        self.outputs = _places(tree)
+        self.outputs: dict[str, ca.SX] = {}
+        self.units: dict[str, str] = {}
+        self.show("m", _places(tree))
         self.closure: Rows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
@@ -66,12 +68,16 @@ class Assembly:
         if mechanism.constraints:
             self.positions, self.velocities, self.closure, self.K = _closed(tree, self.positions, self.velocities)
 
+    def show(self, unit: str, outputs: Mapping[str, ca.SX]) -> None:
+        """More outputs, all in one unit; an empty one where none is known."""
+        self.outputs |= outputs
+        self.units |= dict.fromkeys(outputs, unit)
+
     def note_closure(self, force: ca.SX) -> None:
         """Constraint forces become outputs; what moving constraints supply is booked."""
         assert self.closure is not None
         c = self.closure
-        self.outputs |= {label: force[k] for k, label in enumerate(c.labels)}
-        self.outputs["closure_error"] = ca.norm_2(c.phi)
+        self.show("", {label: force[k] for k, label in enumerate(c.labels)} | {"closure_error": ca.norm_2(c.phi)})
         driven = {f"{label}_drive": force[k] * c.k0[k] for k, label in enumerate(c.labels) if not c.k0[k].is_zero()}
         self.entries["supplied"] |= driven
 
@@ -140,6 +146,7 @@ class Assembly:
             events=happening(),
             samples=clocked(),
             outputs=outputs() or {},
+            output_units=self.units,
             ledger=Ledger(*(book() or {} for book in books)),
             symmetry=exchanged() or {},
             implied=self._implied(residual),
@@ -183,7 +190,8 @@ def system(
             solver = Reduced(tree, closure, made.kept, sx(stabilise))
             made.velocity = solver.velocity()
             made.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
-            made.outputs |= {made.velocities[k].name: tree.v[k] for k in solver.dependent}
+            for k in solver.dependent:
+                made.show(made.velocities[k].unit, {made.velocities[k].name: tree.v[k]})
             start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
             events.append(Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True))
         else:
@@ -196,7 +204,8 @@ def system(
         acceleration = tree.forward(made.tau)
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
-        made.outputs |= _reactions(tree, names, acceleration, closure, force)
+        for name, push in _reactions(tree, names, acceleration, closure, force).items():
+            made.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
     residual = None if closure is not None else lambda a: tree.inverse(a) - made.tau
     return made.build(acceleration, description, events=events, samples=samples, residual=residual)
 

@@ -115,6 +115,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
         p=tuple(mechanism.params.values()),
         flow=flow,
         outputs={s.name: speeds[k] for k, s in enumerate(velocities)},
+        output_units={s.name: s.unit for s in velocities},
         ledger=Ledger(bound({"hamiltonian": form.H, **entries["stored"]}), bound(entries["supplied"]), bound(entries["dissipated"])),
         description=description or f"port-Hamiltonian mechanism of {len(tree.nodes)} bodies",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
+from strut.html import card
 from strut.mechanism import check
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
@@ -104,6 +105,20 @@ class Mechanism:
         zero = ca.SX(0)
         self.world = Body("world", zero, ca.SX.zeros(3), ca.SX.zeros(3, 3))
         self.bodies["world"] = self.world
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "bodies": (("name", "mass [kg]"), [(b.name, b.mass) for b in self.bodies.values() if b is not self.world]),
+            "joints": (
+                ("name", "kind", "between", "and"),
+                [(c.name, c.joint.kind, c.parent.name, c.child.name) for c in self.connections.values()],
+            ),
+            "frames": (("name", "on"), [(f.name, f.body.name) for f in self.frames.values()]),
+            "constraints": (("name", "kind"), [(c.name, c.kind) for c in self.constraints.values()]),
+            "parameters": (("name", "value", "unit"), [(p.name, f"{float(p.value[0]):g}", p.unit) for p in self.params.values()]),
+        }
+        return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
     def body(
         self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0, forgiving: bool = False

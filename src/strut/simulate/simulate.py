@@ -119,7 +119,7 @@ def names_of(system: System) -> Names:
     """The names of everything in a system's trajectories."""
     if "names" not in system.cache:
         low, ledger = lowered(system), system.ledger
-        units = {q.name: q.unit for q in system.quantities() if q.unit}
+        units = {q.name: q.unit for q in system.quantities() if q.unit} | dict(system.output_units)
         system.cache["names"] = Names(
             system.labels("x"),
             system.labels("z"),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.html import card
 from strut.simulate.account import Account
 from strut.simulate.raw import Raw
+from strut.simulate.steps import StepLedger, step_ledger
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,6 +139,7 @@ class Trajectory:
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
+    plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
 
     @property
     def ok(self) -> bool:
@@ -146,6 +149,20 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"
         return f"<Trajectory {self.system_name}: {span}, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        n = self.names
+        ends = [*zip(n.x, self.raw.x_end, strict=False), *zip(n.z, self.raw.z_end, strict=True)]
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "at the end": (("state", "value", "unit"), [(k, f"{v:.6g}", n.units.get(k.split("[")[0], "")) for k, v in ends]),
+            "parameters": (("name", "value", "unit"), [(k, f"{v:.6g}", n.units.get(k, "")) for k, v in zip(n.p, self.p, strict=True)]),
+            "events": (("event", "times"), list(self.events.counts().items())),
+        }
+        if n.stored and self.has_ledger:
+            tables["energy"] = (("where", "change [J]"), [(k, f"{v:.6g}") for k, v in self.ledger.summary().items()])
+        about = f"{self.t0:g} to {self.t1:g} s, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}"
+        return card(f"Trajectory {self.system_name}", about, tables)
 
     @property
     def has_ledger(self) -> bool:
@@ -322,6 +339,10 @@ class Trajectory:
         t = self._inside(times)
         x, z, u = self._states(t)
         return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
+
+    def steps(self, event: str | None = None) -> StepLedger:
+        """The energy account step by step, from landing to landing; `event` names what ends a step, if not the obvious one."""
+        return step_ledger(self, event)
 
     def _account(self, t: np.ndarray, energies: np.ndarray, x: np.ndarray, jumps: np.ndarray) -> Account:
         """`jumps`: how many came before each row."""

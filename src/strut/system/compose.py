@@ -133,6 +133,7 @@ def _assembled(
         symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items()},
         implied=_implied(parts, rename, follow, couplings),
         scene=_scene(parts, rename, follow),
+        output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
         description=description,
     )
 

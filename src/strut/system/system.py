@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
@@ -39,7 +40,7 @@ class System:
     x, z, u, p: continuous states, discrete states, inputs, parameters.
     flow: the rate of every continuous state, by name.
     events, samples: jumps of the state, by guard and by clock.
-    outputs: named observables.
+    outputs: named observables. output_units: their units, of those that have one.
     ledger: stored energies and powers.
     randoms, delays: random numbers used in resets, and delayed signals.
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
@@ -48,7 +49,7 @@ class System:
     scene: how it looks; see `strut.system.scene`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
-    exists is well formed. It is immutable: `using` and `dataclasses.replace` give variants.
+    exists is well formed. It is immutable: `using` and `replace` give variants.
     """
 
     name: str
@@ -66,6 +67,7 @@ class System:
     symmetry: Mapping[Any, Expression] = field(default_factory=dict)
     implied: Implied | None = None
     scene: Scene = field(default_factory=Scene)
+    output_units: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
@@ -132,6 +134,18 @@ class System:
         )
         return f"<System {self.name}: {sizes}>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        words = (("p", "parameters"), ("x", "states"), ("z", "discrete states"), ("u", "inputs"))
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            word: (("name", "value", "unit", ""), [(q.name, _shown(q.value), q.unit, q.description) for q in getattr(self, group)])
+            for group, word in words
+        }
+        tables["outputs"] = (("name", "unit"), [(name, self.output_units.get(name, "")) for name in self.outputs])
+        jumps = [(e.name, f"{e.direction}{', ends the run' if e.terminal else ''}", e.description) for e in self.events]
+        tables["events"] = (("name", "", ""), [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)])
+        return card(f"System {self.name}", self.description, tables)
+
     # ---- values ----
 
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
@@ -166,8 +180,14 @@ class System:
         return whole
 
     def replace(self, **changes: Any) -> System:
-        """A variant with other fields, checked anew."""
+        """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
+        if "outputs" in changes and "output_units" not in changes:
+            changes["output_units"] = {n: unit for n, unit in self.output_units.items() if n in changes["outputs"]}
         return replace(self, **changes)
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(f"{v:g}" for v in value) if isinstance(value, np.ndarray) else str(value)
 
 
 def component_labels(name: str, size: int) -> tuple[str, ...]:

@@ -135,6 +135,7 @@ def validated(system: System) -> dict[str, Any]:
         "events": events,
         "samples": samples,
         "outputs": outputs,
+        "output_units": _checked_units(system, outputs),
         "ledger": _checked_ledger(system.ledger, scope, merge),
         "scene": _checked_scene(system.scene, scope, merge),
         "implied": _checked_implied(system, scope, states, merge),
@@ -294,6 +295,15 @@ def _checked_implied(system: System, scope: Scope, states: Mapping[str, int], me
     known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
     scope.allow(known, where, "txzupd", "a rate cannot use random numbers", size)
     return replace(implied, residual=residual)
+
+
+def _checked_units(system: System, outputs: Mapping[str, ca.SX]) -> dict[str, str]:
+    for name in system.output_units:
+        if str(name) not in outputs:
+            raise UnknownNameError(
+                f"output_units of system '{system.name}' name '{name}', which is not an output: {did_you_mean(str(name), list(outputs))}"
+            )
+    return {str(name): str(unit) for name, unit in system.output_units.items() if unit}
 
 
 def _checked_ledger(ledger: Ledger, scope: Scope, merge: Callable) -> Ledger:

@@ -1,6 +1,55 @@
-"""Looking at results: figures of a run, and a page that opens anywhere. Needs the extra `view`, except to be imported."""
+"""Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
 
+from strut.simulate.trajectory import Trajectory
+from strut.view.figure import NEUTRAL, PALETTE, Figure
+from strut.view.folder import folder
+from strut.view.gaits import basin, bifurcation, multipliers, pareto, trade_off
+from strut.view.joules import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
 from strut.view.page import page
-from strut.view.plots import energy, held, outputs, phase_portraits, residual, states
+from strut.view.plots import (
+    Panels,
+    contact_forces,
+    friction_cone,
+    held,
+    outputs,
+    phase_portrait,
+    phase_portraits,
+    plot,
+    poincare,
+    states,
+)
+from strut.view.report import Report
+from strut.view.save import save
 
-__all__ = ["energy", "held", "outputs", "page", "phase_portraits", "residual", "states"]
+Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
+
+__all__ = [
+    "NEUTRAL",
+    "PALETTE",
+    "Figure",
+    "Panels",
+    "Report",
+    "basin",
+    "bifurcation",
+    "contact_forces",
+    "energy",
+    "energy_areas",
+    "energy_flow",
+    "energy_per_step",
+    "folder",
+    "friction_cone",
+    "held",
+    "ledger_table",
+    "multipliers",
+    "outputs",
+    "page",
+    "pareto",
+    "phase_portrait",
+    "phase_portraits",
+    "plot",
+    "poincare",
+    "residual",
+    "save",
+    "states",
+    "trade_off",
+]

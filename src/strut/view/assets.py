@@ -32,7 +32,7 @@ p { margin: .4rem 0; max-width: 46rem; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .28rem 1.4rem .28rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 thead th { position: sticky; top: 0; background: var(--paper); color: var(--soft); font-weight: 500; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; } td.number { white-space: nowrap; }
 pre { background: var(--tint); border-radius: 8px; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; line-height: 1.45; }
 canvas { width: 100%; height: min(46vw, 360px); min-height: 240px; background: var(--tint); border-radius: 8px; display: block; }
 .controls { display: flex; align-items: center; gap: .8rem; margin: .6rem 0; }
@@ -46,18 +46,19 @@ canvas { width: 100%; height: min(46vw, 360px); min-height: 240px; background: v
 
 DRAW = """
 (() => {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const [figures, columns] = ["figures", "columns"].map(id => JSON.parse(document.getElementById(id).textContent));
   const places = [...document.querySelectorAll(".figure")];
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const touch = !matchMedia("(hover: hover)").matches;  // there a drag scrolls the page, and nothing hovers
   const config = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] };
-  const look = () => {
+  const look = kind => {
     const style = getComputedStyle(document.documentElement), color = name => style.getPropertyValue(name).trim();
     const wanted = { "font.color": color("--ink"), "font.family": getComputedStyle(document.body).fontFamily, "font.size": 13,
       paper_bgcolor: color("--paper"), plot_bgcolor: color("--paper"), "xaxis.spikecolor": color("--soft"), "xaxis.spikethickness": 1,
       "hoverlabel.bgcolor": color("--tint"), "hoverlabel.bordercolor": color("--line"), "hoverlabel.font.color": color("--ink"),
       "modebar.color": color("--soft"), "modebar.activecolor": color("--accent"), "modebar.bgcolor": "rgba(0,0,0,0)" };
+    if (kind === "flow") return Object.fromEntries(Object.entries(wanted).filter(([key]) => !key.startsWith("xaxis")));
     for (const axis of ["xaxis", "yaxis"]) {
       wanted[axis + ".gridcolor"] = color("--line");
       wanted[axis + ".linecolor"] = color("--line");
@@ -73,7 +74,8 @@ DRAW = """
   let following = false;
   places.forEach((place, k) => {
     const { data, layout } = figures[k];
-    for (const [key, value] of Object.entries(look())) put(layout, key, value);
+    for (const curve of data) if (curve.type === "scatter") curve.x = columns[curve.x];
+    for (const [key, value] of Object.entries(look(layout.meta))) put(layout, key, value);
     if (touch) layout.dragmode = false;
     Plotly.newPlot(place, data, layout, config);
     if (layout.meta !== "time") return;
@@ -86,6 +88,6 @@ DRAW = """
         .finally(() => { following = false; });
     });
   });
-  dark.addEventListener("change", () => places.forEach(place => Plotly.relayout(place, look())));
+  dark.addEventListener("change", () => places.forEach((place, k) => Plotly.relayout(place, look(figures[k].layout.meta))));
 })();
 """

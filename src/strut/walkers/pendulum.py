@@ -28,6 +28,7 @@ def pendulum(**values: float) -> System:
         p=(mass, length, damping, g),
         flow={angle: rate, rate: (torque - damping * rate - weight * ca.sin(angle)) / inertia},
         outputs={"tip_x": tip[0], "tip_z": tip[1]},
+        output_units={"tip_x": "m", "tip_z": "m"},
         ledger=Ledger(
             stored={"kinetic": inertia * rate**2 / 2, "gravity": weight * (1 - ca.cos(angle))},
             supplied={"motor": torque * rate},

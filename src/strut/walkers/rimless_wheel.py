@@ -61,6 +61,7 @@ def rimless_wheel(**values: float) -> System:
             "foot_z": -foot * ca.sin(slope),
             "speed": length * rate * ca.cos(angle),
         },
+        output_units={"hub_x": "m", "hub_z": "m", "foot_x": "m", "foot_z": "m", "speed": "m/s"},
         ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
         scene=Scene((ball("hub", hub, 0.1 * length), *drawn), floor=slope_floor(slope)),
         description="spokes around a mass, rolling down a slope",

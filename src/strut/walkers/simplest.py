@@ -82,6 +82,10 @@ def simplest(**values: float) -> System:
             "speed": ca.if_else(duration.sym > 0, length.sym / ca.fmax(duration.sym, 1e-12), 0),
             "stance_normal": normal,
         },
+        output_units={
+            **{f"{point}_{axis}": "m" for point in ("hip", "stance_foot", "swing_foot", "com") for axis in "xz"},
+            **{"clearance": "m", "speed": "m/s", "stance_normal": "N"},
+        },
         ledger=Ledger({"kinetic": kinetic, "gravity": mass.sym * g.sym * hip_z}),
         scene=Scene(
             (

@@ -53,6 +53,7 @@ def slip(**values: float) -> System:
             Event("finished", steps - max_steps + 0.5, terminal=True, priority=2),
         ),
         outputs={"leg": ca.if_else(stance > 0, leg, length), "force": force},
+        output_units={"leg": "m", "force": "N"},
         ledger=Ledger(
             stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
         ),

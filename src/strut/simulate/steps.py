@@ -1,0 +1,80 @@
+"""The energy account step by step: what each channel did between one landing and the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+ENDINGS = ("heel_strike", "touchdown")
+"""Names, or ends of names, of events that end a step; the first that a machine has counts."""
+
+
+def step_events(trajectory: Trajectory) -> tuple[str, ...]:
+    """The events of a machine that end a step, by their names: heel_strike, or NAME_touchdown of every foot."""
+    events = [name for name, clocked in zip(trajectory.names.jumps, trajectory.names.clocked, strict=True) if not clocked]
+    for ending in ENDINGS:
+        found = tuple(dict.fromkeys(name for name in events if name == ending or name.endswith((f"_{ending}", f".{ending}"))))
+        if found:
+            return found
+    return ()
+
+
+@dataclass(frozen=True, eq=False)
+class StepLedger:
+    """What happened to the energy [J] in every step, signed as it changed what is stored.
+
+    begin, end: of the steps [s]; a step ends with the event that ends it, whose loss is part of it.
+    changes: by channel, named as in `Account.summary`, an array over the steps. kinds: 'stored', 'supplied', 'dissipated' or
+        'lost', by channel.
+    residual: what the step's balance leaves unexplained. whole: whether the step was ended by an event; the last may not be.
+    """
+
+    events: tuple[str, ...]
+    begin: np.ndarray
+    end: np.ndarray
+    whole: np.ndarray
+    changes: Mapping[str, np.ndarray]
+    kinds: Mapping[str, str] = field(repr=False)
+    residual: np.ndarray = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def moving(self, part: float = 1e-12) -> list[str]:
+        """The channels that did something: more than this part of the largest change."""
+        most = {name: float(np.max(np.abs(values), initial=0.0)) for name, values in self.changes.items()}
+        return [name for name, size in most.items() if size > part * max(most.values(), default=0.0)]
+
+    def total(self, kind: str) -> np.ndarray:
+        """All channels of one kind together."""
+        return np.sum([v for name, v in self.changes.items() if self.kinds[name] == kind] or [np.zeros(len(self))], axis=0)
+
+
+def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
+    """The account per step; the steps together are the run. event: what ends a step, if not what `step_events` finds."""
+    log = trajectory.events
+    if event is not None:
+        log.times(event)  # an error if there is no such event
+    chosen = step_events(trajectory) if event is None else (event,)
+    account, passed = trajectory.ledger, trajectory._points[-1]
+    jumps = [int(row) for name, row in zip(log.names, log.rows, strict=True) if name in chosen]
+    after = np.searchsorted(passed, np.array(jumps, dtype=int) + 1)  # the first point that has the event behind it
+    rows = np.unique(np.concatenate([[0], after]))
+    whole = np.ones(len(rows) - 1, dtype=bool)
+    last = len(account.t) - 1
+    if account.t[last] > account.t[rows[-1]]:
+        rows, whole = np.append(rows, last), np.append(whole, False)
+    signs = {"stored": 1.0, "supplied": 1.0, "dissipated": -1.0, "lost": -1.0}
+    words = {"lost": "lost in events"}
+    changes, kinds = {}, {}
+    for kind, sign in signs.items():
+        for name, values in getattr(account, kind).items():
+            label = f"{name} ({words.get(kind, kind)})"
+            changes[label], kinds[label] = sign * np.diff(values[rows]) + 0.0, kind
+    return StepLedger(chosen, account.t[rows[:-1]], account.t[rows[1:]], whole, changes, kinds, np.diff(account.imbalance[rows]))

@@ -1,0 +1,165 @@
+"""Figures of gaits and designs: multipliers, bifurcations, basins, trade-offs. They take plain arrays, or any result that has the
+attributes named in each docstring, and ask nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from strut.errors import ShapeError, UnknownNameError, did_you_mean
+from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
+
+STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
+
+
+def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
+    """Multipliers of a gait in the complex plane, with the unit circle: the gait is stable if all are inside.
+
+    gait: an array of complex numbers, a mapping from names to such arrays, or a result with the attribute `multipliers`.
+    """
+    given = getattr(gait, "multipliers", gait)
+    groups = dict(given) if isinstance(given, Mapping) else {"": given}
+    angle = np.linspace(0, 2 * np.pi, 241)
+    traces: list[Line | Points] = [Line("unit circle", np.cos(angle), np.sin(angle), NEUTRAL, "dash", 1.2)]
+    for k, (name, array) in enumerate(groups.items()):
+        values = np.atleast_1d(np.asarray(array, dtype=complex))
+        told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
+        inside = np.abs(values) < 1
+        for word, which, symbol in (("inside", inside, "circle"), ("outside", ~inside, "diamond")):
+            if which.any():
+                color = PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
+                chosen = tuple(label for label, on in zip(told, which, strict=True) if on)
+                label = f"{name}, {word}" if name else word
+                traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)))
+    return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
+
+
+def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
+    """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked.
+
+    branches: one branch or several. Of each are used
+        values: the parameter along the branch, an array; parameter: its name.
+        branch[quantity]: the quantity along the branch, an array. (Of a mapping, its entry.)
+        stable: true or false along the branch.
+        points: special points (may be absent), each with `kind` (fold, period doubling, ...), `at` (the parameter there) and
+            `values[quantity]`.
+        units: by name (may be absent), unless given here.
+    A mapping with these keys will do for a branch, and for a point.
+    """
+    several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "values") else list(branches)
+    known: dict[str, str] = dict(units or {})
+    traces: list[Line | Points] = []
+    special: dict[str, list[tuple[float, float]]] = {}
+    for branch in several:
+        parameter = parameter or str(_get(branch, "parameter", ""))
+        known = {**dict(_get(branch, "units", {})), **known}
+        at, height = np.asarray(_get(branch, "values"), dtype=float), np.asarray(branch[quantity], dtype=float)
+        stable = np.asarray(_get(branch, "stable"), dtype=bool)
+        if not at.shape == height.shape == stable.shape:
+            raise ShapeError(
+                f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} stable: they must be alike"
+            )
+        for word, which, color, dash in (("stable", stable, STABLE, "solid"), ("unstable", ~stable, UNSTABLE, "dash")):
+            if which.any():
+                traces.append(Line(word, at, _only(height, which), color, dash, 2))
+        for point in _get(branch, "points", ()):
+            value = _get(point, "values")[quantity]
+            special.setdefault(str(_get(point, "kind")), []).append((float(_get(point, "at")), float(value)))
+    for k, (kind, places) in enumerate(special.items()):
+        x, y = np.array(places).T
+        traces.append(Points(kind, x, y, PALETTE[(k + 2) % len(PALETTE)], SYMBOLS[(k + 1) % len(SYMBOLS)], 10))
+    return Figure(_merged(traces), _titled(parameter, known), _titled(quantity, known), height=380)
+
+
+def basin(
+    labels: Any, x: Any, y: Any, x_name: str = "", y_name: str = "", names: Mapping[int, str] | None = None, title: str = ""
+) -> Figure:
+    """A picture of where runs that begin at points of a plane end.
+
+    labels: whole numbers by row (y) and column (x): which gait, or what became of the run, or with no `names`, how many steps it
+    took; nan is left blank. x, y: the values along the axes; x_name, y_name: their names, with units, "rate [rad/s]".
+    """
+    values, columns, rows = np.asarray(labels, dtype=float), np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if values.shape != (len(rows), len(columns)):
+        raise ShapeError(f"a basin of shape {values.shape} has {len(columns)} values of x and {len(rows)} of y: rows are y, columns are x")
+    cells = Cells(columns, rows, values, title, dict(names or {}))
+    return Figure((cells,), x_name, y_name, legend=False, height=420)
+
+
+def trade_off(
+    x: Any, y: Any, x_name: str, y_name: str, labels: Sequence[str] = (), more: tuple[bool, bool] = (False, False), name: str = "designs"
+) -> Figure:
+    """Designs by two merits, and the front of those that no other beats in both.
+
+    more: for x and for y, whether more is better; less is, unless said. x_name, y_name: with units, "speed [m/s]".
+    """
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ShapeError(f"a trade-off needs as many x as y: there are {a.shape} and {b.shape}")
+    front = pareto(a, b, more)
+    beaten = np.setdiff1d(np.arange(len(a)), front)
+    told = tuple(labels)
+    traces: list[Line | Points] = []
+    for word, which, color, symbol in ((name, beaten, NEUTRAL, "circle"), ("unbeaten", front, PALETTE[0], "diamond")):
+        if len(which):
+            chosen = tuple(told[k] for k in which) if told else ()
+            traces.append(Points(word, a[which], b[which], color, symbol, 8, chosen, word == "unbeaten"))
+    if len(front) > 1:
+        traces.insert(0, Line("front", a[front], b[front], PALETTE[0], "solid", 1.6))
+    return Figure(tuple(traces), x_name, y_name, height=360)
+
+
+def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False)) -> np.ndarray:
+    """The numbers of the points that no other beats: at least as good in both and better in one; in the order of x."""
+    a, b = (-v if better else v for v, better in zip((x, y), more, strict=True))
+    order = np.lexsort((b, a))
+    order = order[np.isfinite(a[order]) & np.isfinite(b[order])]
+    found: list[int] = []
+    for k in order:
+        if not found or b[k] < b[found[-1]] or (a[k], b[k]) == (a[found[-1]], b[found[-1]]):
+            found.append(int(k))
+    return np.array(sorted(found, key=lambda k: x[k]), dtype=int)
+
+
+# ---- what results look like ----
+
+_NOTHING = object()
+
+
+def _get(thing: Any, name: str, default: Any = _NOTHING) -> Any:
+    """An attribute, or an entry of a mapping."""
+    found = thing.get(name, default) if isinstance(thing, Mapping) else getattr(thing, name, default)
+    if found is _NOTHING:
+        known = list(thing) if isinstance(thing, Mapping) else [n for n in dir(thing) if not n.startswith("_")]
+        raise UnknownNameError(f"a {type(thing).__name__} has no '{name}', which the figure needs: {did_you_mean(name, known)}")
+    return found
+
+
+def _only(values: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """The values where `which`, and one point beyond each stretch, so that lines of both kinds meet."""
+    wide = which.copy()
+    wide[1:] |= which[:-1]
+    return np.where(wide, values, np.nan)
+
+
+def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
+    """Lines of one name made one, with gaps, so that a legend names each once."""
+    lines: dict[str, Line] = {}
+    others: list[Line | Points] = []
+    for trace in traces:
+        if isinstance(trace, Line) and trace.name in lines:
+            first = lines[trace.name]
+            x, y = (np.concatenate([getattr(first, n), [np.nan], getattr(trace, n)]) for n in "xy")
+            lines[trace.name] = Line(trace.name, x, y, trace.color, trace.dash, trace.width)
+        elif isinstance(trace, Line):
+            lines[trace.name] = trace
+        else:
+            others.append(trace)
+    return (*lines.values(), *others)
+
+
+def _titled(name: str, units: Mapping[str, str]) -> str:
+    unit = units.get(name, "")
+    return f"{name} [{unit}]" if unit else name

@@ -1,0 +1,121 @@
+"""`Report`: a page of HTML that stands alone, put together from facts, tables, figures and films. It asks nothing of any network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from strut.files import written
+from strut.html import safe, table
+from strut.view.assets import DRAW, STYLE
+from strut.view.figure import Figure
+from strut.view.interactive import Pages, plotly_script
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+"""What a browser lets the page do: run what is in it, and load nothing."""
+
+
+class Report:
+    """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for HTML.
+
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
+    """
+
+    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool = True, remarks: str = "") -> None:
+        self.title = title
+        self._parts = [f"<h1>{safe(title)}</h1>\n"]
+        self._figures: list[Figure] = []
+        self._data: dict[str, str] = {}
+        self._scripts: list[str] = []
+        self._open = False
+        if good or verdict:
+            word = f'<span class="{"ok" if well else "stopped"}">{safe(good)}</span>' if good else ""
+            self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
+        if remarks:
+            self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
+
+    def section(self, heading: str) -> None:
+        """What follows stands under this heading."""
+        self._parts.append(("</section>\n" if self._open else "") + f"<section>\n<h2>{safe(heading)}</h2>\n")
+        self._open = True
+
+    def subheading(self, text: str) -> None:
+        self._parts.append(f"<h3>{safe(text)}</h3>\n")
+
+    def facts(self, facts: Mapping[str, object]) -> None:
+        """Names and short values, as tiles."""
+        tiles = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts.items())
+        self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
+
+    def text(self, text: str) -> None:
+        self._parts.append(f"<p>{safe(text)}</p>\n")
+
+    def note(self, text: str) -> None:
+        """A remark in small print."""
+        self._parts.append(f'<p class="note">{safe(text)}</p>\n')
+
+    def code(self, text: str) -> None:
+        self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), long: bool = False) -> None:
+        """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself."""
+        self._parts.append(table(head, rows, numbers, kind="box long" if long else "box"))
+
+    def tables(self, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[object]]]]) -> None:
+        """Several small ones beside each other."""
+        self._parts.append('<div class="side">' + "".join(table(head, rows) for head, rows in tables if rows) + "</div>\n")
+
+    def figures(self, *figures: Figure, beside: bool = False) -> None:
+        """Plots, below each other or where there is room beside each other."""
+        places = "".join(f'<div class="figure" style="height:{int(figure.height)}px"></div>\n' for figure in figures)
+        self._figures += figures
+        self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
+
+    def embed(self, markup: str, data: Mapping[str, Any] | None = None, script: str = "") -> None:
+        """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the id under which the
+        script finds it; and the script."""
+        self._parts.append(markup)
+        self._data |= {name: json.dumps(value, allow_nan=False) for name, value in (data or {}).items()}
+        if script and script not in self._scripts:
+            self._scripts.append(script)
+
+    def document(self) -> str:
+        """The text of the page."""
+        plotly = f"<script>{plotly_script()}</script>\n" if self._figures else ""
+        pages = Pages()
+        data = {"figures": pages.figures(self._figures), "columns": pages.columns} if self._figures else {}
+        data |= self._data
+        return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{safe(self.title)}</title>
+<style>{STYLE}</style>
+{plotly}</head>
+<body>
+<main>
+{"".join(self._parts)}{"</section>" if self._open else ""}
+</main>
+{"".join(_data(name, text) for name, text in data.items())}
+<script>{DRAW if self._figures else ""}{"".join(self._scripts)}</script>
+</body>
+</html>
+"""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, whole or not at all, and return where it is."""
+        text = self.document()
+
+        def write(scratch: Path) -> None:
+            scratch.write_text(text, encoding="utf-8")
+
+        return written(Path(path), write)
+
+
+def _data(name: str, text: str) -> str:
+    """JSON as a part of the page: within a script element only '<' could end it."""
+    return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>\n'

@@ -1,0 +1,444 @@
+"""Every figure shows what was computed: its data is the result's, its axes have units, and both ways of drawing it agree."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import strut
+from strut import contact, view, walkers
+from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
+from strut.simulate.steps import step_ledger
+from strut.view import interactive, plots
+from strut.view.figure import Areas, Cells, Figure, Flow, Line, Points
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return strut.simulate(walkers.compass(slope=strut.deg(3)), t=6)
+
+
+@pytest.fixture(scope="module")
+def swing():
+    return strut.simulate(walkers.pendulum(damping=0.1), t=10)
+
+
+@pytest.fixture(scope="module")
+def gait_like(walk):
+    """What a search for gaits hands over: multipliers, and a branch with special points, measured by steps of the simplest walker."""
+    slopes = np.linspace(0.005, 0.018, 9)
+    times = []
+    for slope in slopes:
+        run = strut.simulate(walkers.simplest(slope=slope), t=5)
+        times.append(run.events[-1].after["step_time"] if len(run.events) else np.nan)
+    times = np.array(times)
+    special = [SimpleNamespace(kind="period doubling", at=slopes[6], values={"step_time": times[6]})]
+
+    class Branch(SimpleNamespace):
+        def __getitem__(self, name):
+            return {"step_time": times}[name]
+
+    branch = Branch(parameter="slope", values=slopes, stable=slopes < slopes[6], points=special, units={"slope": "rad", "step_time": "s"})
+    return SimpleNamespace(multipliers=np.array([-0.2 + 0.54j, -0.2 - 0.54j, 0.13, 1.4]), branch=branch)
+
+
+def every_figure(walk, swing, gait_like):
+    return {
+        "plot": view.plot(walk, "stance", "swing")[0],
+        "held": view.held(walk)[0],
+        "phase": view.phase_portrait(walk, "stance", "stance_rate"),
+        "poincare": view.poincare(walk, "stance_rate", "stance"),
+        "energy": view.energy(swing),
+        "areas": view.energy_areas(swing),
+        "flow": view.energy_flow(swing),
+        "per step": view.energy_per_step(walk),
+        "forces": view.contact_forces(walk),
+        "cone": view.friction_cone(walk),
+        "multipliers": view.multipliers(gait_like),
+        "bifurcation": view.bifurcation(gait_like.branch, "step_time"),
+        "basin": view.basin([[0, 1], [1, 2]], [0, 1], [0, 1], "angle [rad]", "rate [rad/s]", {0: "fell", 1: "walks", 2: "runs"}),
+        "counts": view.basin([[3, 4], [np.nan, 7]], [0, 1], [0, 1], "angle [rad]", "rate [rad/s]", title="steps [1]"),
+        "trade-off": view.trade_off([1, 2, 3], [3, 1, 2], "speed [m/s]", "cost of transport [1]"),
+    }
+
+
+# ---- curves ----
+
+
+def test_plot_by_name(walk):
+    panels = walk.plot("stance", "swing", "stance_rate")
+    assert [figure.y for figure in panels] == ["[rad]", "stance_rate [rad/s]"]
+    assert [figure.x for figure in panels] == ["time [s]"] * 2
+    line = panels[0].named["swing"]
+    at_points = np.isin(line.x, walk.t)
+    np.testing.assert_array_equal(line.y[at_points], walk["swing"])
+    assert {name: times.tolist() for name, times in panels[0].marks.items()} == {
+        name: walk.events.times(name).tolist() for name in ("clear", "heel_strike")
+    }
+    assert walk.plot("swing", events=False)[0].marks == {}
+    assert list(walk.plot()[0].named) == ["stance", "swing"]
+    assert walk.plot("steps")[0].named["steps"].step
+    with pytest.raises(UnknownNameError, match="did you mean 'swing'"):
+        walk.plot("swin")
+    with pytest.raises(UnknownNameError, match="'slope' is a parameter and does not change"):
+        walk.plot("slope")
+
+
+def test_outputs_are_titled_by_unit(walk):
+    titles = {label: figure.y for figure in view.outputs(walk) for label in figure.named}
+    assert titles["com_x"] == "[m]"
+    assert titles["speed"] == "speed [m/s]"
+    assert titles["stance_normal"] == "[N]"
+
+
+def test_poincare_is_the_state_at_the_event(walk):
+    after = [event.after["stance_rate"] for event in walk.events if event.name == "heel_strike"]
+    figure = view.poincare(walk, "stance_rate")
+    points = figure.named["after heel_strike"]
+    assert points.y.tolist() == after
+    assert points.x.tolist() == list(range(1, len(after) + 1))
+    assert (figure.x, figure.y) == ("step", "stance_rate [rad/s]")
+    other = view.poincare(walk, "stance", "swing", event="clear", before=True)
+    expected = [(event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "clear"]
+    points = other.named["before clear"]
+    assert list(zip(points.x, points.y, strict=True)) == expected
+    with pytest.raises(UnknownNameError, match="there is no event 'jump'"):
+        view.poincare(walk, "stance", event="jump")
+    with pytest.raises(UnknownNameError, match="'com_x' is no state"):
+        view.poincare(walk, "com_x")
+    with pytest.raises(ModelError, match="has no event that ends a step: say which to look at, event="):
+        view.poincare(strut.simulate(walkers.van_der_pol(), t=1), "x")
+
+
+def test_a_section_does_not_magnify_rounding(walk):
+    low, high = view.poincare(walk, "stance").height_span
+    values = view.poincare(walk, "stance").named["after heel_strike"].y
+    assert low < values.min()
+    assert values.max() < high
+    assert high - low == pytest.approx(2e-6 * np.abs(values).max())
+
+
+# ---- forces ----
+
+
+def test_contact_forces_and_cone(walk):
+    forces = view.contact_forces(walk)
+    assert forces.y == "[N]"
+    for name in ("stance_normal", "stance_friction"):
+        line = forces.named[name]
+        np.testing.assert_array_equal(line.y[np.isin(line.x, walk.t)], walk[name])
+    cone = view.friction_cone(walk)
+    assert (cone.x, cone.y) == ("stance friction [N]", "stance_normal [N]")
+    points = cone.named["stance"]
+    assert set(walk["stance_normal"]) <= set(points.y)
+    edge = next(trace for trace in cone.traces if isinstance(trace, Line))
+    least = np.max(np.abs(points.x) / points.y)
+    assert edge.x[0] / edge.y[0] == pytest.approx(-least)
+    assert edge.name == f"least friction that holds, {least:.3g}"
+    assert "friction cone, 0.7" in view.friction_cone(walk, mu=0.7).named
+    with pytest.raises(UnknownNameError, match="no foot 'hand' with friction"):
+        view.friction_cone(walk, "hand")
+    with pytest.raises(ModelError, match="has no contact forces"):
+        view.contact_forces(strut.simulate(walkers.pendulum(), t=1))
+
+
+def test_forces_of_a_foot_with_a_coefficient():
+    from strut import Mechanism, Param, joints
+
+    block = Mechanism("block", planar=True)
+    body = block.body("body", mass=2.0, inertia=0.1)
+    block.joint("base", block.world, body, joints.planar(), actuated=False)
+    block.frame("foot", body)
+    made = contact.compliant(block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("mu", 0.4)))
+    run = strut.simulate(made.using({"base.vx": 1.0}), t=0.3)
+    assert "friction cone, 0.4" in view.friction_cone(run).named
+
+
+# ---- energy ----
+
+
+@pytest.mark.parametrize("which", ["walk", "swing"])
+def test_layers_are_the_account(which, request):
+    run = request.getfixturevalue(which)
+    areas, top = view.energy_areas(run).traces
+    assert isinstance(areas, Areas)
+    books = run.ledger_at(areas.x[1:-1])
+    inner = ~np.isin(books.t, run.events.t)
+    for name, values in books.stored.items():
+        layer = areas.layers.get(f"{name}, stored", np.zeros(len(areas.x)))[1:-1]
+        np.testing.assert_allclose((layer - layer[0])[inner], (values - values[0])[inner], atol=1e-9)
+        assert layer.min() >= 0
+    np.testing.assert_allclose(areas.tops[-1], top.y, atol=1e-6 * top.y.max())  # the books close
+    lines = interactive.described(view.energy_areas(run))["data"]
+    np.testing.assert_array_equal(lines[1]["y"], areas.tops[1])
+
+
+def test_energy_that_is_taken_out_has_a_layer():
+    run = strut.simulate(walkers.pendulum(), t=1, x0={"rate": 4.0}, u={"torque": -2.0})
+    areas, top = view.energy_areas(run).traces
+    assert "motor, taken out" in areas.layers
+    np.testing.assert_allclose(areas.tops[-1], top.y, atol=1e-6 * top.y.max())
+
+
+def test_flow_is_the_summary(swing, walk):
+    for run in (swing, walk):
+        (flow,) = view.energy_flow(run).traces
+        assert isinstance(flow, Flow)
+        summary = run.ledger.summary()
+        for name, amount in {**flow.sources, **flow.sinks}.items():
+            assert amount == abs(summary[name])
+        assert sum(flow.sources.values()) == pytest.approx(sum(flow.sinks.values()), rel=1e-6)
+    (drawn,) = interactive.described(view.energy_flow(walk))["data"]
+    assert drawn["link"]["value"] == [*flow.sources.values(), *flow.sinks.values()]
+
+
+def test_energy_per_step_is_the_step_ledger(walk):
+    steps, figure = step_ledger(walk), view.energy_per_step(walk)
+    for name in steps.moving():
+        np.testing.assert_array_equal(figure.named[name].y, steps.changes[name][steps.whole])
+    assert (figure.x, figure.y) == ("step", "change of stored energy [J]")
+
+
+def test_ledger_table(walk):
+    table = view.ledger_table(walk, most_rows=4)
+    assert table.head == ["step", "until [s]", "kinetic (stored)", "gravity (stored)", "heel_strike (lost in events)", "residual"]
+    steps = step_ledger(walk)
+    assert [row[0] for row in table.rows] == ["1", "2", "…", str(len(steps) - 1), "rest", "all"]
+    assert float(table.rows[0][3]) == pytest.approx(steps.changes["gravity (stored)"][0], rel=1e-5)
+    assert float(table.rows[-1][4]) == pytest.approx(walk.ledger.summary()["heel_strike (lost in events)"], rel=1e-5)
+    assert str(table).splitlines()[0].split()[0] == "step"
+    assert "<table>" in table._repr_html_()
+    assert view.ledger_table(walk, most_columns=2).head[2:-1] == ["stored", "lost"]
+
+
+# ---- gaits and designs ----
+
+
+def test_multipliers(gait_like):
+    figure = view.multipliers(gait_like)
+    circle = figure.named["unit circle"]
+    np.testing.assert_allclose(circle.x**2 + circle.y**2, 1)
+    inside, outside = figure.named["inside"], figure.named["outside"]
+    np.testing.assert_array_equal(inside.x + 1j * inside.y, gait_like.multipliers[:3])
+    np.testing.assert_array_equal(outside.x + 1j * outside.y, gait_like.multipliers[3:])
+    assert outside.labels == ("1.4+0j, modulus 1.4",)
+    assert figure.equal
+    named = view.multipliers({"long": [0.5], "short": [2.0]}).named
+    assert {"long, inside", "short, outside"} <= set(named)
+
+
+def test_bifurcation(gait_like):
+    branch = gait_like.branch
+    figure = view.bifurcation(branch, "step_time")
+    assert (figure.x, figure.y) == ("slope [rad]", "step_time [s]")
+    stable, unstable = figure.named["stable"], figure.named["unstable"]
+    np.testing.assert_array_equal(stable.y[branch.stable], branch["step_time"][branch.stable])
+    np.testing.assert_array_equal(unstable.y[~branch.stable], branch["step_time"][~branch.stable])
+    assert np.isnan(unstable.y[:5]).all()
+    assert (stable.dash, unstable.dash) == ("solid", "dash")
+    point = figure.named["period doubling"]
+    assert (point.x.tolist(), point.y.tolist()) == ([branch.points[0].at], [branch.points[0].values["step_time"]])
+    both = view.bifurcation([branch, branch], "step_time")
+    assert [trace.name for trace in both.traces] == ["stable", "unstable", "period doubling"]
+    plain = {"values": [1, 2, 3], "stable": [True, True, True], "T": [4, 5, 6]}
+    assert view.bifurcation(plain, "T", "p", {"T": "s"}).named["stable"].y.tolist() == [4, 5, 6]
+    with pytest.raises(UnknownNameError, match="a dict has no 'stable', which the figure needs"):
+        view.bifurcation({"values": [1], "T": [1]}, "T")
+    with pytest.raises(ShapeError, match="they must be alike"):
+        view.bifurcation({"values": [1, 2], "stable": [True], "T": [1, 2]}, "T")
+
+
+def test_basin():
+    """Which way a pendulum with a push falls over: runs of a batch, a cell each."""
+    angles, rates = np.linspace(-3, 3, 12), np.linspace(-8, 8, 9)
+    grid = np.meshgrid(angles, rates)
+    batch = strut.simulate_batch(walkers.pendulum(), t=1.0, x0={"angle": grid[0].ravel(), "rate": grid[1].ravel()})
+    turns = np.round(np.asarray(batch["angle"]) / (2 * np.pi)).astype(int).reshape(grid[0].shape)
+    names = {-2: "twice", -1: "over to the left", 0: "stays", 1: "over to the right", 2: "twice"}
+    figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names)
+    (cells,) = figure.traces
+    assert isinstance(cells, Cells)
+    np.testing.assert_array_equal(cells.values, turns)
+    assert np.unique(turns).tolist() == list(names)
+    (drawn,) = interactive.described(figure)["data"]
+    np.testing.assert_array_equal(drawn["z"], turns + 2)  # ranks of the five
+    assert drawn["colorbar"]["ticktext"] == list(names.values())
+    with pytest.raises(ShapeError, match="rows are y, columns are x"):
+        view.basin(turns, rates, angles)
+
+
+def test_trade_off():
+    x, y = np.array([1.0, 2.0, 3.0, 2.5, 2.0]), np.array([3.0, 2.0, 1.0, 2.5, 4.0])
+    figure = view.trade_off(x, y, "speed [m/s]", "cost [1]", labels=list("abcde"))
+    assert figure.named["unbeaten"].labels == ("a", "b", "c")
+    assert figure.named["front"].x.tolist() == figure.named["unbeaten"].x.tolist() == [1, 2, 3]
+    assert figure.named["designs"].labels == ("d", "e")
+    assert view.pareto(x, y, (True, False)).tolist() == [2]
+    assert view.pareto(x, y, (True, True)).tolist() == [4, 3, 2]
+    assert view.pareto(np.array([1.0, 1.0]), np.array([1.0, 2.0])).tolist() == [0]
+    for k in range(len(x)):  # by the definition
+        beaten = any((x[j] <= x[k] and y[j] <= y[k]) and (x[j] < x[k] or y[j] < y[k]) for j in range(len(x)))
+        assert (k in view.pareto(x, y)) != beaten
+    with pytest.raises(ShapeError, match="as many x as y"):
+        view.trade_off([1], [1, 2], "", "")
+
+
+# ---- looks ----
+
+
+def test_colours_are_told_apart_by_the_colour_blind():
+    """Simulated loss of each kind of cones (Viénot, Brettel and Mollon 1999): colours keep their distance, also from the paper."""
+    to_cones = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
+    seen_by = {
+        "all": np.eye(3),
+        "protanopes": np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]]),
+        "deuteranopes": np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]]),
+    }
+    colors = np.array([[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in view.PALETTE], dtype=float)
+    for eyes, loss in seen_by.items():
+        seen = (np.linalg.inv(to_cones) @ loss @ to_cones @ colors.T).T
+        between = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+        assert min(between) > 40, eyes  # of 441 between black and white
+
+
+def test_every_axis_has_a_unit_and_every_colour_is_of_the_palette(walk, swing, gait_like):
+    for name, figure in every_figure(walk, swing, gait_like).items():
+        if not figure.flows:
+            assert figure.x == "step" or figure.x.endswith("]"), name
+            assert figure.y.endswith("]"), name
+        for trace in figure.traces:
+            used = trace.colors if isinstance(trace, Areas) else (trace.color,) if isinstance(trace, (Line, Points)) else ()
+            assert set(used) <= {*view.PALETTE, view.NEUTRAL}
+
+
+def test_both_ways_of_drawing_have_the_data(walk, swing, gait_like):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("plotly")
+    for name, figure in every_figure(walk, swing, gait_like).items():
+        (axes, *_) = figure.matplotlib().axes
+        drawn = figure.plotly()  # plotly checks every word of it
+        assert len(drawn.data) >= len(figure.traces)
+        curves = {line.get_label(): line for line in axes.lines}
+        for trace in figure.traces:
+            if isinstance(trace, (Line, Points)):
+                np.testing.assert_array_equal(curves[trace.name].get_ydata(), trace.y, err_msg=name)
+                mine = next(t for t in drawn.data if t.name == trace.name and t.mode == ("lines" if isinstance(trace, Line) else "markers"))
+                np.testing.assert_array_equal(np.asarray(mine.x, dtype=float), trace.x)
+                np.testing.assert_array_equal(np.asarray(mine.y, dtype=float), trace.y)
+        if not figure.flows:
+            assert axes.get_xlabel() == figure.x
+            assert drawn.layout.yaxis.title.text == figure.y
+
+
+# ---- files ----
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_figures_on_paper(walk, tmp_path, kind, begins):
+    pytest.importorskip("matplotlib")
+    figure = view.phase_portrait(walk, "stance", "stance_rate")
+    path = figure.save(tmp_path / f"phase.{kind}")
+    assert path.read_bytes().startswith(begins)
+    assert view.save(figure, str(tmp_path / f"again.{kind}")).read_bytes() == path.read_bytes()  # the same every time
+    if kind == "svg":
+        assert "stance_rate [rad/s]" in path.read_text(encoding="utf-8")  # text, not outlines
+    assert walk.plot("stance", "stance_rate").save(tmp_path / f"panels.{kind}").stat().st_size > 5000
+
+
+def test_figures_as_pages(walk, tmp_path):
+    pytest.importorskip("plotly")
+    text = walk.plot("stance", "stance_rate").save(tmp_path / "panels.html").read_text(encoding="utf-8")
+    assert text.count('class="figure"') == 2
+    with pytest.raises(StorageError, match=r"cannot tell what to write from 'x\.jpeg': use \.png, \.svg or \.pdf"):
+        walk.plot("stance").save(tmp_path / "x.jpeg")
+
+
+def test_missing_matplotlib_is_said(walk, monkeypatch, tmp_path):
+    for name in [*(n for n in sys.modules if n.startswith("matplotlib")), "matplotlib", "matplotlib.figure"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        MissingExtraError, match=r"a figure as PNG, SVG or PDF needs matplotlib, which is not installed: pip install 'strut\[paper\]'"
+    ):
+        walk.plot("stance").save(tmp_path / "x.png")
+    assert list(tmp_path.iterdir()) == []
+    done = view.folder(walk, tmp_path / "walk")
+    assert set(done.files) == {"run.h5", "run.csv", "index.html"}
+    assert "strut[paper]" in done.missing[0]
+
+
+def test_missing_both_still_saves_the_results(walk, monkeypatch, tmp_path):
+    for package in ("matplotlib", "plotly"):
+        for name in [*(n for n in sys.modules if n.startswith(package)), package, f"{package}.figure", f"{package}.offline"]:
+            monkeypatch.setitem(sys.modules, name, None)
+    done = view.folder(walk, tmp_path / "walk")
+    assert done.files == ("run.h5", "run.csv")
+    assert len(done.missing) == 2
+    again = strut.Trajectory.load(tmp_path / "walk" / "run.h5")
+    np.testing.assert_array_equal(again["stance"], walk["stance"])
+    shown = walk.plot("stance")[0]._repr_mimebundle_()
+    assert "pip install 'strut[view]'" in shown["text/plain"]
+
+
+def test_folder_has_page_data_and_plots(walk, tmp_path):
+    pytest.importorskip("matplotlib")
+    done = view.folder(walk, tmp_path / "new" / "walk", asked="strut run compass --set slope=3deg")
+    assert done.missing == ()
+    assert {file.name for file in (tmp_path / "new" / "walk").iterdir()} == set(done.files)
+    for name in ("states", "energy_layers", "energy_flow", "energy_per_step", "section", "phase_stance", "forces", "cone_stance"):
+        assert {f"{name}.svg", f"{name}.png"} <= set(done.files)
+    assert "strut run compass --set slope=3deg" in (done.directory / "index.html").read_text(encoding="utf-8")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="cannot make the directory"):
+        view.folder(walk, tmp_path / "file")
+
+
+def test_a_report_is_written_in_time(tmp_path):
+    """Ten seconds of walking in less than five: the page alone, and the folder with all plots twice, in CPU time of this process."""
+    import time
+
+    run = strut.simulate(walkers.compass(slope=strut.deg(3)), t=10)
+    begin = time.process_time()
+    view.page(run, tmp_path / "walk.html")
+    assert time.process_time() - begin < 5
+    begin = time.process_time()
+    view.folder(run, tmp_path / "walk")
+    assert time.process_time() - begin < 5
+
+
+# ---- notebooks ----
+
+
+def test_notebooks(walk):
+    pytest.importorskip("matplotlib")
+    assert "<strong>Trajectory compass</strong>" in walk._repr_html_()
+    assert "heel_strike (lost in events)" in walk._repr_html_()
+    system = walkers.compass()._repr_html_()
+    assert "<strong>System compass</strong>" in system
+    assert "slope" in system
+    assert "stance_normal" in system
+    assert "heel_strike" in system
+    figure = walk.plot("stance")[0]
+    assert isinstance(figure, Figure)
+    bundle = figure._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "application/vnd.plotly.v1+json", "image/svg+xml"}
+    assert bundle["application/vnd.plotly.v1+json"]["layout"]["yaxis"]["title"]["text"] == "stance [rad]"
+    assert "stance [rad]" in bundle["image/svg+xml"]
+    assert plots.Panels([figure]) == (figure,)
+
+
+def test_notebooks_escape():
+    x = strut.State("x", 1.0, "<b>m</b>", description="<script>alert(1)</script>")
+    made = strut.System("s", x=(x,), flow={x: 1.0}, description="<img src=x>")
+    for text in (made._repr_html_(), strut.simulate(made, t=1)._repr_html_()):
+        assert "<b>" not in text
+        assert "<script>" not in text
+        assert "<img" not in text
+    assert "&lt;script&gt;" in made._repr_html_()
+
+
+def test_mechanisms_show_themselves():
+    text = walkers.coman_mechanism()._repr_html_()
+    assert "<strong>Mechanism coman</strong>" in text
+    assert "bodies (" in text
+    assert "revolute" in text
