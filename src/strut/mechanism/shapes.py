@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Colour = tuple[float, float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
-SLENDER = 0.08  # radius of a default capsule, of its length
+SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
+BALL = 2.0  # radius of a default ball, of that
 LEAST = 1e-9  # [m]; closer points are one
 
 
@@ -186,9 +187,10 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
 
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
-    the parameters. A body that carries nothing reaches to twice its centre of mass. Nothing is added to the mechanism;
-    `mechanism.shape(body, *shapes)` does that."""
+    the parameters. A body that carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is
+    added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
     found: dict[str, list[Shape]] = {}
+    thick = SLENDER * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
             continue
@@ -196,8 +198,22 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
         ends += [f.X_BF.p for f in mechanism.frames.values() if f.body is body]
         ends = _distinct(mechanism, ends) or _distinct(mechanism, [2 * body.com])
         if ends:
-            found[body.name] = [capsule(ORIGIN, end, SLENDER * ca.norm_2(end)) for end in ends]
+            found[body.name] = [capsule(ORIGIN, end, thick) for end in ends]
+        elif mechanism.values(body.mass).item() > 0:
+            found[body.name] = [sphere(BALL * thick or 0.1)]
     return found
+
+
+def _reach(mechanism: Mechanism) -> float:
+    """How far it is from the world to the end of the longest chain of bodies, along them, for the parameters' own values [m]."""
+    far = {mechanism.world.name: 0.0}
+    ends = [0.0]
+    for c in mechanism.connections.values():
+        offset = 0.0 if c.parent is mechanism.world else float(np.linalg.norm(mechanism.values(c.X_PJ.p)))
+        far[c.child.name] = far.get(c.parent.name, 0.0) + offset
+        ends.append(far[c.child.name] + 2 * float(np.linalg.norm(mechanism.values(c.child.com))))
+    ends += [far.get(f.body.name, 0.0) + float(np.linalg.norm(mechanism.values(f.X_BF.p))) for f in mechanism.frames.values()]
+    return max(ends)
 
 
 def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -21,11 +22,13 @@ MOST_FRAMES = 3000
 """A longer run has fewer frames per second."""
 CHUNK = 512
 """Frames evaluated at once."""
-AHEAD = 4.0
+AHEAD = 12.0
 """How far the ground goes on beyond the motion, in sizes of the machine."""
+UNEVEN = 5.0
+"""The same, of ground that is not the same along y."""
 NEAR = 0.02
 """Of the machine's size: prints of a foot closer than this are one."""
-ACROSS = 41
+ACROSS = 81
 """Points of uneven ground along y."""
 ALONG = 401
 """Points along x, before those that straight lines make needless are left out."""
@@ -83,13 +86,13 @@ class Stage:
     com: np.ndarray | None = None
     prints: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
 
-    @property
+    @cached_property
     def extents(self) -> tuple[np.ndarray, np.ndarray]:
         """The lowest and highest corner of all pieces in every frame."""
         corners = [corner for piece in self.pieces for corner in _reach(piece)]
         return np.min(corners, axis=0), np.max(corners, axis=0)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """How large the machine is [m], in its widest frame."""
         low, high = self.extents
@@ -228,7 +231,8 @@ def _land(run: Trajectory, system: System, floor: Floor, made: Stage) -> Land:
     low, high = low.min(axis=0) - AHEAD * made.size, high.max(axis=0) + AHEAD * made.size
     x = np.linspace(low[0], high[0], ALONG)
     if ca.depends_on(floor.height, floor.y):
-        y = np.linspace(low[1], high[1], ACROSS)
+        low, high = low + (AHEAD - UNEVEN) * made.size, high - (AHEAD - UNEVEN) * made.size
+        x, y = np.linspace(low[0], high[0], ALONG), np.linspace(low[1], high[1], ACROSS)
         return Land(x, y, np.array([height(x, np.full(len(x), v)) for v in y]))
     x = _with_edges(x, lambda v: height(v, np.zeros(len(v))))
     h = height(x, np.zeros(len(x)))

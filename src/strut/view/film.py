@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.view.meshes import Loaded, load
-from strut.view.staged import camera, colour, newtons, staged, tick
+from strut.view.staged import camera, colour, newtons, side, staged, tick
 
 if TYPE_CHECKING:
     from strut.simulate.staged import Stage
@@ -30,7 +30,7 @@ def encoded(stage: Stage) -> dict[str, Any]:
     pieces = []
     for piece in stage.pieces:
         shade, opacity = colour(piece)
-        made = {"name": piece.name, "kind": piece.kind, "colour": shade, "opacity": opacity}
+        made = {"name": piece.name, "kind": piece.kind, "colour": shade, "opacity": opacity, "side": side(piece)}
         made |= {"values": {name: column(values) for name, values in piece.values.items()}}
         pieces.append(made | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
     land = stage.land
@@ -79,6 +79,26 @@ def inlined(name: str, data: Any) -> str:
 def script(name: str) -> str:
     """The text of a script of the player."""
     return (resources.files("strut.view") / "player" / name).read_text(encoding="utf-8")
+
+
+SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+
+
+def film_controls(film: dict[str, Any], more: str = "") -> str:
+    """The screen of a film and what moves it."""
+    speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
+    moves = film["t"]["count"] > 1
+    boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
+    boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
+    shown = "".join(
+        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n' for key, label, there, on in boxes if there
+    )
+    return f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
+<div class="controls"><button id="play" type="button">Play</button>
+<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
+<div class="controls"><label>speed <select id="speed">{speeds}</select></label>
+{more}{shown}</div>
+"""
 
 
 PLAYER = script("film.js") + script("flat.js") + 'strutFilm("film", strutFlat);\n'

@@ -15,7 +15,7 @@ from strut.errors import MissingExtraError, StrutError
 from strut.view import plots
 from strut.view.assets import DRAW, STYLE
 from strut.view.curves import MOST_POINTS
-from strut.view.film import PLAYER, film
+from strut.view.film import PLAYER, film, film_controls
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -32,7 +32,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "") -> Path:
     """Write a run as one HTML file, and return where it is.
 
-    What ran and how it ended, a moving picture if its outputs have points (NAME_x, NAME_z), states, energy, outputs,
+    What ran and how it ended, a moving picture if the system has a scene or points (outputs NAME_x and NAME_z), states, energy, outputs,
     parameters, events and how to run it again. Plotly is inside, about 5 MB; the page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it.
     """
@@ -123,17 +123,15 @@ def _heading(run: Trajectory, title: str | None, remarks: str) -> str:
 
 
 def _moving(run: Trajectory, picture: dict[str, Any] | None) -> str:
-    points = ", ".join(plots.planar_points(run.names.outputs))
     if not picture:
         told = "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...)."
-        return _section("In motion", _note(told)) if points and run.model is None else ""
-    return _section(
-        "In motion",
-        f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
-<div class="controls"><button id="play" type="button">Play</button>
-<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
-{_note(f"Points: {points}. Horizontal distances below; seen from the side, x to the right and z up.")}""",
-    )
+        return _section("In motion", _note(told)) if plots.planar_points(run.names.outputs) and run.model is None else ""
+    seen = "from the side, x to the right and z up" if picture["planar"] else "from its right, ahead and above"
+    return _section("In motion", film_controls(picture) + _note(f"Seen {seen}. To turn it, and for films: animate().") + _notes(picture))
+
+
+def _notes(picture: dict[str, Any]) -> str:
+    return "".join(_note(note) for note in picture["notes"])
 
 
 def _states(run: Trajectory, drawn: Drawn) -> str:

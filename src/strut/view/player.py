@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strut.files import written
-from strut.view.film import encoded, inlined, script
+from strut.view.film import encoded, film_controls, inlined, script
 from strut.view.staged import needed
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ header { padding: .6rem 1rem; display: flex; gap: .2rem 1rem; align-items: basel
 h1 { font-size: 1.1rem; margin: 0; overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: .88rem; margin: 0; }
 canvas { flex: 1; min-height: 0; width: 100%; display: block; background: var(--sky); touch-action: none; }
-.controls { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; padding: .6rem 1rem; }
+.controls { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; padding: .45rem 1rem; }
+.controls + .controls { padding-top: 0; font-size: .92rem; }
 .controls button { font: inherit; min-width: 5rem; padding: .35rem .9rem; border: 0; border-radius: 6px; background: var(--accent);
   color: var(--paper); cursor: pointer; }
 .controls select { font: inherit; padding: .25rem; background: var(--tint); color: var(--ink); border: 1px solid var(--line); border-radius: 6px; }
@@ -40,7 +41,6 @@ canvas { flex: 1; min-height: 0; width: 100%; display: block; background: var(--
 .controls label { display: inline-flex; gap: .35rem; align-items: center; white-space: nowrap; }
 """
 
-SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 VIEWS = ("side", "corner", "front", "above")
 
 
@@ -49,14 +49,11 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
     stage = needed(trajectory)
     film = encoded(stage)
     name = html.escape(title or trajectory.system_name)
-    speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     first = "side" if stage.planar else "corner"
     views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
-    boxes = [("forces", "forces", bool(stage.pushes), True), ("path", "centre of mass", stage.com is not None, True)]
-    boxes += [("prints", "footprints", len(stage.prints) > 0, True), ("ghosts", "ghosts", len(stage.t) > 1, False)]
-    shown = "".join(
-        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n' for key, label, there, on in boxes if there
-    )
+    more = f"""<label class="space">camera <select id="camera"><option value="follow">follows</option><option value="stay">stays</option></select>
+</label><label class="space">from <select id="view">{views}</select></label>
+"""
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
     data = inlined("film", film)
     if autoplay:
@@ -73,14 +70,7 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
 <body>
 <header><h1>{name}</h1><p class="note">{stage.t[0]:g} to {stage.t[-1]:.6g} s. Space plays, arrow keys step;
 <span class="space">drag turns, the wheel comes closer, the right button shifts.</span></p>{notes}</header>
-<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
-<div class="controls"><button id="play" type="button">Play</button>
-<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output>
-<label>speed <select id="speed">{speeds}</select></label>
-<label class="space">camera <select id="camera"><option value="follow">follows</option><option value="stay">stays</option></select></label>
-<label class="space">from <select id="view">{views}</select></label>
-{shown}</div>
-{data}
+{film_controls(film, more)}{data}
 <script>{script("three.js")}</script>
 <script>{script("film.js")}{script("flat.js")}{script("space.js")}{script("start.js")}</script>
 </body>

@@ -6,6 +6,7 @@ A system without a scene is drawn by its points, the outputs NAME_x and NAME_z, 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +23,48 @@ RATE = 60.0
 NEAR = 3.0
 """A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is followed."""
 BODY = "#6B7480"
-SHADES = {"left": PALETTE[1], "right": PALETTE[0], "stance": PALETTE[0], "swing": PALETTE[4]}
-"""By what a name says; what it does not say is drawn in `BODY`."""
+SHADES = {1: PALETTE[1], -1: PALETTE[0]}
+"""By side; what has none is drawn in `BODY`."""
 
 
 def staged(trajectory: Trajectory, rate: float = RATE) -> Stage | None:
-    """The frames of a run, or nothing where nothing can be seen."""
-    return trajectory.stage(rate) or _points(trajectory, rate)
+    """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed through their swaps."""
+    found = trajectory.stage(rate)
+    return _points(trajectory, rate) if found is None else _followed(found)
+
+
+def _followed(stage: Stage) -> Stage:
+    """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first is right."""
+    names = [piece.name for piece in stage.pieces]
+    index = {(name, names[:k].count(name)): k for k, name in enumerate(names)}  # a body may have several shapes
+    found = [(k, index.get((name.replace("stance", "swing"), count))) for (name, count), k in index.items() if "stance" in name]
+    pairs = [(a, b) for a, b in found if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
+    if not pairs:
+        return stage
+    swapped = np.zeros(len(stage.t), dtype=bool)
+    for k in stage.cuts:
+        apart = [[_middle(stage.pieces[i], k) - _middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs]
+        kept, crossed = (sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2))
+        if crossed < kept:
+            swapped[k:] ^= True
+    pieces = list(stage.pieces)
+    for a, b in pairs:
+        one, other = stage.pieces[a], stage.pieces[b]
+        for place, first, second in ((a, one, other), (b, other, one)):
+            values = {n: np.where(swapped[:, None], second.values[n], v) for n, v in first.values.items()}
+            pieces[place] = replace(first, name=first.name.replace("stance", "right").replace("swing", "left"), values=values)
+    return replace(stage, pieces=tuple(pieces))
+
+
+def _middle(piece: Piece, k: int) -> np.ndarray:
+    v = piece.values
+    return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
+
+
+def side(piece: Piece) -> int:
+    """1 for what is called left, -1 for right, 0 for the rest."""
+    words = piece.name.split(".")[-1].lower().split("_")
+    return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
 
 
 def needed(trajectory: Trajectory, rate: float = RATE) -> Stage:
@@ -69,10 +105,7 @@ def colour(piece: Piece) -> tuple[str, float]:
     """Of a piece: '#rrggbb' and opacity. Its own, or one for the side its name tells."""
     if piece.colour is not None:
         return "#" + "".join(f"{round(255 * v):02x}" for v in piece.colour[:3]), float(piece.colour[3])
-    name = piece.name.split(".")[-1].lower()
-    words = name.split("_")
-    side = "left" if "l" in words or "left" in words else "right" if "r" in words or "right" in words else words[0]
-    return SHADES.get(side, BODY), 1.0
+    return SHADES.get(side(piece), BODY), 1.0
 
 
 def camera(stage: Stage) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -85,12 +118,12 @@ def camera(stage: Stage) -> tuple[np.ndarray, np.ndarray, bool]:
     if span.max() < NEAR * machine or span.max() < 1e-9:
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, 0.2 * machine), True
-    if machine < span[2] and span[0] < NEAR * span[2]:  # a small thing that flies about
+    if stage.land is not None and machine < span[2] and span[0] < NEAR * span[2]:  # a small thing that flies about
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, machine), True
     centre = (low + high) / 2
     step = (stage.t[-1] - stage.t[0]) / max(len(stage.t) - 1, 1)
-    width = int(np.clip(round(1.0 / step) if step > 0 else 1, 1, len(stage.t)))  # a second: smooth over the change of feet
+    width = int(np.clip(round(1.0 / step) if step > 0 else 1, 1, max(1, len(stage.t) // 6)))  # a second: smooth over the change of feet
     padded = np.pad(centre, ((width // 2, width - 1 - width // 2), (0, 0)), mode="edge")
     smooth = np.column_stack([np.convolve(c, np.full(width, 1 / width), mode="valid") for c in padded.T])
     around = np.maximum(high - smooth, smooth - low).max(axis=0)  # so that nothing leaves the picture

@@ -5,8 +5,8 @@ const strutFlat = (film, canvas) => {
   const right = film.planar ? [1, 0, 0] : [c, s, 0], up = film.planar ? [0, 0, 1] : [-s * e, c * e, f];
   const toward = film.planar ? [0, -1, 0] : [s * f, -c * f, e];
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-  const windowWide = film.planar ? film.window[0] : Math.abs(c) * film.window[0] + Math.abs(s) * film.window[1];
-  const windowHigh = film.planar ? film.window[2] : film.window[2] + 0.3 * Math.max(film.window[0], film.window[1]);
+  const windowWide = film.planar ? film.window[0] : 0.8 * (Math.abs(c) * film.window[0] + Math.abs(s) * film.window[1]);
+  const windowHigh = film.planar ? film.window[2] : film.window[2] + 0.15 * Math.max(film.window[0], film.window[1]);
   const times = (R, v) => [0, 1, 2].map(i => R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2]);
   const add = (a, b) => a.map((v, i) => v + b[i]);
   const corners = [-1, 1].flatMap(x => [-1, 1].flatMap(y => [-1, 1].map(z => [x, y, z])));
@@ -58,7 +58,7 @@ const strutFlat = (film, canvas) => {
       if (edge) line([p, q], edge, 2 * r + 1);
       line([p, q], paint, Math.max(2 * r - 1, 1)); pen.lineCap = "round";
     };
-    const ink = film.color("--ink"), soft = film.color("--soft"), paper = film.color("--tint");
+    const ink = film.color("--ink"), soft = film.color("--soft");
     const part = (piece, k, a, edge) => {
       const v = Object.fromEntries(Object.entries(piece.values).map(([n, c]) => [n, c.at(k, a)]));
       const points = list => fill(hull(list.map(p => spot(add(v.at, times(v.rotation, p))))), piece.colour, edge);
@@ -101,7 +101,7 @@ const strutFlat = (film, canvas) => {
     draw(k, a, 1, ink);
     if (film.planar && film.land) {
       const { x, height: h } = film.land, top = x.map((v, i) => spot([v, 0, h[i]]));
-      fill([...top, [top[top.length - 1][0], height], [top[0][0], height]], film.color("--ground") || paper);
+      fill([...top, [top[top.length - 1][0], height], [top[0][0], height]], film.color("--ground") || film.color("--line"));
       line(top, soft, 1.5);
     }
     if (film.shown("prints")) for (const [time, ...p] of film.prints) if (time <= now + 1e-6) {

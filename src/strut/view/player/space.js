@@ -6,10 +6,10 @@ const strutSpace = (film, canvas, redraw) => {
   const scene = new T.Scene();
   const lens = new T.PerspectiveCamera(30, 1, 0.01 * size, 400 * size);
   lens.up.set(0, 0, 1);
-  const sun = new T.DirectionalLight(0xffffff, 1.9), reach = 2.5 * Math.max(size, ...film.window);
+  const sun = new T.DirectionalLight(0xffffff, 2.2), reach = 2.5 * Math.max(size, ...film.window);
   sun.castShadow = true; sun.shadow.mapSize.set(2048, 2048); sun.shadow.bias = -0.0005; sun.shadow.normalBias = 0.01 * size;
   Object.assign(sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 6 * reach });
-  scene.add(new T.HemisphereLight(0xffffff, 0xb8b2a8, 1.6), sun, sun.target);
+  scene.add(new T.HemisphereLight(0xffffff, 0xb8b2a8, 2.3), sun, sun.target);
 
   /* ---- ground ---- */
   if (film.land) {
@@ -27,8 +27,8 @@ const strutSpace = (film, canvas, redraw) => {
     flat.computeVertexNormals();
     const tile = document.createElement("canvas"), pen = tile.getContext("2d");
     tile.width = tile.height = 256;
-    pen.fillStyle = "#dfe3e8"; pen.fillRect(0, 0, 256, 256);
-    pen.fillStyle = "#cfd5dc"; pen.fillRect(0, 0, 128, 128); pen.fillRect(128, 128, 128, 128);
+    pen.fillStyle = "#dde2e8"; pen.fillRect(0, 0, 256, 256);
+    pen.fillStyle = "#c2cad3"; pen.fillRect(0, 0, 128, 128); pen.fillRect(128, 128, 128, 128);
     const paint = new T.CanvasTexture(tile);
     paint.wrapS = paint.wrapT = T.RepeatWrapping; paint.colorSpace = T.SRGBColorSpace; paint.anisotropy = 8;
     const cloth = new T.MeshLambertMaterial({ map: paint, side: T.DoubleSide });
@@ -96,6 +96,7 @@ const strutSpace = (film, canvas, redraw) => {
       arc: () => whole(band(Object.fromEntries(Object.entries(piece.values).map(([n, c]) => [n, c.row(0)]))), () => [1, 1, 1]),
       mesh: () => whole(meshes[piece.mesh], v => film.meshes[piece.mesh].standIn ? [1, 1, 1] : v.scale),
     }[piece.kind]();
+    if (film.planar && piece.side) group.position.y = piece.side * 0.03 * size;  /* side by side, not one within the other */
     scene.add(group);
     return { group, set: (k, a) => move(Object.fromEntries(Object.entries(piece.values).map(([n, c]) => [n, c.at(k, a)]))) };
   };
@@ -103,10 +104,10 @@ const strutSpace = (film, canvas, redraw) => {
   let ghosts = null;
 
   /* ---- forces, path and prints ---- */
-  const green = new T.MeshStandardMaterial({ color: "#009E73", roughness: 0.6 });
+  const green = new T.MeshBasicMaterial({ color: "#009E73", depthTest: false, transparent: true });  /* seen through the leg */
   const arrows = film.pushes.map(() => {
     const group = new T.Group(), shaft = new T.Mesh(pipe, green), head = new T.Mesh(new T.ConeGeometry(1, 1, 24), green), r = 0.012 * size;
-    group.add(shaft, head); scene.add(group);
+    shaft.renderOrder = head.renderOrder = 8; group.add(shaft, head); scene.add(group);
     return (p, force) => {
       const d = vector(force).multiplyScalar(film.newton), length = d.length(), tip = Math.min(0.09 * size, length / 2);
       group.visible = length > 0.01 * size && film.shown("forces");
@@ -150,7 +151,7 @@ const strutSpace = (film, canvas, redraw) => {
   const look = name => {
     const target = vector(film.centre.at(...film.between(now))), wide = film.window, aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
     const across = name === "front" ? wide[1] : Math.max(wide[0], name === "side" ? 0 : wide[1]), half = Math.tan(lens.fov * Math.PI / 360);
-    const away = Math.max((name === "above" ? wide[1] : wide[2]) / 2 / half, across / 2 / half / aspect) * 1.12 + size / 2;
+    const away = Math.max((name === "above" ? wide[1] : wide[2]) / 2 / half, across / 2 / half / aspect) + size / 2;
     const from = { side: [0, -1, 0.06], front: [1, 0, 0.06], above: [0, -0.001, 1], corner: [0.62, -0.95, 0.34] }[name];
     busy = true;
     controls.target.copy(target);
@@ -178,7 +179,7 @@ const strutSpace = (film, canvas, redraw) => {
     before = middle;
     sun.target.position.copy(middle); sun.position.copy(middle).add(new T.Vector3(-0.9, -1.3, 2.6).multiplyScalar(reach));
     scene.background = new T.Color(film.color("--sky"));
-    scene.fog = new T.Fog(scene.background, 8 * Math.max(size, ...film.window), 30 * Math.max(size, ...film.window));
+    scene.fog = new T.Fog(scene.background, 4 * Math.max(size, ...film.window), 10 * Math.max(size, ...film.window));
     if (scene.userData.ground) scene.userData.ground.color.set(film.color("--earth"));
     pieces.forEach(p => p.set(k, a));
     if (film.shown("ghosts", false)) {
