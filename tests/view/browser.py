@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import time
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist "
-    "--hide-scrollbars --disable-background-networking --no-first-run --no-default-browser-check --disable-extensions "
-    "--remote-debugging-pipe"
-).split()
+FLAGS = [
+    *("--headless=new", "--no-sandbox", "--disable-gpu-sandbox", "--remote-debugging-pipe", "--hide-scrollbars"),
+    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),  # WebGL without a graphics card
+    *("--disable-background-networking", "--no-first-run", "--no-default-browser-check", "--disable-extensions"),
+]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 

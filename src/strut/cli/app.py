@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,9 +16,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
+from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import find_mechanism, find_model, parse_times, with_parameters, with_settings
 from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
-from strut.errors import ModelError, StrutError
+from strut.errors import MissingExtraError, ModelError, StrutError
 from strut.export.functions import LANGUAGES
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
@@ -89,6 +91,13 @@ def progress_bar(begin: float, end: float) -> Any:
             bar.stop()
 
 
+PICTURES: dict[str, Callable[..., Path]] = {".html": strut.view.page, ".gif": strut.view.animation, ".mp4": strut.view.animation}
+
+
+def _grid(path: Path, grid: Any) -> Any:
+    return grid if path.suffix == ".csv" else None
+
+
 @app.command()
 def run(
     model: Model,
@@ -111,7 +120,7 @@ def run(
             "-o",
             "--output",
             metavar="FILE",
-            help="Save: .h5 (everything), .csv (a table), .html (a page with plots). May be given more than once.",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots), .gif or .mp4 (a film). May be given more than once.",
         ),
     ] = [],
     method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
@@ -141,11 +150,14 @@ def run(
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]
-    for path in output:
-        saved = (
-            strut.view.page(result, path) if path.suffix == ".html" else result.save(path, times.grid if path.suffix == ".csv" else None)
-        )
-        notes.print(f"wrote {escape(str(saved))}", soft_wrap=True)
+    missing: list[StrutError] = []
+    for path in sorted(output, key=lambda path: path.suffix in PICTURES):  # numbers first: a picture may lack what draws it
+        try:
+            saved = PICTURES[path.suffix](result, path) if path.suffix in PICTURES else result.save(path, _grid(path, times.grid))
+        except MissingExtraError as error:
+            missing.append(error)
+        else:
+            notes.print(f"wrote {escape(str(saved))}", soft_wrap=True)
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
@@ -155,6 +167,8 @@ def run(
             print("\t".join(f"{v:.12g}" for v in row))
     else:
         run_text(result)
+    if missing:
+        raise missing[0]
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
@@ -236,6 +250,42 @@ def export(
         out.print(f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True)
     if not (matlab or dynamics):
         out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
+
+
+@app.command()
+def view(
+    file: Annotated[Path, typer.Argument(help="A run saved as .h5; or a page or picture, which is opened as it is.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Where to write: .html, .gif, .mp4 or name%d.png. Beside the file unless given."
+        ),
+    ] = None,
+    film: Annotated[bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at a saved run: a page with its motion, plots and numbers, in the browser. Nothing is sent anywhere.
+
+    [bold]Examples[/bold]
+
+      strut run compass -t 10 -o walk.h5 && strut view walk.h5
+
+      strut view walk.h5 --film
+
+      strut view walk.h5 -o walk.mp4 --no-open
+    """
+    made, remark = page_of(file, output, film)
+    shown = made[0] if isinstance(made, list) else made
+    opened = not no_open and open_in_browser(shown)
+    if json:
+        as_json({"file": str(shown), "opened": opened, "remark": remark})
+        return
+    if remark:
+        notes.print(f"[yellow]warning:[/yellow] {escape(remark)}", soft_wrap=True)
+    out.print(escape(str(shown.resolve())), soft_wrap=True)
+    if not opened and not no_open:
+        notes.print("no display or browser was found here: open this file where there is one")
 
 
 @app.command()

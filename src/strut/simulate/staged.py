@@ -138,9 +138,7 @@ def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> Stage
     found = [_prints(t, place, on, made.size) for place, on in feet]
     prints = np.concatenate(found) if found else made.prints
     land = None if scene.floor is None else _land(run, run.system, scene.floor, made)
-    return Stage(
-        t, pieces, pushes, land, scene.planar, made.cuts, com if known else None, prints[np.argsort(prints[:, 0], kind="stable")]
-    )
+    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, com if known else None, prints[np.argsort(prints[:, 0], kind="stable")])
 
 
 def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.ndarray]:

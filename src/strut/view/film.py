@@ -49,7 +49,9 @@ def encoded(stage: Stage) -> dict[str, Any]:
         "window": np.round(window, 6).tolist(),
         "still": still,
         "tick": tick(float(window.max())),
-        "meshes": [{"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)} for m in meshes.values()],
+        "meshes": [
+            {"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)} for m in meshes.values()
+        ],
         "notes": [m.note for m in meshes.values() if m.note],
     }
 
@@ -91,7 +93,9 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
     shown = "".join(
-        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n' for key, label, there, on in boxes if there
+        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
+        for key, label, there, on in boxes
+        if there
     )
     return f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
 <div class="controls"><button id="play" type="button">Play</button>

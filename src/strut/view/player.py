@@ -35,7 +35,8 @@ canvas { flex: 1; min-height: 0; width: 100%; display: block; background: var(--
 .controls + .controls { padding-top: 0; font-size: .92rem; }
 .controls button { font: inherit; min-width: 5rem; padding: .35rem .9rem; border: 0; border-radius: 6px; background: var(--accent);
   color: var(--paper); cursor: pointer; }
-.controls select { font: inherit; padding: .25rem; background: var(--tint); color: var(--ink); border: 1px solid var(--line); border-radius: 6px; }
+.controls select { font: inherit; padding: .25rem; background: var(--tint); color: var(--ink); border: 1px solid var(--line);
+  border-radius: 6px; }
 .controls #frame { flex: 1 1 12rem; min-width: 0; accent-color: var(--accent); }
 .controls output { min-width: 4.2rem; text-align: right; font-variant-numeric: tabular-nums; }
 .controls label { display: inline-flex; gap: .35rem; align-items: center; white-space: nowrap; }
@@ -51,8 +52,8 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
     name = html.escape(title or trajectory.system_name)
     first = "side" if stage.planar else "corner"
     views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
-    more = f"""<label class="space">camera <select id="camera"><option value="follow">follows</option><option value="stay">stays</option></select>
-</label><label class="space">from <select id="view">{views}</select></label>
+    more = f"""<label class="space">camera <select id="camera"><option value="follow">follows</option>
+<option value="stay">stays</option></select></label><label class="space">from <select id="view">{views}</select></label>
 """
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
     data = inlined("film", film)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +44,9 @@ def _followed(stage: Stage) -> Stage:
         return stage
     swapped = np.zeros(len(stage.t), dtype=bool)
     for k in stage.cuts:
-        apart = [[_middle(stage.pieces[i], k) - _middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs]
+        apart = [
+            [_middle(stage.pieces[i], k) - _middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
+        ]
         kept, crossed = (sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2))
         if crossed < kept:
             swapped[k:] ^= True
@@ -76,7 +79,7 @@ def needed(trajectory: Trajectory, rate: float = RATE) -> Stage:
     if trajectory.model is None and points:
         raise StrutError(f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, system=...)")
     raise StrutError(
-        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs called NAME_x and NAME_z for its points"
+        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs NAME_x and NAME_z for its points"
     )
 
 
@@ -95,7 +98,7 @@ def _points(trajectory: Trajectory, rate: float) -> Stage | None:
     size = float(np.ptp(stack, axis=0).max()) or 0.2 * float(np.ptp(stack, axis=(0, 1)).max()) or 1.0
     thin, thick = (np.full((len(t), 1), factor * size) for factor in (0.012, 0.03))
     ends = list(places.items())
-    rods = [Piece(f"{a}-{b}", "capsule", {"start": p, "end": q, "radius": thin}) for (a, p), (b, q) in zip(ends, ends[1:], strict=False)]
+    rods = [Piece(f"{a}-{b}", "capsule", {"start": p, "end": q, "radius": thin}) for (a, p), (b, q) in pairwise(ends)]
     balls = [Piece(name, "sphere", {"at": place, "radius": thick}) for name, place in ends]
     cuts = np.unique(np.searchsorted(t, trajectory.events.t, side="left"))
     return Stage(t, (*rods, *balls), cuts=cuts[(cuts > 0) & (cuts < len(t))])

@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import StorageError, ValueRangeError
 from strut.files import written
 from strut.simulate.staged import Piece, Stage
-from strut.view.flat import INK, Eye, Figure, Look, eye, frame, ground_line, hull, outlines
+from strut.view.flat import Eye, Figure, Look, eye, frame, ground_line, hull, outlines
 from strut.view.staged import camera, colour, needed
 
 if TYPE_CHECKING:
@@ -123,13 +123,14 @@ def _written(path: str | Path, figures: list[Figure], box: tuple[np.ndarray, np.
     kind = place.suffix.lower()
     if kind == ".svg":
         whole = text(figures, box, width, title)
-        return written(place, lambda scratch: scratch.write_text(whole, encoding="utf-8") and None)
+
+        def write(scratch: Path) -> None:
+            scratch.write_text(whole, encoding="utf-8")
+
+        return written(place, write)
     if kind == ".png":
         from strut.view import raster
 
         image = raster.picture(figures, box, width)
         return written(place, lambda scratch: image.save(scratch, format="PNG"))
     raise StorageError(f"cannot tell what to draw from '{place.name}': use .svg or .png")
-
-
-__all__ = ["INK", "last_step", "stick_figure", "still", "text", "window"]

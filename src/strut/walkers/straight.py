@@ -76,7 +76,11 @@ def round_foot(**values: float) -> System:
     m.frame("stance_arc", stance)
     m.frame("swing_arc", swing, (0, 0, -centre))
     m.shape(stance, shapes.capsule((0, 0, -0.9 * radius), (0, 0, centre), 0.04), shapes.arc(radius, begin=-0.6, finish=0.6))
-    m.shape(swing, shapes.capsule((0, 0, 0), (0, 0, -centre - 0.9 * radius), 0.04), shapes.arc(radius, at=(0, 0, -centre), begin=-0.6, finish=0.6))
+    m.shape(
+        swing,
+        shapes.capsule((0, 0, 0), (0, 0, -centre - 0.9 * radius), 0.04),
+        shapes.arc(radius, at=(0, 0, -centre), begin=-0.6, finish=0.6),
+    )
     m.shape(hip, shapes.sphere(0.08))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
     legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()])
