@@ -32,6 +32,8 @@ ACROSS = 81
 """Points of uneven ground along y."""
 ALONG = 401
 """Points along x, before those that straight lines make needless are left out."""
+RIM = 0.88
+"""Arcs are drawn as rims from so much of their radius to all of it."""
 RISER = 4.0
 """Between neighbouring points a slope steeper than this is looked at closely, for it may be a step."""
 
@@ -174,15 +176,17 @@ def _reach(piece: Piece) -> list[np.ndarray]:
     if piece.kind == "mesh":
         return [v["at"]]
     if piece.kind in ("box", "ellipsoid"):
-        half = v["size"] / 2 if piece.kind == "box" else v["radii"]
         R = v["rotation"].reshape(-1, 3, 3).transpose(0, 2, 1)
-        around = np.abs(R * half[:, None, :]).sum(axis=2)
+        if piece.kind == "box":
+            around = np.abs(R * v["size"][:, None, :] / 2).sum(axis=2)
+        else:
+            around = np.linalg.norm(R * v["radii"][:, None, :], axis=2)
         return [v["at"] - around, v["at"] + around]
     if piece.kind == "arc":
         R = v["rotation"].reshape(-1, 3, 3).transpose(0, 2, 1)
-        angles = [v["begin"][:, 0] * (1 - a) + v["finish"][:, 0] * a for a in np.linspace(0, 1, 9)]
+        angles = [v["begin"][:, 0] * (1 - a) + v["finish"][:, 0] * a for a in np.linspace(0, 1, 25)]
         rays = [np.column_stack([np.sin(a), np.zeros(len(a)), -np.cos(a)]) * v["radius"] for a in angles]
-        return [v["at"] + np.einsum("kij,kj->ki", R, ray) for ray in rays]
+        return [v["at"] + inwards * np.einsum("kij,kj->ki", R, ray) for ray in rays for inwards in (1.0, RIM)]
     return [v["at"] - v["radius"], v["at"] + v["radius"]]
 
 

@@ -11,7 +11,7 @@ from math import cos, sin
 
 import numpy as np
 
-from strut.simulate.staged import Piece, Stage
+from strut.simulate.staged import RIM, Piece, Stage
 from strut.view import meshes
 from strut.view.staged import colour, newtons
 
@@ -128,7 +128,7 @@ def outlines(piece: Piece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, floa
     elif piece.kind == "arc":
         angles = np.linspace(float(v["begin"][0]), float(v["finish"][0]), 25)
         rim = np.column_stack([np.sin(angles), np.zeros(25), -np.cos(angles)]) @ v["rotation"].reshape(3, 3)
-        yield seen(v["at"] + v["radius"] * np.vstack([rim, 0.88 * rim[::-1]])), 1.0
+        yield seen(v["at"] + v["radius"] * np.vstack([rim, RIM * rim[::-1]])), 1.0
     else:
         R = v["rotation"].reshape(3, 3)  # column by column: rows of this are the axes in the world
         if piece.kind == "box":

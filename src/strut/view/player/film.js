@@ -52,7 +52,7 @@ const strutFilm = (name, makeDrawer) => {
   };
   const toggle = () => {
     playing = !playing; before = 0;
-    if (playing && now >= t[last]) now = t[0];
+    if (playing && now >= t[last]) { now = t[0]; draw(); }
     tell(); requestAnimationFrame(tick);
   };
   const go = k => { playing = false; tell(); now = t[Math.min(last, Math.max(0, k))]; draw(); };

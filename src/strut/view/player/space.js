@@ -52,7 +52,7 @@ const strutSpace = (film, canvas, redraw) => {
   const band = v => {  /* a rolling foot: part of a ring in the x-z plane, some way along y */
     const r = v.radius[0], wide = v.width[0] || 0.08 * size, from = v.begin[0] - Math.PI / 2, to = v.finish[0] - Math.PI / 2;
     const shape = new T.Shape();
-    shape.absarc(0, 0, r, from, to, false); shape.absarc(0, 0, 0.9 * r, to, from, true); shape.closePath();
+    shape.absarc(0, 0, r, from, to, false); shape.absarc(0, 0, 0.88 * r, to, from, true); shape.closePath();
     return new T.ExtrudeGeometry(shape, { depth: wide, bevelEnabled: false, curveSegments: 32 }).translate(0, 0, -wide / 2).rotateX(Math.PI / 2);
   };
   const upright = new T.Vector3(0, 1, 0), along = new T.Vector3(), turn = new T.Matrix4();
