@@ -14,7 +14,15 @@ from typing import Any
 from strut.system.build import cache_directory, compiler
 from strut.version import VERSION
 
-OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "mujoco": "bench"}
+OPTIONAL = {
+    "scipy": "stiff",
+    "pandas": "data",
+    "plotly": "view",
+    "pillow": "view",
+    "trimesh": "view",
+    "imageio-ffmpeg": "film",
+    "mujoco": "bench",
+}
 
 
 def _says(*command: str) -> str:
