@@ -143,6 +143,19 @@ def test_a_guess_for_bodies_without_shapes():
     assert m.values(default_shapes(m)["shank"][0].end).reshape(-1).tolist() == [0, 0, -0.4]  # twice to its centre of mass
 
 
+def test_a_mass_without_extent_is_a_ball():
+    m = Mechanism("bob")
+    m.joint("thread", m.world, m.body("thread"), joints.revolute())
+    bob = m.body("bob", 2.0)
+    m.joint("knot", m.bodies["thread"], bob, joints.fixed(), at=(0, 0, -1.5))
+    m.joint("hook", bob, m.body("hook"), joints.fixed())
+    found = default_shapes(m)
+    assert set(found) == {"thread", "bob"}  # a hook without mass is nothing to see
+    (ball,) = found["bob"]
+    assert float(ball.radius) == pytest.approx(shapes.BALL * shapes.SLENDER * 1.5)
+    assert float(found["thread"][0].radius) == pytest.approx(shapes.SLENDER * 1.5)
+
+
 def test_coman_has_a_look():
     m = coman_mechanism()
     found = default_shapes(m)

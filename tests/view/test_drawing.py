@@ -173,6 +173,29 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     assert "A box stands for a mesh" in Elements(player.document(every_shape(bad))).text
 
 
+def test_meshes_of_a_robot_are_found_beside_it(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    robot = tmp_path / "robots" / "arm" / "urdf" / "arm.urdf"
+    for place in (robot.parent, robot.parents[1] / "meshes"):
+        place.mkdir(parents=True)
+        trimesh.creation.box((0.1, 0.2, 0.3)).export(place / "link.stl")
+    link = '<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename="{1}"/></geometry></visual></link>'
+    names = ["link.stl", "package://arm/meshes/link.stl", "package://other/link.stl", "http://x/link.stl"]
+    joints = [
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><origin xyz="1 0 0"/></joint>' for k in range(3)
+    ]
+    robot.write_text(f'<robot name="arm">{"".join(link.format(f"l{k}", n) for k, n in enumerate(names))}{"".join(joints)}</robot>')
+    m = strut.mechanism.urdf.load(robot, base="fixed")
+    paths = [m.shapes[f"l{k}"][0].path for k in range(4)]
+    assert paths == [str(robot.parent / "link.stl"), str(robot.parents[1] / "meshes" / "link.stl"), *names[2:]]
+    picture = view.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
+    assert [mesh["standIn"] for mesh in picture["meshes"]] == [False, False, True, True]
+    assert len(picture["notes"]) == 2
+    stage = staged.staged(strut.simulate(strut.mechanism.system(m), t=0.0))
+    outline = np.vstack([points for points, _ in flat.outlines(stage.pieces[0], 0, flat.Eye(np.eye(3)[0], np.eye(3)[2]))])
+    np.testing.assert_allclose(np.ptp(outline, axis=0), (0.1, 0.3), atol=1e-6)
+
+
 # ---- pixels ----
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import casadi as ca
@@ -183,6 +184,23 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
         return float(found[0, 0]) if found.size == 1 else found.reshape(-1) if found.shape[1] == 1 else found
 
     return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
+
+
+def locate_meshes(mechanism: Mechanism, file: str | Path) -> Mechanism:
+    """Paths of meshes as the file of a model names them, made whole where there is such a mesh: relative ones count from the file's
+    directory, package://NAME/... from whichever directory above it holds NAME. Others are left as they are."""
+    here = Path(file).resolve().parent
+
+    def found(path: str) -> str:
+        scheme, mark, rest = path.partition("://")
+        if mark and scheme != "package":
+            return path
+        places = [here / path] if not mark else [above / rest for above in (here, *here.parents)]
+        return next((str(place) for place in places if place.is_file()), path)
+
+    for name, shapes in mechanism.shapes.items():
+        mechanism.shapes[name] = [replace(s, path=found(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
+    return mechanism
 
 
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:

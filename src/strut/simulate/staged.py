@@ -229,11 +229,12 @@ def _land(run: Trajectory, system: System, floor: Floor, made: Stage) -> Land:
         fixed = [np.repeat(np.reshape(v, (-1, 1)), len(x), axis=1) for v in values]
         return np.array(f.map(len(x))(x[None, :], y[None, :], *fixed)).reshape(-1)
 
-    low, high = made.extents
-    low, high = low.min(axis=0) - AHEAD * made.size, high.max(axis=0) + AHEAD * made.size
+    low, high = made.extents[0].min(axis=0), made.extents[1].max(axis=0)
+    size = max(made.size, float(high[2] - low[2]))
+    low, high = low - AHEAD * size, high + AHEAD * size
     x = np.linspace(low[0], high[0], ALONG)
     if ca.depends_on(floor.height, floor.y):
-        low, high = low + (AHEAD - UNEVEN) * made.size, high - (AHEAD - UNEVEN) * made.size
+        low, high = low + (AHEAD - UNEVEN) * size, high - (AHEAD - UNEVEN) * size
         x, y = np.linspace(low[0], high[0], ALONG), np.linspace(low[1], high[1], ACROSS)
         return Land(x, y, np.array([height(x, np.full(len(x), v)) for v in y]))
     x = _with_edges(x, lambda v: height(v, np.zeros(len(v))))

@@ -80,7 +80,7 @@ def inlined(name: str, data: Any) -> str:
 
 def script(name: str) -> str:
     """The text of a script of the player."""
-    return (resources.files("strut.view") / "player" / name).read_text(encoding="utf-8")
+    return (resources.files("strut.view") / "scripts" / name).read_text(encoding="utf-8")
 
 
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)

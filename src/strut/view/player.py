@@ -37,7 +37,7 @@ canvas { flex: 1; min-height: 0; width: 100%; display: block; background: var(--
   color: var(--paper); cursor: pointer; }
 .controls select { font: inherit; padding: .25rem; background: var(--tint); color: var(--ink); border: 1px solid var(--line);
   border-radius: 6px; }
-.controls #frame { flex: 1 1 12rem; min-width: 0; accent-color: var(--accent); }
+.controls #frame { flex: 1 1 6rem; min-width: 0; accent-color: var(--accent); }
 .controls output { min-width: 4.2rem; text-align: right; font-variant-numeric: tabular-nums; }
 .controls label { display: inline-flex; gap: .35rem; align-items: center; white-space: nowrap; }
 """
@@ -69,8 +69,8 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
 <style>{STYLE}</style>
 </head>
 <body>
-<header><h1>{name}</h1><p class="note">{stage.t[0]:g} to {stage.t[-1]:.6g} s. Space plays, arrow keys step;
-<span class="space">drag turns, the wheel comes closer, the right button shifts.</span></p>{notes}</header>
+<header><h1>{name}</h1><p class="note">{stage.t[0]:g} to {stage.t[-1]:.6g} s. Space plays, arrow keys step<span class="space">;
+drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
 {film_controls(film, more)}{data}
 <script>{script("three.js")}</script>
 <script>{script("film.js")}{script("flat.js")}{script("space.js")}{script("start.js")}</script>

@@ -10,14 +10,13 @@ const strutFlat = (film, canvas) => {
   const times = (R, v) => [0, 1, 2].map(i => R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2]);
   const add = (a, b) => a.map((v, i) => v + b[i]);
   const corners = [-1, 1].flatMap(x => [-1, 1].flatMap(y => [-1, 1].map(z => [x, y, z])));
-  const around = [...Array(12).keys()].flatMap(i => [...Array(7).keys()].map(j => {
-    const a = i * Math.PI / 6, b = j * Math.PI / 6;
+  const around = [...Array(24).keys()].flatMap(i => [...Array(13).keys()].map(j => {
+    const a = i * Math.PI / 12, b = j * Math.PI / 12;
     return [Math.sin(b) * Math.cos(a), Math.sin(b) * Math.sin(a), Math.cos(b)];
   }));
-  const boxes = film.meshes.map(m => {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-    for (let k = 0; k < m.vertices.count; k++) m.vertices.row(k).forEach((v, i) => { low[i] = Math.min(low[i], v); high[i] = Math.max(high[i], v); });
-    return corners.map(q => q.map((v, i) => v < 0 ? low[i] : high[i]));
+  const some = film.meshes.map(m => {  /* of a mesh, enough corners for its outline */
+    const step = Math.max(1, Math.floor(m.vertices.count / 400));
+    return [...Array(Math.ceil(m.vertices.count / step)).keys()].map(k => Array.from(m.vertices.row(k * step)));
   });
   const hull = points => {
     const sorted = points.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1]), half = list => {
@@ -69,7 +68,7 @@ const strutFlat = (film, canvas) => {
       else if (piece.kind === "ellipsoid") points(around.map(q => q.map((x, i) => x * v.radii[i])));
       else if (piece.kind === "mesh") {
         const size = film.meshes[piece.mesh].standIn ? v.scale.map(Math.sign) : v.scale;
-        points(boxes[piece.mesh].map(q => q.map((x, i) => x * size[i])));
+        points(some[piece.mesh].map(q => q.map((x, i) => x * size[i])));
       } else if (piece.kind === "arc") {
         const r = v.radius[0], from = v.begin[0], to = v.finish[0];
         const rim = [...Array(25).keys()].map(i => { const b = from + (to - from) * i / 24; return [Math.sin(b), 0, -Math.cos(b)]; });
