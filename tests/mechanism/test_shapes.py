@@ -164,7 +164,11 @@ def test_coman_has_a_look():
     numbers = shapes.in_numbers(m)
     assert {"waist", "torso", "r_shank", "l_foot", "l_elbow_link"} <= set(numbers)
     np.testing.assert_allclose(numbers["r_shank"][0].end, (0, 0, -0.201))
-    assert len(ElementTree.fromstring(urdf.dump(m)).findall("link/visual")) == 3 * sum(len(v) for v in numbers.values())
+    _, plate = numbers["l_foot"]  # five frames under it, in one box
+    np.testing.assert_allclose(plate.at[:2], (0.035, 0), atol=1e-12)
+    np.testing.assert_allclose(plate.at[2] - plate.size[2] / 2, -0.0793, atol=1e-12)
+    told = sum(3 if isinstance(shape, shapes.Capsule) else 1 for looks in numbers.values() for shape in looks)
+    assert len(ElementTree.fromstring(urdf.dump(m)).findall("link/visual")) == told
 
 
 def test_people_have_a_look():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Colour = tuple[float, float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
 SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
+CROWD = 4  # frames of one body that are drawn as a plate
 BALL = 2.0  # radius of a default ball, of that
 LEAST = 1e-9  # [m]; closer points are one
 
@@ -205,18 +206,23 @@ def locate_meshes(mechanism: Mechanism, file: str | Path) -> Mechanism:
 
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
-    the parameters. A body that carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is
-    added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
+    the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a
+    mass without extent is a ball. Nothing is added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
     found: dict[str, list[Shape]] = {}
     thick = SLENDER * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
             continue
         ends = [c.X_PJ.p for c in mechanism.connections.values() if c.parent is body]
-        ends += [f.X_BF.p for f in mechanism.frames.values() if f.body is body]
-        ends = _distinct(mechanism, ends) or _distinct(mechanism, [2 * body.com])
+        frames = _distinct(mechanism, [f.X_BF.p for f in mechanism.frames.values() if f.body is body])
+        plate = []
+        if len(frames) >= CROWD:
+            every = ca.horzcat(*frames)
+            low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
+            plate, frames = [box(high - low + thick, (low + high) / 2 + ca.vertcat(0, 0, thick / 2))], [(low + high) / 2]
+        ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
         if ends:
-            found[body.name] = [capsule(ORIGIN, end, thick) for end in ends]
+            found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
         elif mechanism.values(body.mass).item() > 0:
             found[body.name] = [sphere(BALL * thick or 0.1)]
     return found

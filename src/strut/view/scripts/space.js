@@ -151,7 +151,7 @@ const strutSpace = (film, canvas, redraw) => {
   const look = name => {
     const target = vector(film.centre.at(...film.between(now))), wide = film.window, aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
     const across = name === "front" ? wide[1] : Math.max(wide[0], name === "side" ? 0 : wide[1]), half = Math.tan(lens.fov * Math.PI / 360);
-    const away = Math.max((name === "above" ? wide[1] : wide[2]) / 2 / half, across / 2 / half / aspect) + size / 2;
+    const away = Math.max((name === "above" ? wide[1] : wide[2]) / 2 / half, across / 2 / half / aspect) + size / 4;
     const from = { side: [0, -1, 0.06], front: [1, 0, 0.06], above: [0, -0.001, 1], corner: [0.62, -0.95, 0.34] }[name];
     busy = true;
     controls.target.copy(target);
