@@ -102,8 +102,9 @@ class Browser:
         end = time.monotonic() + limit
         while not done():
             ready, _, _ = select.select([self.at], [], [], max(0.0, end - time.monotonic()))
-            assert ready, "the browser does not answer"
-            self.buffer += os.read(self.at, 1 << 20)
+            read = os.read(self.at, 1 << 20) if ready else b""
+            assert read, "the browser does not answer"
+            self.buffer += read
             *messages, self.buffer = self.buffer.split(b"\0")
             for message in messages:
                 self._heard(json.loads(message))

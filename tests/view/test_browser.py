@@ -14,9 +14,19 @@ images = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.skipif(browser.found() is None, reason="no Chromium or Chrome was found here; STRUT_BROWSER may name one")
 
 
+def started(profile, **options):
+    try:
+        return browser.Browser(profile, **options)
+    except (AssertionError, OSError) as error:
+        pytest.skip(f"the browser found here does not start: {error}")
+
+
 @pytest.fixture(scope="module")
 def window(tmp_path_factory):
-    made = browser.Browser(tmp_path_factory.mktemp("profile"))
+    made = started(tmp_path_factory.mktemp("profile"))
+    if not made.run("!!document.createElement('canvas').getContext('webgl2')"):
+        made.close()
+        pytest.skip("the browser found here has no WebGL, not even in software")
     yield made
     made.close()
 
@@ -127,7 +137,7 @@ def test_page_moves_too(window, walk, tmp_path):
 
 
 def test_without_webgl_it_is_flat(walk, tmp_path):
-    window = browser.Browser(tmp_path / "profile", webgl=False)
+    window = started(tmp_path / "profile", webgl=False)
     try:
         window.open(walk.animate(tmp_path / "walk.html", autoplay=False))
         assert window.run("document.body.dataset.drawn") == "flat"

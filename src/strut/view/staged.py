@@ -23,7 +23,7 @@ RATE = 60.0
 """Frames per second of a film in the browser."""
 NEAR = 3.0
 """A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is followed."""
-BODY = "#6B7480"
+BODY = "#7F8A96"
 SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 """By side; what has none is drawn in `BODY`."""
 
