@@ -1,6 +1,7 @@
 """The rimless wheel walks down a slope: how fast, and where does its energy go?
 
-Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page to look at.
+Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page to look at, and demo/compass.html, where
+a machine with legs walks down the same kind of slope.
 """
 
 from __future__ import annotations
@@ -47,8 +48,12 @@ def main(directory: str | Path = "demo") -> Path:
         title="A rimless wheel walks down a slope",
         remarks=f"Its rate after impact tends to {steady:.6f} rad/s, where a step gains on the slope what the impact takes away.",
     )
+    film = strut.simulate(strut.walkers.compass(), t=10).animate(
+        Path(directory) / "compass.html", title="A compass gait walks down a slope"
+    )
     print()
     print(f"  A page to look at: {page.resolve()}")
+    print(f"  A walk to look at: {film.resolve()}")
     return page
 
 

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("pandas")
 pytest.importorskip("plotly")
 pytest.importorskip("matplotlib")
+pytest.importorskip("PIL")
 ROOT = Path(__file__).parents[2]
 GUIDE, README = ROOT / "docs" / "guide.md", ROOT / "README.md"
 
@@ -32,7 +33,7 @@ def test_the_readme_runs(tmp_path, monkeypatch):
     assert names["walk"].status == names["swing"].status == "done"
     assert names["walk"].ledger.residual < 1e-8
     assert len(names["many"]) == 500
-    assert {path.name for path in tmp_path.iterdir()} == {"walk.h5", "firmware"}
+    assert {path.name for path in tmp_path.iterdir()} == {"walk.h5", "walk.html", "firmware"}
 
 
 def test_the_guide_runs(tmp_path, monkeypatch):
@@ -43,4 +44,5 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("run.h5", "run.csv", "run.html", "firmware"),
         *("walk.svg", "phase.pdf", "walk.html", "walk", "report.html"),
+        *("walk.gif", "step.svg"),
     }

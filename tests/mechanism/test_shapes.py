@@ -143,6 +143,19 @@ def test_a_guess_for_bodies_without_shapes():
     assert m.values(default_shapes(m)["shank"][0].end).reshape(-1).tolist() == [0, 0, -0.4]  # twice to its centre of mass
 
 
+def test_a_mass_without_extent_is_a_ball():
+    m = Mechanism("bob")
+    m.joint("thread", m.world, m.body("thread"), joints.revolute())
+    bob = m.body("bob", 2.0)
+    m.joint("knot", m.bodies["thread"], bob, joints.fixed(), at=(0, 0, -1.5))
+    m.joint("hook", bob, m.body("hook"), joints.fixed())
+    found = default_shapes(m)
+    assert set(found) == {"thread", "bob"}  # a hook without mass is nothing to see
+    (ball,) = found["bob"]
+    assert float(ball.radius) == pytest.approx(shapes.BALL * shapes.SLENDER * 1.5)
+    assert float(found["thread"][0].radius) == pytest.approx(shapes.SLENDER * 1.5)
+
+
 def test_coman_has_a_look():
     m = coman_mechanism()
     found = default_shapes(m)
@@ -151,7 +164,11 @@ def test_coman_has_a_look():
     numbers = shapes.in_numbers(m)
     assert {"waist", "torso", "r_shank", "l_foot", "l_elbow_link"} <= set(numbers)
     np.testing.assert_allclose(numbers["r_shank"][0].end, (0, 0, -0.201))
-    assert len(ElementTree.fromstring(urdf.dump(m)).findall("link/visual")) == 3 * sum(len(v) for v in numbers.values())
+    _, plate = numbers["l_foot"]  # five frames under it, in one box
+    np.testing.assert_allclose(plate.at[:2], (0.035, 0), atol=1e-12)
+    np.testing.assert_allclose(plate.at[2] - plate.size[2] / 2, -0.0793, atol=1e-12)
+    told = sum(3 if isinstance(shape, shapes.Capsule) else 1 for looks in numbers.values() for shape in looks)
+    assert len(ElementTree.fromstring(urdf.dump(m)).findall("link/visual")) == told
 
 
 def test_people_have_a_look():

@@ -33,4 +33,7 @@ def test_demo_finds_the_closed_form(demo, tmp_path, capsys):
     assert float(re.search(r"residual +(\S+)", said)[1]) < 1e-8
     assert path == tmp_path / "new" / "demo" / "index.html"
     assert str(path) in said
+    film = path.with_name("compass.html")
+    assert str(film) in said
+    assert "<h1>A compass gait walks down a slope</h1>" in film.read_text(encoding="utf-8")
     assert "<h1>A rimless wheel walks down a slope</h1>" in path.read_text(encoding="utf-8")

@@ -152,36 +152,6 @@ def test_a_long_curve_keeps_its_peaks():
     assert np.all(np.diff(kept) > 0)
 
 
-# ---- the moving picture ----
-
-
-def test_film_is_the_run(walk):
-    picture = film.film(walk)
-    assert [point["name"] for point in picture["points"]] == ["hub", "foot"]
-    assert [point["ground"] for point in picture["points"]] == [False, True]
-    moments = walk.at(np.clip(picture["t"], 0, 10))
-    assert len(moments.t) == 10 * film.RATE + 1
-    for point in picture["points"]:
-        np.testing.assert_allclose(point["x"], moments[f"{point['name']}_x"], atol=1e-4)  # six digits, of times and places
-        np.testing.assert_allclose(point["z"], moments[f"{point['name']}_z"], atol=1e-4)
-    assert not picture["still"]
-    for coordinate, camera in zip("xz", picture["camera"], strict=True):
-        hub = np.asarray(picture["points"][0][coordinate])
-        assert np.max(np.abs(hub - camera)) < picture["window"][0] / 2  # never out of sight
-
-
-def test_film_stands_still_for_what_stays(swing):
-    assert film.film(swing)["still"]
-
-
-def test_no_film_without_points():
-    assert film.film(strut.simulate(walkers.van_der_pol(), t=1)) is None
-
-
-def test_player_is_short():
-    assert len(film.PLAYER.strip().splitlines()) < 80
-
-
 # ---- the page ----
 
 
@@ -203,7 +173,7 @@ def test_page_tells_the_run(walk, tmp_path):
     for event in walk.events:
         assert f"{event.t:.9g}" in seen.text
     assert len(seen.data("figures")) == sum(tag == "div" and a.get("class") == "figure" for tag, a in seen.tags)
-    assert seen.data("film")["t"][-1] == 10.0
+    assert film.rows(seen.data("film")["t"])[-1] == 10.0
 
 
 @pytest.mark.parametrize("make", [walkers.pendulum, walkers.slip, walkers.bouncing_ball, walkers.van_der_pol])
@@ -231,8 +201,9 @@ def test_runs_that_hardly_ran(tmp_path):
 
 def test_page_of_a_loaded_run(walk, tmp_path):
     walk.save(tmp_path / "walk.h5")
-    seen = Elements(document(strut.Trajectory.load(tmp_path / "walk.h5")))
-    assert "needs its system to be shown in motion" in seen.text
+    loaded = strut.Trajectory.load(tmp_path / "walk.h5")
+    assert len(Elements(document(loaded)).data("film")["pieces"]) == len(walk.stage().pieces)
+    assert "needs its system to be shown in motion" in Elements(document(replace(loaded, kept_stage=None))).text
     speed = traces(plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")))["speed"]
     np.testing.assert_array_equal(speed.y, walk["speed"])
     assert document(strut.Trajectory.load(tmp_path / "walk.h5", system=walkers.rimless_wheel())).count('id="film"') == 1

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
+from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import Reading, find_mechanism, find_model, parse_times, with_parameters, with_settings
 from strut.cli.save import walks, write_page, write_run
 from strut.cli.show import (
@@ -31,7 +32,7 @@ from strut.cli.show import (
     tell_what_takes_long,
     watched,
 )
-from strut.errors import ModelError, StrutError
+from strut.errors import MissingExtraError, ModelError, StrutError
 from strut.export.functions import LANGUAGES
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
@@ -110,6 +111,10 @@ def progress_bar(begin: float, end: float) -> Any:
             bar.stop()
 
 
+PICTURES = (".html", ".gif", ".mp4")
+"""What draws may be missing."""
+
+
 @app.command()
 def run(
     model: Model,
@@ -132,8 +137,8 @@ def run(
             "-o",
             "--output",
             metavar="FILE|DIR",
-            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation); or DIR: all of that, and the plots "
-            "as SVG and PNG. May be given more than once.",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation), .gif or .mp4 (a film); or DIR: all of "
+            "that, and the plots as SVG and PNG. May be given more than once.",
         ),
     ] = [],
     method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
@@ -174,8 +179,12 @@ def run(
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]
     asked = shlex.join(["strut", "run", model, *(word for s in settings for word in ("--set", s)), "-t", t, *_changed(options)])
-    for path in output:
-        write_run(result, path, times.grid, asked)
+    missing: list[StrutError] = []
+    for path in sorted(output, key=lambda path: path.suffix in PICTURES):  # numbers first: a picture may lack what draws it
+        try:
+            write_run(result, path, times.grid, asked)
+        except MissingExtraError as error:
+            missing.append(error)
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
@@ -187,6 +196,8 @@ def run(
         run_text(result)
         if not output and not no_page and walks(result):
             write_page(result, Path(f"{result.system_name}.html"), asked)
+    if missing:
+        raise missing[0]
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
@@ -278,6 +289,42 @@ def export(
         out.print(f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True)
     if not (matlab or dynamics):
         out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
+
+
+@app.command()
+def view(
+    file: Annotated[Path, typer.Argument(help="A run saved as .h5; or a page or picture, which is opened as it is.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Where to write: .html, .gif, .mp4 or name%d.png. Beside the file unless given."
+        ),
+    ] = None,
+    film: Annotated[bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at a saved run: a page with its motion, plots and numbers, in the browser. Nothing is sent anywhere.
+
+    [bold]Examples[/bold]
+
+      strut run compass -t 10 -o walk.h5 && strut view walk.h5
+
+      strut view walk.h5 --film
+
+      strut view walk.h5 -o walk.mp4 --no-open
+    """
+    made, remark = page_of(file, output, film)
+    shown = made[0] if isinstance(made, list) else made
+    opened = not no_open and open_in_browser(shown)
+    if json:
+        as_json({"file": str(shown), "opened": opened, "remark": remark})
+        return
+    if remark:
+        notes.print(f"[yellow]warning:[/yellow] {escape(remark)}", soft_wrap=True)
+    out.print(escape(str(shown.resolve())), soft_wrap=True)
+    if not opened and not no_open:
+        notes.print("no display or browser was found here: open this file where there is one")
 
 
 @app.command()

@@ -14,7 +14,16 @@ from typing import Any
 from strut.system.build import cache_directory, compiler
 from strut.version import VERSION
 
-OPTIONAL = {"scipy": "stiff", "pandas": "data", "plotly": "view", "matplotlib": "paper", "mujoco": "bench"}
+OPTIONAL = {
+    "scipy": "stiff",
+    "pandas": "data",
+    "plotly": "view",
+    "pillow": "view",
+    "trimesh": "view",
+    "matplotlib": "paper",
+    "imageio-ffmpeg": "film",
+    "mujoco": "bench",
+}
 
 
 def _says(*command: str) -> str:

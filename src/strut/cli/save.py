@@ -13,6 +13,8 @@ from strut.errors import MissingExtraError, StorageError
 from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 
+FILMS = (".gif", ".mp4")
+
 
 def walks(run: Trajectory) -> bool:
     """Is there something to look at: a machine with a scene that has made a step?"""
@@ -21,9 +23,11 @@ def walks(run: Trajectory) -> bool:
 
 
 def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str) -> None:
-    """As .html, .csv, .h5, or a directory with all of them."""
+    """As .html, .csv, .h5, a film, or a directory with all of them."""
     if path.suffix == ".html":
         said(view.page(run, path, asked=asked))
+    elif path.suffix in FILMS:
+        said(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
         done = view.folder(run, path, grid, asked)
         notes.print(f"wrote {len(done.files)} files to {escape(str(done.directory))}/", soft_wrap=True)

@@ -170,7 +170,7 @@ def system_text(system: System) -> None:
         if quantities:
             rows = []
             for q in quantities:
-                value = ", ".join(f"{v:g}" for v in q.value) if isinstance(q.value, np.ndarray) else str(q.value)
+                value = ", ".join(f"{v:g}" for v in q.value) if isinstance(q.value, np.ndarray) else _short(q.value, "computed")
                 low, high = q.bounds
                 bounds = "" if not (math.isfinite(low) or math.isfinite(high)) else f"{low:g} to {high:g}"
                 rows.append([q.name, value, q.unit, bounds, q.description])

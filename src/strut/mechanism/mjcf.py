@@ -14,6 +14,7 @@ from strut.mechanism import constraints, joints, shapes, text
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.mjcf_read import BodyRecord, GeomRecord, JointRecord, Reader
 from strut.mechanism.places import HERE, Place, quat_of_rotation, rotation, rotation_of_quat, shifted
+from strut.mechanism.shapes import locate_meshes
 from strut.system.quantity import Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
@@ -38,7 +39,7 @@ def load(path: str | Path, stops: bool = False, symbolic_masses: bool = False, i
     without joint gets a fixed one of its own name. Where a joint is not at its body's origin, our body has its frame at the
     joint, and a frame of the body's name is where MuJoCo's is.
     """
-    return parse(text.read(path), stops, symbolic_masses, ignore, where=str(path))
+    return locate_meshes(parse(text.read(path), stops, symbolic_masses, ignore, where=str(path)), path)
 
 
 def parse(source: str, stops: bool = False, symbolic_masses: bool = False, ignore: Collection[str] = (), where: str = "MJCF") -> Mechanism:

@@ -44,6 +44,7 @@ from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints, shapes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.modelfile_write import dump
+from strut.mechanism.shapes import locate_meshes
 from strut.mechanism.spatial import rotation_of_rpy
 from strut.mechanism.text import name_of, read
 from strut.mechanism.toml import Table, check_toml
@@ -75,7 +76,7 @@ VECTORS, WORDS = ("at", "start", "end", "size", "radii"), ("normal", "order", "l
 
 def load(path: str | Path) -> Mechanism:
     """A mechanism from a model file; its name is the file's unless the file says one."""
-    return parse(read(path), str(path), name_of(Path(path).stem))
+    return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
 
 
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import casadi as ca
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 Colour = tuple[float, float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
-SLENDER = 0.08  # radius of a default capsule, of its length
+SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
+CROWD = 4  # frames of one body that are drawn as a plate
+BALL = 2.0  # radius of a default ball, of that
 LEAST = 1e-9  # [m]; closer points are one
 
 
@@ -184,20 +187,57 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
     return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
 
 
+def locate_meshes(mechanism: Mechanism, file: str | Path) -> Mechanism:
+    """Paths of meshes as the file of a model names them, made whole where there is such a mesh: relative ones count from the file's
+    directory, package://NAME/... from whichever directory above it holds NAME. Others are left as they are."""
+    here = Path(file).resolve().parent
+
+    def found(path: str) -> str:
+        scheme, mark, rest = path.partition("://")
+        if mark and scheme != "package":
+            return path
+        places = [here / path] if not mark else [above / rest for above in (here, *here.parents)]
+        return next((str(place) for place in places if place.is_file()), path)
+
+    for name, shapes in mechanism.shapes.items():
+        mechanism.shapes[name] = [replace(s, path=found(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
+    return mechanism
+
+
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
-    the parameters. A body that carries nothing reaches to twice its centre of mass. Nothing is added to the mechanism;
-    `mechanism.shape(body, *shapes)` does that."""
+    the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a
+    mass without extent is a ball. Nothing is added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
     found: dict[str, list[Shape]] = {}
+    thick = SLENDER * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
             continue
         ends = [c.X_PJ.p for c in mechanism.connections.values() if c.parent is body]
-        ends += [f.X_BF.p for f in mechanism.frames.values() if f.body is body]
-        ends = _distinct(mechanism, ends) or _distinct(mechanism, [2 * body.com])
+        frames = _distinct(mechanism, [f.X_BF.p for f in mechanism.frames.values() if f.body is body])
+        plate = []
+        if len(frames) >= CROWD:
+            every = ca.horzcat(*frames)
+            low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
+            plate, frames = [box(high - low + thick, (low + high) / 2 + ca.vertcat(0, 0, thick / 2))], [(low + high) / 2]
+        ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
         if ends:
-            found[body.name] = [capsule(ORIGIN, end, SLENDER * ca.norm_2(end)) for end in ends]
+            found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
+        elif mechanism.values(body.mass).item() > 0:
+            found[body.name] = [sphere(BALL * thick or 0.1)]
     return found
+
+
+def _reach(mechanism: Mechanism) -> float:
+    """How far it is from the world to the end of the longest chain of bodies, along them, for the parameters' own values [m]."""
+    far = {mechanism.world.name: 0.0}
+    ends = [0.0]
+    for c in mechanism.connections.values():
+        offset = 0.0 if c.parent is mechanism.world else float(np.linalg.norm(mechanism.values(c.X_PJ.p)))
+        far[c.child.name] = far.get(c.parent.name, 0.0) + offset
+        ends.append(far[c.child.name] + 2 * float(np.linalg.norm(mechanism.values(c.child.com))))
+    ends += [far.get(f.body.name, 0.0) + float(np.linalg.norm(mechanism.values(f.X_BF.p))) for f in mechanism.frames.values()]
+    return max(ends)
 
 
 def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:

@@ -15,6 +15,7 @@ import numpy as np
 from strut.errors import ModelError, StorageError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.shapes import locate_meshes
 from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
 from strut.mechanism.text import name_of, number, numbers, read, words, xml
 from strut.mechanism.urdf_visual import add_visuals, visuals
@@ -44,7 +45,7 @@ def load(
         knee_at_z or shank_com_z.
     symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
 
-    <visual> becomes the shapes of bodies; files of meshes are named, not read.
+    <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
     table = loops
     if isinstance(loops, (str, Path)):
@@ -52,7 +53,8 @@ def load(
             table = tomllib.loads(Path(loops).read_text())
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    return parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias)  # type: ignore[arg-type]
+    made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias)  # type: ignore[arg-type]
+    return locate_meshes(made, path)
 
 
 def parse(

@@ -14,7 +14,9 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 from strut.files import written
+from strut.simulate import staged_file
 from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw
+from strut.simulate.staged import stage
 from strut.simulate.trajectory import Names, Trajectory
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ ABOUT = {
     "points/outputs": "observables",
     "points/energies": "stored energies [J]",
     "steps": "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the integrated powers [J]",
+    "scene": "how it looked, for pictures: frames, the numbers of all shapes and forces side by side (see the attribute 'layout'), ground",
     "jumps": "resets by events and samples: number (see the attribute 'jumps'), time, state before and after, energy lost [J]",
 }
 
@@ -89,6 +92,9 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
                 file[f"{group}/{name}"] = getattr(trajectory.raw, name)
         for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "interrupted"):
             file[f"end/{name}"] = getattr(trajectory.raw, name)
+        pictured = stage(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
+        if pictured is not None:
+            staged_file.write(file.create_group("scene"), pictured)
         for place, text in ABOUT.items():
             if place in file:
                 file[place].attrs["about"] = text
@@ -135,6 +141,7 @@ def load(path: Path, system: System | None) -> Trajectory:
                 statistics,
                 json.loads(file.attrs["provenance"]),
                 kept=kept,
+                kept_stage=staged_file.read(file["scene"]) if "scene" in file else None,
             )
     except (OSError, KeyError, ValueError, TypeError) as error:
         if isinstance(error, StorageError):
@@ -152,4 +159,4 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
     names = names_of(system)
     if (names.x, names.z, names.p, names.outputs) != (result.names.x, result.names.z, result.names.p, result.names.outputs):
         raise ModelError(f"the file holds a run of '{result.system_name}' with other names than the system '{system.name}' given")
-    return replace(result, model=compiled(system), delays=delays_of(system, result.p))
+    return replace(result, model=compiled(system), system=system, delays=delays_of(system, result.p))

@@ -19,10 +19,15 @@ from strut.simulate.steps import StepLedger, step_ledger
 if TYPE_CHECKING:
     import pandas as pd
 
+    from strut.simulate.staged import Stage
     from strut.system.native import Native
     from strut.system.quantity import Quantity
     from strut.system.system import System
     from strut.system.virtual import Virtual
+
+
+SHOWN: dict[str, Callable[..., Any]] = {}
+"""What `strut.view` can make of a run, by the name of the method; it enters itself here."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,7 @@ class Trajectory:
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
     plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
+    kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
 
     @property
     def ok(self) -> bool:
@@ -359,6 +365,19 @@ class Trajectory:
             dict(zip(n.dissipated, -work[:, s:].T, strict=True)),
             dict(zip(n.lost, lost.T, strict=True)),
         )
+
+    # ---- pictures ----
+
+    def stage(self, rate: float = 60.0) -> Stage | None:
+        """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
+        from strut.simulate import staged
+
+        return staged.stage(self, rate)
+
+    def animate(self, path: str | Path | None = None, **options: Any) -> Any:
+        """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
+        `strut.view.animation`. Without a path, one that a notebook shows."""
+        return SHOWN["animate"](self, path, **options)
 
     # ---- files and tables ----
 

@@ -1,6 +1,7 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
 
-from strut.simulate.trajectory import Trajectory
+from strut.simulate.trajectory import SHOWN, Trajectory
+from strut.view.animation import animation
 from strut.view.figure import NEUTRAL, PALETTE, Figure
 from strut.view.folder import folder
 from strut.view.gaits import basin, bifurcation, multipliers, pareto, trade_off
@@ -20,7 +21,9 @@ from strut.view.plots import (
 )
 from strut.view.report import Report
 from strut.view.save import save
+from strut.view.svg import stick_figure, still
 
+SHOWN["animate"] = animation
 Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "Figure",
     "Panels",
     "Report",
+    "animation",
     "basin",
     "bifurcation",
     "contact_forces",
@@ -51,5 +55,7 @@ __all__ = [
     "residual",
     "save",
     "states",
+    "stick_figure",
+    "still",
     "trade_off",
 ]

@@ -38,7 +38,11 @@ canvas { width: 100%; height: min(46vw, 360px); min-height: 240px; background: v
 .controls { display: flex; align-items: center; gap: .8rem; margin: .6rem 0; }
 .controls button { font: inherit; min-width: 5rem; padding: .35rem .9rem; border: 0; border-radius: 6px; background: var(--accent);
   color: var(--paper); cursor: pointer; }
-.controls input { flex: 1; min-width: 0; accent-color: var(--accent); }
+.controls + .controls { flex-wrap: wrap; font-size: .92rem; }
+.controls label { display: inline-flex; gap: .35rem; align-items: center; white-space: nowrap; }
+.controls select { font: inherit; padding: .2rem; background: var(--tint); color: var(--ink); border: 1px solid var(--line);
+  border-radius: 6px; }
+.controls #frame { flex: 1; min-width: 0; accent-color: var(--accent); }
 .controls output { min-width: 4.5rem; text-align: right; font-variant-numeric: tabular-nums; }
 @media (max-width: 600px) { main { padding: 1.2rem .9rem 3rem; } h1 { font-size: 1.5rem; } .facts { grid-template-columns: 1fr 1fr; }
   th, td { padding-right: .9rem; } }

@@ -12,7 +12,7 @@ from strut.errors import StrutError
 from strut.simulate.steps import step_events
 from strut.view import joules, plots
 from strut.view.curves import MOST_POINTS
-from strut.view.film import PLAYER, film
+from strut.view.film import PLAYER, film, film_controls
 from strut.view.report import Report
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 LISTED_EVENTS = 50
 """In the table: the first ones; all are in the trajectory."""
-
-SCREEN = """<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
-<div class="controls"><button id="play" type="button">Play</button>
-<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
-"""
 
 
 def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "") -> Path:
@@ -81,12 +76,14 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
 
 def _motion(run: Trajectory, report: Report) -> None:
     picture = film(run)
-    points = ", ".join(plots.planar_points(run.names.outputs))
     if picture:
         report.section("In motion")
-        report.embed(SCREEN, {"film": picture}, PLAYER)
-        report.note(f"Points: {points}. Horizontal distances below; seen from the side, x to the right and z up.")
-    elif points and run.model is None:
+        report.embed(film_controls(picture), {"film": picture}, PLAYER)
+        seen = "from the side, x to the right and z up" if picture["planar"] else "from its right, ahead and above"
+        report.note(f"Seen {seen}. To turn it, and for films: animate().")
+        for note in picture["notes"]:
+            report.note(note)
+    elif plots.planar_points(run.names.outputs) and run.model is None:
         report.section("In motion")
         report.note("A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...).")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strut.contact import Between, Legs, arc, plane, stepping
-from strut.mechanism import Mechanism, joints
+from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.mechanism import Body
 from strut.system.quantity import Expression, Param
 from strut.system.system import System
@@ -75,6 +75,13 @@ def round_foot(**values: float) -> System:
     m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.199438283253, rate=-0.187613981468, actuated=False)
     m.frame("stance_arc", stance)
     m.frame("swing_arc", swing, (0, 0, -centre))
+    m.shape(stance, shapes.capsule((0, 0, -0.9 * radius), (0, 0, centre), 0.04), shapes.arc(radius, begin=-0.6, finish=0.6))
+    m.shape(
+        swing,
+        shapes.capsule((0, 0, 0), (0, 0, -centre - 0.9 * radius), 0.04),
+        shapes.arc(radius, at=(0, 0, -centre), begin=-0.6, finish=0.6),
+    )
+    m.shape(hip, shapes.sphere(0.08))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
     legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()], margin=0.02 * (centre + radius))
     return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)").using(values)

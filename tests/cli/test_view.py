@@ -1,0 +1,98 @@
+"""`strut view`: what was saved is shown, or it is said why not."""
+
+import json
+import sys
+
+import pytest
+
+import strut
+import strut.errors
+from strut.cli import look
+from strut.view.player import POLICY
+from tests.cli.test_cli import run
+
+
+@pytest.fixture
+def saved(tmp_path):
+    return strut.simulate(strut.walkers.compass(), t=1).save(tmp_path / "walk.h5")
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    found = []
+    monkeypatch.setenv("DISPLAY", ":9")
+    monkeypatch.setattr(look.webbrowser, "open", lambda address: found.append(address) or True)
+    return found
+
+
+def test_a_run_becomes_a_page_beside_it(capsys, saved, opened):
+    pytest.importorskip("plotly")
+    code, out, _ = run(capsys, "view", str(saved))
+    page = saved.with_name("walk.h5.html")
+    assert code == 0
+    assert str(page) in out.replace("\n", "")
+    assert "<h1>compass</h1>" in page.read_text(encoding="utf-8")
+    assert opened == [page.resolve().as_uri()]
+
+
+def test_only_the_film(capsys, saved, opened, tmp_path):
+    _, out, _ = run(capsys, "view", str(saved), "--film", "-o", str(tmp_path / "film.html"), "--no-open", "--json")
+    assert json.loads(out) == {"file": str(tmp_path / "film.html"), "opened": False, "remark": ""}
+    assert 'id="camera"' in (tmp_path / "film.html").read_text(encoding="utf-8")
+    assert opened == []
+
+
+def test_no_display_is_said(capsys, saved, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    code, _, err = run(capsys, "view", str(saved), "--film")
+    assert code == 0
+    assert "no display or browser was found here" in err
+
+
+def test_without_plotly_there_is_the_film(capsys, saved, monkeypatch):
+    for name in [*(n for n in sys.modules if n.startswith("plotly")), "plotly"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    code, _, err = run(capsys, "view", str(saved), "--no-open")
+    assert code == 0
+    assert "only the animation: an HTML page needs plotly" in err.replace("\n", " ")
+    assert POLICY in saved.with_name("walk.h5.html").read_text(encoding="utf-8")
+
+
+def test_where_nothing_can_be_written_it_goes_elsewhere(capsys, saved, opened, monkeypatch):
+    whole = strut.view.animation
+
+    def refused(run, path):
+        if path.parent == saved.parent:
+            raise strut.errors.StorageError("read only")
+        return whole(run, path)
+
+    monkeypatch.setattr(strut.view, "animation", refused)
+    _, out, _ = run(capsys, "view", str(saved), "--film", "--json")
+    assert json.loads(out)["file"].endswith("walk.html")
+    assert len(opened) == 1
+
+
+def test_pictures_are_opened_as_they_are(capsys, tmp_path, opened):
+    (tmp_path / "a.svg").write_text("<svg/>")
+    run(capsys, "view", str(tmp_path / "a.svg"))
+    assert opened == [(tmp_path / "a.svg").resolve().as_uri()]
+
+
+def test_what_cannot_be_shown_is_said(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("t")
+    for name, message in (("a.csv", "a run is saved as .h5"), ("none.h5", "there is no such file")):
+        code, _, err = run(capsys, "view", str(tmp_path / name))
+        assert code == 2
+        assert message in err
+
+
+def test_numbers_are_saved_even_if_a_picture_cannot_be(capsys, tmp_path, monkeypatch):
+    for name in [*(n for n in sys.modules if n.split(".")[0] == "imageio_ffmpeg"), "imageio_ffmpeg"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    code, out, err = run(capsys, "run", "compass", "-t", "0.3", "-o", str(tmp_path / "a.mp4"), "-o", str(tmp_path / "a.h5"))
+    assert code == 2
+    assert "an MP4 needs imageio-ffmpeg" in err
+    assert "compass from 0 to" in out
+    assert [f.name for f in tmp_path.iterdir()] == ["a.h5"]
