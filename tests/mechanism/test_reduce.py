@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import strut
+from strut import mechanism
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, constraints, joints, system
 from tests.mechanism.test_mechanism import closed_chain
@@ -117,3 +118,35 @@ def test_the_first_joint_carries_everything():
     acceleration = (speed[0] - 2 * speed[1] + speed[2]) / h**2
     force = np.array([run.at(t)[f"j0_reaction_{a}"] for a in "xyz"])
     np.testing.assert_allclose(force, 6.0 * (acceleration + np.array([0, 0, 9.81])), atol=2e-3)
+
+
+def test_loops_close_for_other_parameters_and_angles():
+    """A run that would begin torn says so; `closed_state` gives one that does not."""
+    m = closed_chain()
+    reach = strut.Param("reach", 1.0, "m", bounds=(0.2, 2))
+    m.frames.pop("anchor")
+    m.frame("anchor", m.world, (-reach.sym, 0, 0))
+    m.constrain(constraints.point("loop", "tip", "anchor"))
+    machine = system(m)
+    torn = strut.simulate(machine, t=1.0, p={"reach": 1.2})
+    assert torn.status == "loop_open"
+    assert torn.t1 == 0
+    assert strut.simulate(machine, t=1.0, x0={"q1": -0.3}).status == "loop_open"
+    x0 = mechanism.closed_state(m, {"q1": -0.3}, {"reach": 1.2})
+    assert x0["q1"] == -0.3
+    run = strut.simulate(machine, t=1.0, x0=x0, p={"reach": 1.2})
+    assert run.status == "done"
+    assert run["closure_error"].max() < 1e-9
+    with pytest.raises(UnknownNameError, match="no state 'q9'"):
+        mechanism.closed_state(m, {"q9": 0})
+
+
+def test_quaternions_begin_at_unit_length():
+    m = Mechanism("ball")
+    arm = m.body("arm", 1.0, (0, 0, -0.5), (0.1, 0.1, 0.01))
+    m.joint("ball", m.world, arm, joints.spherical(), initial=(0.3, 0.2, 0.1, 0.9))
+    m.frame("tip", arm, (0, 0, -1))
+    m.frame("rail", m.world, (0.6, 0, -0.8))
+    m.constrain(constraints.point("hold", "tip", "rail"))
+    run = strut.simulate(system(m), t=0.0)
+    assert np.linalg.norm([run[f"ball.q{a}"][0] for a in "xyzw"]) == pytest.approx(1, abs=1e-12)

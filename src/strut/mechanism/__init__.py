@@ -1,7 +1,7 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
 from strut.mechanism import constraints, human, joints, mjcf, modelfile, observe, shapes, urdf
-from strut.mechanism.assemble import system
+from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
@@ -20,6 +20,7 @@ __all__ = [
     "Stop",
     "Symmetry",
     "Tree",
+    "closed_state",
     "constraints",
     "default_shapes",
     "forward_derivatives",

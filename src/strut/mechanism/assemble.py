@@ -22,6 +22,9 @@ from strut.system.quantity import Discrete, Expression, Input, State, sx, time
 from strut.system.scene import Arrow, Floor
 from strut.system.system import Implied, System
 
+TORN = 1e-3
+"""[m, rad] by which a loop may be open."""
+
 
 def coordinate_names(c: Connection) -> list[str]:
     """Of the states of a joint: 'hip', or 'base.x', 'base.z', ..."""
@@ -112,6 +115,14 @@ class Assembly:
         unknown = ca.SX.sym("acceleration", self.tree.nv)
         return Implied(tuple(s.name for s in self.velocities), unknown, self.bound([residual(unknown)])[0])
 
+    def _torn(self) -> list[Event]:
+        """Ends a run whose loops are open: one begun with other parameters or angles than they close for."""
+        if self.closure is None or not ca.symvar(self.closure.phi):
+            return []  # rolling and skating have nothing to close
+        gap = ca.norm_2(self.closure.phi)
+        told = "a loop is open: begin from mechanism.closed_state(...)"
+        return [Event("loop_open", guard=gap - TORN, terminal=True, eager=True, priority=9, description=told)]
+
     def build(
         self,
         acceleration: ca.SX,
@@ -130,7 +141,7 @@ class Assembly:
         more = more or {}
         all_of_it = Together()
         flow = all_of_it.add(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
-        happening, clocked = all_of_it.add_jumps(events), all_of_it.add_jumps(samples)
+        happening, clocked = all_of_it.add_jumps([*events, *self._torn()]), all_of_it.add_jumps(samples)
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = scene_of(self.tree, arrows, floor)
@@ -239,6 +250,34 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     axes = {"x": 0, "z": 2} if tree.mechanism.planar else {"x": 0, "y": 1, "z": 2}
     places = {name: observe.position(tree, name) for name in tree.mechanism.frames} | {"com": observe.com(tree)}
     return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
+
+
+def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None) -> dict[str, float]:
+    """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved until all loops close,
+    for the parameters' own values or those in `p`. `simulate(system, x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
+    tree = Tree(mechanism)
+    rows = all_rows(tree)
+    mechanism.note_params(rows.phi, rows.K, rows.k0)
+    positions, velocities, _ = quantities_of(tree)
+    symbols, values = _parameters(mechanism)
+    at = {q.name: k for k, q in enumerate(mechanism.params.values())}
+    for name, value in (p or {}).items():
+        if name not in at:
+            raise UnknownNameError(f"mechanism '{mechanism.name}' has no parameter '{name}': {did_you_mean(name, list(at))}")
+        values[at[name]] = value
+    start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
+    numbers = np.array(start(values)).reshape(-1)
+    names = [s.name for s in (*positions, *velocities)]
+    held: set[int] = set()
+    for name, value in (x0 or {}).items():
+        if name not in names:
+            raise UnknownNameError(f"mechanism '{mechanism.name}' has no state '{name}': {did_you_mean(name, names)}")
+        k = names.index(name)
+        numbers[k] = value
+        joint = next(c for c, where in tree.q_of.items() if where.start <= k < where.stop) if k < tree.nq else ""
+        held |= set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
+    _, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(held))
+    return dict(zip(names, (float(n) for n in (*q, *v)), strict=True))
 
 
 def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows, np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 
@@ -41,25 +43,48 @@ def _beside(columns: int, block: ca.SX) -> ca.SX:
     return ca.horzcat(ca.SX.zeros(6, columns), block)
 
 
-def closed(tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX) -> tuple[Rows, np.ndarray, np.ndarray]:
-    """The independent rows, and the nearest q and v that satisfy them at time 0."""
+def closed(
+    tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX, held: Sequence[int] = ()
+) -> tuple[Rows, np.ndarray, np.ndarray]:
+    """The independent rows, and the nearest q and v that satisfy them at time 0; `held` velocities, and the coordinates they move,
+    stay as they are."""
     f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
-    q = _newton(tree, rows, f, step, q, p)
+    q = _newton(tree, rows, f, step, q, p, held)
     kept = _independent(tree, rows, f, step, q, p)
     pushes = tuple((frame, pushed[:, kept]) for frame, pushed in rows.pushes)
     closure = Rows(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes)
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
-    v = v - np.linalg.lstsq(K, K @ v - k0.reshape(-1), rcond=RANK)[0]
-    return closure, q, v
+    return closure, q, v - _least(K, K @ v - k0.reshape(-1), held)
 
 
-def _newton(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _least(K: np.ndarray, b: np.ndarray, held: Sequence[int]) -> np.ndarray:
+    """The smallest change with K change = b that leaves some entries alone."""
+    free = [k for k in range(K.shape[1]) if k not in held]
+    change = np.zeros(K.shape[1])
+    change[free] = np.linalg.lstsq(K[:, free], b, rcond=RANK)[0]
+    return change
+
+
+def unit_quaternions(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """Coordinates with their quaternions brought to length 1."""
+    q = np.array(q, dtype=float)
+    for node in tree.nodes:
+        if node.connection.joint.kind.removeprefix("mirrored ") in ("free", "spherical"):
+            last = tree.q_of[node.connection.name].stop
+            q[last - 4 : last] /= np.linalg.norm(q[last - 4 : last])
+    return q
+
+
+def _newton(
+    tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray, held: Sequence[int] = ()
+) -> np.ndarray:
     for _ in range(50):
+        q = unit_quaternions(tree, q)
         phi, K, _ = (np.array(r) for r in f(q, 0.0, p))
         if np.abs(phi).max(initial=0.0) < CLOSED:
             return q
-        change = -np.linalg.lstsq(K, phi.reshape(-1), rcond=RANK)[0]
+        change = -_least(K, phi.reshape(-1), held)
         change *= min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))  # half a radian at a time
         q = q + np.array(step(q, change)).reshape(-1)
     worst = int(np.argmax(np.abs(phi)))
