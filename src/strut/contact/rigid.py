@@ -21,7 +21,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
 from strut.system.factors import Factors
-from strut.system.quantity import Discrete, Expression, sx
+from strut.system.quantity import Discrete, Expression, sx, time
 from strut.system.scene import Arrow
 from strut.system.system import System
 
@@ -57,6 +57,7 @@ def rigid(
     locks: Sequence[KneeLock] = (),
     fall: tuple[str, Expression] | None = None,
     symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None = None,
+    steps: bool = False,
     stabilise: Expression = 20.0,
     description: str = "",
 ) -> System:
@@ -76,6 +77,8 @@ def rigid(
     fall: (frame, height [m]); when the frame comes lower over the ground the run ends with status 'fall'.
     symmetry: of the tree, the states with left and right exchanged; discrete states of feet and locks whose names differ
         by _l and _r are exchanged without being named.
+    steps: of a machine with two feet, count the steps: discrete states steps, step_length, step_time and struck_at, outputs speed (of
+        the last step) and clearance (of the higher foot).
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
@@ -85,6 +88,8 @@ def rigid(
     """
     surface, friction = ground_of(ground), coefficient(friction)
     made = _Rigid(mechanism, feet, surface, friction, restitution, rest_speed, release, arm or {}, scuffing, locks, stabilise)
+    if steps:
+        made.count_steps()
     return made.system(description, fall, symmetry)
 
 
@@ -160,6 +165,7 @@ class _Rigid:
         self.friction, self.restitution, self.rest_speed = friction, sx(restitution), sx(rest_speed)
         self.release, self.scuffing, self.stabilise = release, scuffing, sx(stabilise)
         self.ground, self.locks = ground, locks
+        self.counters: list[Discrete] = []
         self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
         self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
         self.closure = self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
@@ -298,6 +304,11 @@ class _Rigid:
             on = [ca.if_else(gains, a, b) for a, b in zip(on0, on, strict=True)]
             reset = {name: ca.if_else(gains, reset0[name], value) for name, value in reset.items()}
         reset |= {f.on.name: flag for f, flag in zip(feet, on, strict=True)}
+        if self.counters:
+            landed = ca.fmax(falls[0] * on[0], falls[1] * on[1])
+            steps, _, _, struck = self.counters
+            new = (steps.sym + 1, ca.norm_2(feet[0].spot.point - feet[1].spot.point), time - struck.sym, time)
+            reset |= {z.name: ca.if_else(landed, value, z.sym) for z, value in zip(self.counters, new, strict=True)}
         for z, opens in zip(self.locked, self.locks, strict=True):  # a foot that this lifts opens its lock
             foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
             reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
@@ -504,11 +515,20 @@ class _Rigid:
 
     # ---- together ----
 
+    def count_steps(self) -> None:
+        if len(self.feet) != 2:
+            raise ModelError(f"'{self.made.mechanism.name}' has {len(self.feet)} feet: steps are counted for two")
+        length, duration = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s")
+        self.counters = [Discrete("steps", 0.0), length, duration, Discrete("struck_at", 0.0, "s")]
+        speed = ca.if_else(duration.sym > 0, length.sym / ca.fmax(duration.sym, 1e-12), 0)
+        self.made.show("m/s", {"speed": speed})
+        self.made.show("m", {"clearance": ca.fmax(self.feet[0].spot.gap, self.feet[1].spot.gap)})
+
     def discrete(self) -> list[Discrete]:
         found: list[Discrete] = []
         for f in self.feet:
             found += [z for z in (f.on, f.slip, *f.way, f.armed) if z is not None]
-        return found + self.locked + self.bent
+        return found + self.locked + self.bent + self.counters
 
     def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
         """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in pairs."""

@@ -38,6 +38,7 @@ def compass_duindam(**values: float) -> System:
         FEET,
         stairs([(step_at, -step_down.sym)], slope(DEG3)),
         arm=_passing(),
+        steps=True,
         fall=("hip", length / 2),
         symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
         description="Duindam's compass: point feet that land, hold and lift",
@@ -71,6 +72,7 @@ def dribbel(**values: float) -> System:
         plane(slope(DEG3)),
         arm=_passing(),
         locks=[KneeLock("knee_l", "foot_l", locked=True), KneeLock("knee_r", "foot_r")],
+        steps=True,
         fall=("hip", (shank + thigh) / 2),
         symmetry=lambda tree: _led_by(
             tree,
@@ -108,6 +110,7 @@ def trunk_3d(**values: float) -> System:
         FEET,
         plane(slope(0.0)),
         arm=_passing(),
+        steps=True,
         fall=("hip", length / 2),
         symmetry=_mirrored,
         description="two legs and a trunk in space, motors at the hip; needs a controller, falls by itself",
