@@ -31,6 +31,7 @@ CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened bef
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
 AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
+GAIN = 1e-9  # of the energy an impact moves: less is rounding
 EDGE = 1e-6  # of the friction cone: nearer than that is on it
 EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
 DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
@@ -299,7 +300,8 @@ class _Rigid:
         impulse, on, reset = impact(falls, bounces, locked)
         if not (self.restitution.is_constant() and self.restitution.is_zero()):
             plastic, on0, reset0 = impact(falls, [ca.SX(0)] * len(feet), locked)
-            gains = ca.dot(impulse, 2 * u + self.masked.A @ impulse) > 0  # bouncing with friction can: then it does not bounce
+            size = ca.dot(ca.fabs(impulse), ca.fabs(u))
+            gains = ca.dot(impulse, 2 * u + self.masked.A @ impulse) > GAIN * size  # bouncing with friction can: then it does not bounce
             impulse = ca.if_else(gains, plastic, impulse)
             on = [ca.if_else(gains, a, b) for a, b in zip(on0, on, strict=True)]
             reset = {name: ca.if_else(gains, reset0[name], value) for name, value in reset.items()}
