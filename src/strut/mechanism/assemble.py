@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
-from strut.mechanism.closure import Constrained, all_rows, closed
+from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.picture import scene_of
@@ -169,7 +169,7 @@ class Assembly:
 def system(
     mechanism: Mechanism,
     description: str = "",
-    stabilise: Expression = 30.0,
+    stabilise: Expression = STABILISE,
     project: Expression | None = None,
     reduced: bool | Sequence[str] = False,
     reactions: bool | Sequence[str] = False,

@@ -14,6 +14,7 @@ from strut.system.factors import Factors
 from strut.system.quantity import time
 
 RANK = 1e-7  # relative size below which a row counts as a repetition of others
+STABILISE = 30.0  # [1/s] at which drift is pulled back, unless told otherwise
 CLOSED = 1e-12  # [m, rad] to which initial loops are closed
 SOFTNESS = 1e-8
 """Of the mean diagonal of K M^-1 K'. Near a singular configuration a direction of the constraints loses its grip, sigma say,

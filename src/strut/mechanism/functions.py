@@ -9,7 +9,7 @@ import casadi as ca
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly, forces_of, push_names
-from strut.mechanism.closure import Constrained
+from strut.mechanism.closure import STABILISE, Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.labelled import Entry, Labelled, Port, labelled, port, rate_unit
@@ -18,7 +18,7 @@ from strut.system.quantity import Expression, sx, time
 TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 
 
-def functions(mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = 10.0) -> dict[str, Labelled]:
+def functions(mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = STABILISE) -> dict[str, Labelled]:
     """Functions of coordinates q, velocities v and parameters p, by name.
 
     forward_dynamics(q, v, tau, p): accelerations a = v' under generalised forces tau.
