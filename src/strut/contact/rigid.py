@@ -211,6 +211,8 @@ class _Rigid:
                 foot.arm = sx(arm[s.name](self.tree))
                 self.made.mechanism.note_params(foot.arm)
                 foot.armed = Discrete(f"{s.name}_armed", self._begin((s.gap > 0) * (foot.arm > 0)))
+            elif self.release == "force" and not self.coulomb:  # one that is let go may sink: it lands again after it was clear
+                foot.arm, foot.armed = ca.SX(1), Discrete(f"{s.name}_armed", 1.0)
             found.append(foot)
         return found
 
@@ -480,7 +482,7 @@ class _Rigid:
             found.append(Event(f"{f.name}_edge", guard=ca.if_else(on, f.spot.gap - EDGED, -1), reset=gone, priority=3))
             found.append(Event(f"{f.name}_release", guard=ca.if_else(on, releases[k], -1), reset=modes or leave, priority=3, eager=True))
             if f.armed is not None and f.arm is not None:
-                clear = ca.fmin(f.spot.gap, f.arm)
+                clear = ca.fmin(f.spot.gap - TOUCHING, f.arm)
                 found.append(Event(f"{f.name}_clear", guard=clear, when=(1 - on) * (1 - f.armed.sym), reset={f.armed.name: ca.SX(1)}))
                 if self.scuffing == "stop":
                     scuff = ca.fmin(-f.spot.gap - CAUGHT, f.arm)
