@@ -12,6 +12,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "mechanism": {"system"},
     "contact": {"system", "mechanism"},
     "simulate": {"system"},
+    "gait": {"system", "simulate"},
     "linear": {"system"},
     "export": {"system"},
     "view": {"simulate", "system"},

@@ -1,0 +1,74 @@
+"""Newton's method on a return map, from many starts at once: a batch of steps per iteration, on all cores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from strut.gait.map import ReturnMap
+
+GOAL = 1e-13
+"""A residual below this, relative to the state, is a fixed point; integration is no more exact."""
+GOOD = 1e-10
+"""A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what is left."""
+SHORTEST = 2.0**-10
+"""Of a Newton step: one that must be shortened more leads nowhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where Newton ended, a row per start. `residual`: change of the free states over the step, largest component."""
+
+    y: np.ndarray
+    residual: np.ndarray
+    converged: np.ndarray
+    closest: float
+    fell: Counter = field(repr=False)
+
+
+def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndarray | None = None) -> Found:
+    """Damped Newton on y -> step(y) - y from every row of `starts`.
+
+    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state itself.
+    """
+    y = np.array(starts, dtype=float)
+    rows, m = y.shape
+    first = step.many(y, p)
+    F, J, alive = first.y - y, first.by_y - np.eye(m), first.ok.copy()
+    fell: Counter = Counter(str(s) for s in first.status[~first.ok])
+    size = np.where(alive, np.linalg.norm(np.nan_to_num(F), axis=1), np.inf)
+    closest = float(size.min(initial=np.inf))
+    converged = _small(F, y, GOAL) & alive
+    scale, direction = np.ones(rows), np.zeros_like(y)
+    fresh = np.ones(rows, dtype=bool)
+    for _ in range(iterations):
+        busy = np.flatnonzero(alive & ~converged)
+        if not len(busy):
+            break
+        for k in busy[fresh[busy]]:
+            direction[k] = np.linalg.lstsq(J[k], -F[k], rcond=1e-13)[0]
+            length, most = np.linalg.norm(direction[k]), 0.5 * (0.1 + np.linalg.norm(y[k]))
+            scale[k] = min(1.0, most / length) if length > 0 else 1.0
+        trial = y[busy] + scale[busy, None] * direction[busy]
+        done = step.many(trial, None if p is None else np.broadcast_to(p, (rows, np.shape(p)[-1]))[busy])
+        fell.update(str(s) for s in done.status[~done.ok])
+        new = done.y - trial
+        new_size = np.where(done.ok, np.linalg.norm(np.nan_to_num(new), axis=1), np.inf)
+        better = new_size < (1 - 1e-4 * scale[busy]) * size[busy]
+        stalled = ~better & _small(F[busy], y[busy], GOOD)
+        converged[busy[stalled]] = True
+        fresh[busy] = better
+        took = busy[better]
+        y[took], F[took], J[took], size[took] = trial[better], new[better], done.by_y[better] - np.eye(m), new_size[better]
+        scale[busy[~better]] /= 2
+        alive[busy[~better & ~stalled & (scale[busy] < SHORTEST)]] = False
+        converged |= _small(F, y, GOAL) & alive
+        closest = min(closest, float(size.min(initial=np.inf)))
+    residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
+    return Found(y, residual, converged, closest, fell)
+
+
+def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
+    return np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)
