@@ -86,7 +86,8 @@ def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
     work = run.ledger_at(t).supplied
     gains = np.array([np.diff(w) for w in work.values()])
     u = np.array([run.at(t)[name] for name in run.names.u]) if run.names.u else np.zeros((1, points))
-    squared = float(np.trapezoid((u**2).sum(axis=0), t)) if hasattr(np, "trapezoid") else float(np.trapz((u**2).sum(axis=0), t))
+    total = (u**2).sum(axis=0)
+    squared = float(np.sum((total[1:] + total[:-1]) / 2 * np.diff(t)))
     return {"positive": float(gains[gains > 0].sum()), "absolute": float(np.abs(gains).sum()), "squared_torque": squared}
 
 
@@ -97,7 +98,7 @@ def travelled(run: Trajectory) -> float:
         raise ModelError("a distance needs the run's system: a loaded trajectory has none")
     begin, end = (
         run.at(run.t0),
-        {n: v for n, v in zip(run.names.x, run.raw.x_end, strict=False)} | dict(zip(run.names.z, run.raw.z_end, strict=True)),
+        dict(zip(run.names.x, run.raw.x_end, strict=False)) | dict(zip(run.names.z, run.raw.z_end, strict=True)),
     )
     shape = shape_of(system)
     names = [system.labels("x")[i] for i in shape.cyclic]

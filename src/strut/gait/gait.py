@@ -19,6 +19,9 @@ NOTHING = 1e-11
 RETURNS = 1e-8
 """A replayed step must come back this closely, times what the gait itself magnifies."""
 
+AFTER = 1e-12
+"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event, too little to move."""
+
 
 @dataclass(frozen=True, eq=False)
 class Gait:
@@ -137,8 +140,8 @@ def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def replay(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
-    """One period in the simulator, a little longer than it, cut at the section's last event by reading up to there."""
-    return simulate(system, t=period * (1 + 1e-9) + 1e-12, x0=x0, z0=z0, **TOLERANCE)
+    """One period in the simulator, and just so much longer that the event that ends it happens in the run."""
+    return simulate(system, t=period * (1 + AFTER) + AFTER, x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
 
 
 __all__ = ["Gait", "replay", "spectrum"]

@@ -49,7 +49,7 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndar
             break
         for k in busy[fresh[busy]]:
             direction[k] = np.linalg.lstsq(J[k], -F[k], rcond=1e-13)[0]
-            length, most = np.linalg.norm(direction[k]), 0.5 * (0.1 + np.linalg.norm(y[k]))
+            length, most = float(np.linalg.norm(direction[k])), 0.5 * (0.1 + float(np.linalg.norm(y[k])))
             scale[k] = min(1.0, most / length) if length > 0 else 1.0
         trial = y[busy] + scale[busy, None] * direction[busy]
         done = step.many(trial, None if p is None else np.broadcast_to(p, (rows, np.shape(p)[-1]))[busy])
