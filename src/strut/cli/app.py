@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
+from strut.cli.gait import gait
 from strut.cli.model import find_mechanism, find_model, parse_times, with_parameters, with_settings
 from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
 from strut.errors import ModelError, StrutError
@@ -42,6 +43,8 @@ app = typer.Typer(
 
 Every command has its own --help.""",
 )
+
+app.command()(gait)
 
 Model = Annotated[
     str,

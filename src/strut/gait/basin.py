@@ -9,7 +9,7 @@ import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
-from strut.gait.robust import STEPS, survives
+from strut.gait.robust import survives
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ def basin(
     names: tuple[str, str] | None = None,
     cells: int | tuple[int, int] = 200,
     ranges: Sequence[tuple[float, float]] | None = None,
-    steps: int = STEPS,
+    steps: int = 15,
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.
 
@@ -72,7 +72,7 @@ def basin(
     y[:, gait.names.index(chosen[0])], y[:, gait.names.index(chosen[1])] = a, b
     x = gait.map().whole(y)
     z = np.repeat(np.array(list(gait.z0.values()))[None], len(a), axis=0)
-    fine, status = survives(gait, x, z, steps)
+    fine, status = survives(gait, x, z, steps=steps, rtol=1e-6)
     label = np.where(fine, "walks", status.astype(str)).reshape(n)
     return Basin(gait, (chosen[0], chosen[1]), first, second, label)
 

@@ -10,6 +10,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
+from strut.system.values import start
 
 STEPS = 25
 """A walker that makes so many steps after a disturbance has survived it."""
@@ -19,7 +20,10 @@ TRIALS = 32
 
 @dataclass(frozen=True, eq=False)
 class Survived:
-    """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell` says."""
+    """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell` says.
+
+    What a gait survives is not always an interval: a larger disturbance may be survived again.
+    """
 
     kind: str
     largest: float
@@ -31,9 +35,13 @@ class Survived:
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
 
-    The walker begins a step on ground that is higher by so much than the rest.
+    The walker begins a step on ground that is higher by so much than the rest; where the model has parameters step_down and step_at,
+    the ground steps down in the middle of the first step.
     """
     system = gait.system
+    if {"step_down", "step_at"} <= set(system.labels("p")):
+        there = {("p", "step_at"): gait.step_length / 2}
+        return _limit(gait, "step down", {("p", "step_down"): 1.0}, most, steps, exact, "m", there)
     for group, name in (("z", "foothold_z"), ("x", "foot_z")):
         if name in system.labels(group):
             return _limit(gait, "step down", {(group, name): 1.0}, most, steps, exact, "m")
@@ -52,38 +60,44 @@ def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = 
     return _limit(gait, "push", {("x", n): v for n, v in given.items()}, most or 2 * size, steps, exact, unit)
 
 
-def survives(gait: Gait, x: np.ndarray, z: np.ndarray, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
-    """Which of many states, rows, walk on for `steps` steps at about the gait's pace; and how each run ended."""
-    begin = start_vectors(gait)
-    done = simulate_batch(gait.system, steps * gait.period, x0=x, z0=z, u=begin[0], p=begin[1], rtol=1e-8, atol=1e-10)
-    ends = [n.name for n in gait.system.events if n.terminal]
-    feet = [e.name for e in gait.system.events if e.name == gait.section or e.name.endswith("_touchdown")]
-    taken = sum(np.asarray(done.counts[name]) for name in feet)
-    fine = (done.status == "done") & (taken * 2 >= steps * gait.steps)
-    status = np.where((done.status == "done") & ~fine, "stopped", done.status)
-    return fine & ~np.isin(done.status, ends), status
+def survives(
+    gait: Gait, x: np.ndarray, z: np.ndarray, p: np.ndarray | None = None, steps: int = STEPS, rtol: float = 1e-8
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how each run ended."""
+    system, values = gait.system, start(gait.system)
+    p = values.p if p is None else p
+    done = simulate_batch(system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol)
+    feet = {e.name for e in system.events if e.name == gait.section or e.name.endswith("_touchdown")}
+    taken = np.sum([done.counts[name] for name in feet], axis=0)
+    ran = done.status == "done"
+    fine = ran & (taken * 2 >= steps * gait.steps)
+    return fine, np.where(ran & ~fine, "stopped", done.status)
 
 
-def start_vectors(gait: Gait) -> tuple[np.ndarray, np.ndarray]:
-    from strut.system.values import start
-
-    values = start(gait.system)
-    return values.u, values.p
-
-
-def _limit(gait: Gait, kind: str, direction: dict[tuple[str, str], float], most: float, steps: int, exact: float, unit: str) -> Survived:
-    system = gait.system
-    x0, z0 = gait.vector, np.array(list(gait.z0.values()))
+def _limit(
+    gait: Gait,
+    kind: str,
+    direction: Mapping[tuple[str, str], float],
+    most: float,
+    steps: int,
+    exact: float,
+    unit: str,
+    fixed: Mapping[tuple[str, str], float] | None = None,
+) -> Survived:
+    """Narrow the limit down: of many sizes at once, the first that is not survived."""
+    system, values = gait.system, start(gait.system)
+    own = {"x": gait.vector, "z": np.array(list(gait.z0.values())), "p": values.p.copy()}
+    for (group, name), value in (fixed or {}).items():
+        own[group][system.slices(group)[name]] = value
     low, high, fell = 0.0, most, ""
     while True:
         sizes = np.linspace(low, high, TRIALS + 1)[1:]
-        x, z = np.repeat(x0[None], TRIALS, axis=0), np.repeat(z0[None], TRIALS, axis=0)
+        tried = {group: np.repeat(vector[None], TRIALS, axis=0) for group, vector in own.items()}
         for (group, name), weight in direction.items():
-            where = system.slices(group)[name]
-            (x if group == "x" else z)[:, where] += weight * sizes[:, None]
-        fine, status = survives(gait, x, z, steps)
+            tried[group][:, system.slices(group)[name]] += weight * sizes[:, None]
+        fine, status = survives(gait, tried["x"], tried["z"], tried["p"], steps)
         if fine.all():
-            return Survived(kind, float(high), np.inf if not fell else float(high), fell, unit)
+            return Survived(kind, high, np.inf, "", unit) if not fell else Survived(kind, float(sizes[-2]), high, fell, unit)
         k = int(np.argmin(fine))
         fell = str(status[k])
         low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
