@@ -16,6 +16,7 @@ from strut.system.values import start
 
 SAME = 1e-6
 """Fixed points closer than this are one."""
+NO_GAIT = "no gait: "
 STANDS = 1e-6
 """A step shorter than this [m], or than this [s], is no step."""
 
@@ -143,7 +144,7 @@ def _gait(step: ReturnMap, y: np.ndarray, fell: Counter) -> Gait | None:
     )
     why = _spurious(step, gait)
     if why:
-        fell[why] += 1
+        fell[f"{NO_GAIT}{why}"] += 1
         return None
     return gait
 
@@ -185,8 +186,12 @@ def exchanged(system: System, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray,
 
 
 def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoGaitError:
-    reasons = ", ".join(f"{name} ({count})" for name, count in fell.most_common(4)) or "nothing ended a step"
+    told = {"done": f"no {step.section} in {step.longest:g} s", step.section: "derivatives that are not finite"}
+    false = {name.removeprefix(NO_GAIT) for name in fell if name.startswith(NO_GAIT)}
+    reasons = ", ".join(f"{told.get(n, n)} ({c})" for n, c in fell.most_common(5) if not n.startswith(NO_GAIT)) or "nothing"
     near = f"the closest approach changed the state by {closest:.3g} over a step" if np.isfinite(closest) else "no step was completed"
+    if false:
+        near = f"Newton found fixed points that are no gaits: {', '.join(sorted(false))} in the simulator"
     values = ", ".join(f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray))
     return NoGaitError(
         f"no gait of '{system.name}' was found with {values}: {near}; steps ended by {reasons}. "
