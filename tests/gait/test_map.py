@@ -11,17 +11,18 @@ from strut.gait.gait import spectrum
 TOLERANCE = 1e-6
 """Of derivatives against central differences, relative to the largest; what is left is the differences' own error."""
 
-WALKERS = {
-    "compass": (),
-    "simplest": (),
-    "round_foot": (),
-    "kneed": (),
-    "rimless_wheel": (),
-    "slip": (),
-    "compass_duindam": (),
-    "dribbel": (),
-    "trunk_3d": (),
-}
+SLOW = pytest.mark.slow  # their variational equations take the compiler half a minute or more
+WALKERS = [
+    "compass",
+    "simplest",
+    "round_foot",
+    "kneed",
+    "rimless_wheel",
+    "slip",
+    "compass_duindam",
+    pytest.param("dribbel", marks=SLOW),
+    pytest.param("trunk_3d", marks=SLOW),
+]
 PARAMETERS = {"compass": ("slope", "hip_mass"), "simplest": ("slope",), "rimless_wheel": ("slope", "length"), "slip": ("attack",)}
 
 

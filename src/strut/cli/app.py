@@ -17,6 +17,7 @@ import strut
 from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.model import find_mechanism, find_model, parse_times, with_parameters, with_settings
+from strut.cli.reproduce import reproduce
 from strut.cli.show import as_json, components, notes, out, run_data, run_text, system_data, system_text, table, watched
 from strut.errors import ModelError, StrutError
 from strut.export.functions import LANGUAGES
@@ -45,6 +46,7 @@ Every command has its own --help.""",
 )
 
 app.command()(gait)
+app.command()(reproduce)
 
 Model = Annotated[
     str,
