@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import strut
-from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError
 from strut.gait import find, follow
-from strut.walkers import compass, rimless_wheel, simplest
+from strut.walkers import compass, kneed, rimless_wheel, simplest
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,26 @@ def test_simplest_walker_doubles_where_garcia_says():
     branch = follow(simplest(), "slope", to=0.017, points=30)
     assert [b.kind for b in branch.bifurcations] == ["doubling"]
     assert branch.bifurcations[0].at == pytest.approx(0.0151, abs=1e-4)
+
+
+def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
+    """The long and the short gait are one branch, which turns back where a multiplier is 1; below there is no gait."""
+    long = find(kneed())
+    branch = follow(kneed(), "slope", to=0.02, start=long, points=30, bounds=(0.02, 0.06))
+    (fold,) = (b for b in branch.bifurcations if b.kind == "fold")
+    assert np.abs(fold.point.multipliers - 1).min() < 1e-6
+    assert fold.at == pytest.approx(branch.parameter.min(), abs=1e-4)
+    assert fold.at <= branch.parameter.min() + 1e-10
+    again = branch.gait(0.0504, occurrence=len(np.flatnonzero(np.diff(np.sign(branch.parameter - 0.0504)))) - 1)
+    assert again.period == pytest.approx(0.484238, abs=1e-6)
+    with pytest.raises(NoGaitError):
+        find(kneed(slope=fold.at - 1e-4), starts=60)
+
+
+def test_a_branch_reaches_the_end_of_a_range():
+    branch = follow(compass(), "hip_mass", to=0.0, points=20)
+    assert branch.parameter[-1] == pytest.approx(0, abs=1e-12)
+    assert [b.kind for b in branch.bifurcations] == ["doubling"]
 
 
 def test_derivatives_predict_the_branch(branch):

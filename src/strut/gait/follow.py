@@ -147,7 +147,9 @@ def follow(
     if to == begin:
         raise ValueRangeError(f"'{parameter}' is {to:g} already: follow a gait to another value")
     step = ReturnMap(gait.system, gait.section, (parameter,), gait.steps, gait.vector, np.array(list(gait.z0.values())))
-    allowed = bounds or tuple(sorted((to, begin - 2 * (to - begin))))
+    own = next(q.bounds for q in system.p if q.name == parameter)
+    low, high = sorted(bounds or (to, begin - 2 * (to - begin)))
+    allowed = max(low, own[0]), min(high, own[1])
     walk = _Follow(step, abs(to - begin), allowed, to)
     return walk.run(gait.y0, begin, float(np.sign(to - begin)), points, most)
 
@@ -159,11 +161,15 @@ class _Follow:
         self.step, self.bounds, self.to = step, bounds, to
         self.scale = np.ones(len(step.names) + 1)
         self.scale[-1] = span
+        self.own = next(q.bounds for q in step.system.p if q.name == step.parameters[0])
         self.why = ""
 
     def equations(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, float] | None:
         """The residual at (y, parameter) in scaled numbers, its derivatives and the period; None where the step fails."""
         real = w * self.scale
+        inside = float(np.clip(real[-1], *self.own))
+        if abs(real[-1] - inside) < 1e-12 * self.scale[-1]:  # rounding at the end of the range
+            real[-1] = inside
         try:
             done = self.step(real[:-1], [real[-1]])
         except ValueRangeError as error:  # the parameter left its own bounds
@@ -231,7 +237,13 @@ class _Follow:
         ended = f"{most} points"
         while len(line) < most:
             step_length = min(ds, longest / max(abs(here.tangent[-1]), 0.2))
-            next_ = self.ahead(here, step_length)
+            out = self._outside(here.value + step_length * here.tangent[-1] * self.scale[-1])
+            if out is not None and (last := self._onto(here, out)) is not None:
+                found += self._between(here, last, None)
+                line.append(last)
+                ended = f"reached {self.step.parameters[0]} = {out:.6g}"
+                break
+            next_ = None if out is not None else self.ahead(here, step_length)
             if next_ is None:
                 ds = min(ds, step_length) / 2
                 if ds < 1e-7:
@@ -242,12 +254,7 @@ class _Follow:
             if new.tangent @ here.tangent < 0.9 and ds > 1e-5:
                 ds = min(ds, step_length) / 2
                 continue
-            out = self._outside(new.value)
-            if out is not None:
-                last = self._onto(here, out)
-                if last is not None:
-                    found += self._between(here, last, None)
-                    line.append(last)
+            if (out := self._outside(new.value)) is not None:
                 ended = f"reached {self.step.parameters[0]} = {out:.6g}"
                 break
             found += self._between(here, new, step_length)
@@ -271,6 +278,9 @@ class _Follow:
         slope = here.tangent[-1]
         guess = w + here.tangent * ((aim - w[-1]) / slope) if abs(slope) > 1e-6 else w
         done = self.correct(guess, fixed, aim)
+        if done is not None and np.linalg.norm(done[0] - guess) > 10 * np.linalg.norm(guess - w) + 1e-6:
+            self.why = "the branch turns before it"
+            return None
         return None if done is None else self.point(done[0], done[1], done[2], here.tangent)
 
     # ---- bifurcations ----
