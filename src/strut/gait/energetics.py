@@ -96,10 +96,9 @@ def travelled(run: Trajectory) -> float:
     system = run.system
     if system is None:
         raise ModelError("a distance needs the run's system: a loaded trajectory has none")
-    begin, end = (
-        run.at(run.t0),
-        dict(zip(run.names.x, run.raw.x_end, strict=False)) | dict(zip(run.names.z, run.raw.z_end, strict=True)),
-    )
+    raw = run.raw
+    begin = dict(zip(run.names.x, raw.poly[0, 0], strict=False)) | dict(zip(run.names.z, raw.z[0], strict=True))
+    end = dict(zip(run.names.x, raw.x_end, strict=False)) | dict(zip(run.names.z, raw.z_end, strict=True))
     shape = shape_of(system)
     names = [system.labels("x")[i] for i in shape.cyclic]
     if system.symmetry and names:
@@ -122,7 +121,15 @@ def _exchanged(system: System) -> ca.Function:
 
 
 def _accumulated(system: System, section: str) -> list[str]:
-    """Discrete lengths to which the section adds: footholds."""
+    """Discrete lengths to which the section adds: footholds. Found once."""
+    key = f"gait-accumulated-{section}"
+    if key not in system.cache:
+        system.cache[key] = _adding(system, section)
+    found: list[str] = system.cache[key]
+    return found
+
+
+def _adding(system: System, section: str) -> list[str]:
     event = next(e for e in system.events if e.name == section)
     found = []
     for q in system.z:

@@ -9,8 +9,8 @@ import numpy as np
 
 from strut.errors import NoGaitError
 from strut.gait.gait import RETURNS, Gait, replay, spectrum
-from strut.gait.map import ReturnMap
-from strut.gait.newton import newton
+from strut.gait.map import ReturnMap, Step
+from strut.gait.newton import newton, newton_from
 from strut.system.system import System
 from strut.system.values import start
 
@@ -43,20 +43,20 @@ def find(
     fell: Counter = Counter()
     closest = np.inf
     for begin in _walked(step, y, walk):
-        found = newton(step, begin[None])
-        fell.update(found.fell)
-        closest = min(closest, found.closest)
-        if found.converged[0] and (gait := _gait(step, found.y[0], fell)) is not None:
+        done, at, size, why = newton_from(step, begin)
+        fell.update(why)
+        closest = min(closest, size)
+        if done is not None and (gait := _gait(step, at, fell, done)) is not None:
             if guess is not None or gait.stable:
                 return gait
             break
     else:
         gait = None
-    gaits, near, why = _search(step, starts, seed)
+    gaits, near, more = _search(step, starts, seed)
     gaits += [gait] if gait is not None else []
     if gaits:
         return min(gaits, key=lambda g: (not g.stable, -g.period))
-    raise _none(system, step, min(closest, near), fell + why)
+    raise _none(system, step, min(closest, near), fell + more)
 
 
 def find_all(
@@ -123,9 +123,9 @@ def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float,
     return sorted(gaits, key=lambda g: -g.period), found.closest, fell
 
 
-def _gait(step: ReturnMap, y: np.ndarray, fell: Counter) -> Gait | None:
-    """The gait at a fixed point, if the simulator agrees that it is one."""
-    done = step(y)
+def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = None) -> Gait | None:
+    """The gait at a fixed point, if the simulator agrees that it is one. `known`: the step from there."""
+    done = known or step(y)
     system = step.system
     x0 = step.whole(y)
     multipliers, vectors = spectrum(done.by_y)

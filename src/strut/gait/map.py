@@ -13,6 +13,7 @@ from strut.gait.shape import Shape, shape_of
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
+from strut.simulate.ready import Ready
 from strut.system.quantity import sx
 from strut.system.system import System
 from strut.system.values import start
@@ -87,6 +88,8 @@ class ReturnMap:
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
         self.variation = np.hstack([np.eye(nx), np.zeros((nx, n - nx))]).reshape(-1, order="F")
+        self.held = np.concatenate([self.start.z, np.zeros(self.varied.size("z") - len(self.start.z))])
+        self.varying = [next(q for q in system.p if q.name == name) for name in self.parameters]
         self.places = [system.slices("p")[name].start for name in self.parameters]
 
     @property
@@ -106,8 +109,44 @@ class ReturnMap:
         y = np.asarray(y, dtype=float)
         if len(y) == self.nx != len(self.shape.free):
             y = self.free(y)
-        many = self.many(y[None], None if p is None else np.atleast_2d(np.asarray(p, dtype=float)))
-        return Step(many.x[0], many.y[0], float(many.period[0]), many.by_y[0], many.by_p[0], str(many.status[0]), bool(many.ok[0]))
+        ready, m = self._prepared(), len(self.shape.free)
+        ready.p[0] = self.start.p
+        if p is not None:
+            ready.p[0, self.places] = self._allowed(p)
+        by_y, by_p, period, free = np.eye(m), np.zeros((m, len(self.parameters))), 0.0, list(self.shape.free)
+        status, x = self.section, self.start.x
+        for _ in range(self.steps):
+            ready.x0[0, : self.nx], ready.x0[0, self.nx :], ready.z0[0] = self.whole(y), self.variation, self.held
+            ready()
+            status, period = ready.status, period + float(ready.t[0])
+            x, J = ready.x[0, : self.nx].copy(), ready.x[0, self.nx :].reshape(self.n, self.nx).T
+            if status != self.section or not np.isfinite(ready.x).all():
+                nothing = np.full(self.nx, np.nan)
+                return Step(nothing, self.free(nothing), period, by_y * np.nan, by_p * np.nan, status, False)
+            if self.exchange is not None:
+                turned, S, Sp = (np.array(part) for part in self.exchange(x, ready.z[0, : len(self.start.z)], ready.p[0]))
+                x, J = turned[:, 0], S @ J
+                J[:, self.nx :] += Sp
+            A = J[free, : self.nx] @ self.shape.spread
+            by_y, by_p, y = A @ by_y, A @ by_p + J[free, self.nx :], x[free]
+        return Step(x, y, period, by_y, by_p, status, True)
+
+    def _prepared(self) -> Ready:
+        """The variational run with everything in place; made once per section and parameters."""
+        key = f"return-map-ready-{self.longest}"
+        if key not in self.varied.cache:
+            self.varied.cache[key] = Ready(self.varied, self.longest, **TOLERANCE, max_steps=MOST_STEPS)
+        ready: Ready = self.varied.cache[key]
+        ready.u[0] = self.start.u
+        return ready
+
+    def _allowed(self, p: Any) -> np.ndarray:
+        """Values of the map's parameters, within their bounds."""
+        values = np.asarray(p, dtype=float).reshape(-1)
+        for q, value in zip(self.varying, values, strict=True):
+            if not q.bounds[0] <= value <= q.bounds[1]:
+                q.check(np.array([value]))
+        return values
 
     def many(self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None) -> Steps:
         """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's parameters."""
@@ -137,9 +176,8 @@ class ReturnMap:
         rows = len(x)
         finite = np.isfinite(x).all(axis=1)
         begin = np.hstack([np.where(finite[:, None], x, 0.0), np.repeat(self.variation[None], rows, axis=0)])
-        z = np.concatenate([self.start.z, np.zeros(self.varied.size("z") - len(self.start.z))])
         options: dict[str, Any] = {**TOLERANCE, "max_steps": MOST_STEPS}
-        done = simulate_batch(self.varied, self.longest, x0=begin, z0=z, u=self.start.u, p=p, threads=threads, **options)
+        done = simulate_batch(self.varied, self.longest, x0=begin, z0=self.held, u=self.start.u, p=p, threads=threads, **options)
         x1 = done.x[:, : self.nx]
         J = done.x[:, self.nx :].reshape(rows, self.n, self.nx).transpose(0, 2, 1)
         if self.exchange is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from strut.gait.map import ReturnMap
+from strut.gait.map import ReturnMap, Step
 
 GOAL = 1e-13
 """A residual below this, relative to the state, is a fixed point; integration is no more exact."""
@@ -68,6 +68,38 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndar
         closest = min(closest, float(size.min(initial=np.inf)))
     residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
     return Found(y, residual, converged, closest, fell)
+
+
+def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tuple[Step | None, np.ndarray, float, Counter]:
+    """`newton` from one start: the last step if it converged, where it ended, its residual's size, and what ended steps."""
+    y, fell = np.array(start, dtype=float), Counter[str]()
+    done = step(y)
+    if not done.ok:
+        return None, y, np.inf, Counter([done.status])
+    F = done.y - y
+    size = float(np.linalg.norm(F))
+    one = np.eye(len(y))
+    for _ in range(iterations):
+        if _small(F[None], y[None], GOAL)[0]:
+            return done, y, size, fell
+        direction = np.linalg.lstsq(done.by_y - one, -F, rcond=1e-13)[0]
+        length, most = float(np.linalg.norm(direction)), 0.5 * (0.1 + float(np.linalg.norm(y)))
+        scale = min(1.0, most / length) if length > 0 else 1.0
+        while True:
+            trial = step(y + scale * direction)
+            new = trial.y - y - scale * direction
+            grown = float(np.linalg.norm(new)) if trial.ok else np.inf
+            if not trial.ok:
+                fell[trial.status] += 1
+            if grown < (1 - 1e-4 * scale) * size:
+                break
+            if _small(F[None], y[None], GOOD)[0]:
+                return done, y, size, fell
+            scale /= 2
+            if scale < SHORTEST:
+                return None, y, size, fell
+        y, F, size, done = y + scale * direction, new, grown, trial
+    return None, y, size, fell
 
 
 def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
