@@ -16,6 +16,8 @@ from strut.system.values import start
 
 SAME = 1e-6
 """Fixed points closer than this are one."""
+SETTLED = 2e-2
+"""A walker whose state changes less than this over a step, relative to it, is near enough for Newton."""
 NO_GAIT = "no gait: "
 STANDS = 1e-6
 """A step shorter than this [m], or than this [s], is no step."""
@@ -84,7 +86,7 @@ def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
         done = step(now)
         if not done.ok:
             break
-        shrunk = np.linalg.norm(done.y - now) < 1e-3 * (1 + np.linalg.norm(now))
+        shrunk = np.linalg.norm(done.y - now) < SETTLED * (1 + np.linalg.norm(now))
         now = done.y
         reached.append(now)
         if shrunk:

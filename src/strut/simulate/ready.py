@@ -32,7 +32,7 @@ class Ready:
             sizes = model.sizes
             self.chosen = chosen_options({"ledger": False, **options}).native(dense=False)
             self.rest = [np.array([t]), np.zeros((1, 1, 0)), np.zeros((1, sizes["NJ"]), dtype=np.int64), np.zeros(1, dtype=np.int64)]
-            self.empty = np.empty((0, 1))
+            self.empty, self.none = np.empty((0, 1)), np.empty(0, dtype=np.int32)
             stops, y, self.counts, steps = self.rest
             self.many = Many(
                 0.0,
@@ -46,7 +46,7 @@ class Ready:
                 0,
                 0,
                 address(self.empty),
-                address(np.empty(0, dtype=np.int32)),
+                address(self.none),
                 0,
                 1,
                 *map(address, (self.t, self.x, self.z, y, None, None, self.counts, steps, self.code, self.cause)),
