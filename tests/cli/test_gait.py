@@ -37,7 +37,12 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     assert "a stable gait" in said
     assert "doubling" in said
     assert "walks" in said
-    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"gait-1.html", "sweep-1.csv", "basin-1.csv"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "gait-1.html", "sweep-1.csv", "sweep-1.html", "basin-1.csv", "basin-1.html"
+    }  # fmt: skip
+    rows = (tmp_path / "out" / "sweep-1.csv").read_text().splitlines()
+    assert rows[0] == "slope,period,stable,stance,swing,stance_rate,swing_rate"
+    assert len(rows) > 20
 
 
 def test_no_gait_is_one_sentence(capsys):

@@ -10,9 +10,10 @@ import numpy as np
 import typer
 
 from strut import gait as gaits
+from strut.cli.gait_pictures import basin_picture, bifurcation_diagram
 from strut.cli.model import find_model, with_settings
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import ModelError, StrutError, ValueRangeError
+from strut.errors import MissingExtraError, ModelError, StrutError, ValueRangeError
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
 from strut.system.system import System
@@ -34,7 +35,8 @@ def gait(
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write pages of each gait, and the sweep and the basin as tables.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Write a page of each gait; the sweep and the basin as tables and pictures."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
 ) -> None:
@@ -134,7 +136,7 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
 
 
 def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin]) -> list[Path]:
-    """A page for every gait; sweeps and basins as tables."""
+    """A page for every gait; sweeps and basins as tables and pictures."""
     from strut.simulate import simulate
     from strut.view import page
 
@@ -161,4 +163,9 @@ def _written(directory: Path, found: list[Gait], branches: list[Branch], basins:
         a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
         lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
         files[-1].write_text("\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n")
+    try:
+        files += [bifurcation_diagram(b, directory / f"sweep-{k + 1}.html") for k, b in enumerate(branches)]
+        files += [basin_picture(m, directory / f"basin-{k + 1}.html") for k, m in enumerate(basins)]
+    except MissingExtraError as error:
+        notes.print(f"no pictures: {error}", markup=False)
     return files
