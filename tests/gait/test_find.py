@@ -104,8 +104,15 @@ def test_derivative_by_a_parameter_is_that_of_the_gait():
     found = find(compass(slope=0.05), COMPASS).derivative("slope")
     for name in COMPASS:
         assert found[name] == pytest.approx((up.x0[name] - down.x0[name]) / (2 * h), rel=1e-6)
+    assert found["period"] == pytest.approx((up.period - down.period) / (2 * h), rel=1e-6)
     with pytest.raises(UnknownNameError, match="slope"):
         up.derivative("slop")
+
+
+def test_derivative_of_a_mirrored_gait():
+    """The same walker with free feet, whose steps are mirrored, changes in the same way."""
+    free, pinned = find(compass_duindam()), find(compass(leg_mass=1, hip_mass=5, g=9.8))
+    assert free.derivative("hip_mass")["period"] == pytest.approx(pinned.derivative("hip_mass")["period"], abs=1e-8)
 
 
 def test_disturbances_decay_as_multipliers_say():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.energetics import Energetics, energetics, travelled
 from strut.gait.map import TOLERANCE, ReturnMap
 from strut.simulate import Trajectory, simulate
+from strut.system.quantity import State
 from strut.system.system import System
 
 NOTHING = 1e-11
@@ -94,14 +96,16 @@ class Gait:
         return self.energetics.costs["lost"]
 
     def derivative(self, parameter: str) -> dict[str, float]:
-        """How the free states of the fixed point change with a parameter (implicit function theorem)."""
+        """How the free states of the fixed point, and its 'period', change with a parameter (implicit function theorem)."""
         known = [q.name for q in self.system.p]
         if parameter not in known:
             raise UnknownNameError(f"system '{self.system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
-        step = self.map((parameter,))
-        done = step(self.y0)
-        change = np.linalg.lstsq(np.eye(len(self.y0)) - done.by_y, done.by_p[:, 0], rcond=1e-13)[0]
-        return dict(zip(self.names, map(float, change), strict=True))
+        clocked = _with_clock(self.system)
+        step = ReturnMap(clocked, self.section, (parameter,), self.steps, np.append(self.vector, 0.0), np.array(list(self.z0.values())))
+        done, m = step(np.append(self.y0, 0.0)), len(self.y0)
+        change = np.linalg.lstsq(np.eye(m) - done.by_y[:m, :m], done.by_p[:m, 0], rcond=1e-13)[0]
+        period = done.by_y[m, :m] @ change + done.by_p[m, 0]
+        return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
 
     def data(self) -> dict[str, object]:
         """What `strut gait --json` prints."""
@@ -137,6 +141,17 @@ def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = values[order], U[:, :rank] @ vectors[:, order]
     n = len(jacobian)
     return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack([vectors, Vt[rank:].T.astype(complex)])
+
+
+def _with_clock(system: System) -> System:
+    """The system with a state that counts seconds: at the section it says how the period varies."""
+    if "gait-clocked" not in system.cache:
+        clock = State("gait_clock", 0.0, "s")
+        flow = {**system.flow, clock.name: ca.SX(1)}
+        system.cache["gait-clocked"] = replace(system, x=(*system.x, clock), flow=flow, implied=None)
+    values = {q.name: q.value for group in (system.u, system.p) for q in group}
+    made: System = system.cache["gait-clocked"]
+    return made.using(values)
 
 
 def replay(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
