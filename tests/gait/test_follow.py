@@ -7,7 +7,8 @@ import pytest
 
 import strut
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError
-from strut.gait import find, follow
+from strut.gait import ReturnMap, find, follow
+from strut.gait.newton import shoot
 from strut.walkers import compass, kneed, rimless_wheel, simplest
 
 
@@ -48,6 +49,20 @@ def test_the_doubled_branch_is_a_gait_of_two_steps(branch):
     single = branch.gait(math.radians(4.5))
     assert abs(gait.x0["stance"] - single.x0["stance"]) > 1e-3
     assert gait.period == pytest.approx(2 * single.period, rel=1e-2)
+
+
+def test_shooting_finds_the_same_gait_of_two_steps(branch):
+    """Multiple shooting, from two states that do not follow from each other, and Newton on two steps agree."""
+    slope = math.radians(4.6)
+    doubled = branch.bifurcations[0].doubled(to=math.radians(4.7), points=20).gait(slope)
+    single = branch.gait(slope)
+    step = ReturnMap(compass(slope=slope))
+    away = doubled.y0 - single.y0
+    orbit = shoot(step, np.array([single.y0 + 0.8 * away, single.y0 - 0.8 * away]))
+    assert orbit is not None
+    assert orbit[0] == pytest.approx(doubled.y0, abs=1e-9)
+    assert step(orbit[0]).y == pytest.approx(orbit[1], abs=1e-9)
+    assert np.abs(orbit[0] - orbit[1]).max() > 1e-2
 
 
 def test_simplest_walker_doubles_where_garcia_says():

@@ -10,7 +10,7 @@ import numpy as np
 from strut.errors import NoGaitError
 from strut.gait.gait import RETURNS, Gait, replay, spectrum
 from strut.gait.map import ReturnMap, Step
-from strut.gait.newton import newton, newton_from
+from strut.gait.newton import newton, newton_from, shoot
 from strut.system.system import System
 from strut.system.values import start
 
@@ -38,7 +38,8 @@ def find(
 
     The walker walks `walk` steps from the guess, and Newton goes on from there; where it falls, Newton begins at the guess, and if that
     fails too, at `starts` random states around it. Every gait found is replayed in the simulator; one that does not return is none.
-    guess: states by name, or all of them. steps: the gait repeats after so many. Raises `NoGaitError`.
+    guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
+    does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
     step = ReturnMap(system, section, (), steps, guess, z0)
     y = step.free(step.start.x)
@@ -54,6 +55,8 @@ def find(
             break
     else:
         gait = None
+    if gait is None and steps > 1 and (first := _orbit(step, y, walk)) is not None and (gait := _gait(step, first, fell)) is not None:
+        return gait
     gaits, near, more = _search(step, starts, seed)
     gaits += [gait] if gait is not None else []
     if gaits:
@@ -92,6 +95,22 @@ def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
         if shrunk:
             break
     return [*reached[:1], y] if reached and len(reached) < walk and not shrunk else [*reached[-1:], *reached[:1], y]
+
+
+def _orbit(step: ReturnMap, y: np.ndarray, walk: int) -> np.ndarray | None:
+    """The first state of a gait of several steps by multiple shooting, from as many steps of walking."""
+    single = ReturnMap(step.system, step.section, (), 1, step.start.x, step.start.z)
+    orbit, now = [], y
+    for _ in range(walk * step.steps):
+        done = single(now)
+        if not done.ok:
+            break
+        now = done.y
+        orbit.append(now)
+    if len(orbit) < step.steps:
+        return None
+    found = shoot(single, np.array(orbit[-step.steps :]))
+    return None if found is None else found[0]
 
 
 def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:

@@ -102,5 +102,45 @@ def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tup
     return None, y, size, fell
 
 
+def shoot(step: ReturnMap, orbit: np.ndarray, iterations: int = 40) -> np.ndarray | None:
+    """Multiple shooting: states after each of several steps, rows, such that each step leads to the next and the last to the first.
+
+    `step` is the map of one step. What an unstable gait magnifies over all its steps is magnified over one only; the states need not
+    follow from each other to begin with. None where it does not converge.
+    """
+    Y = np.array(orbit, dtype=float)
+    k, m = Y.shape
+
+    def defects(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        done = step.many(Y)
+        F = done.y - np.roll(Y, -1, axis=0)
+        return F, done.by_y, float(np.linalg.norm(F)) if done.ok.all() else np.inf
+
+    F, J, size = defects(Y)
+    for _ in range(iterations):
+        if not np.isfinite(size):
+            return None
+        if _small(F, Y, GOAL).all():
+            return Y
+        A = np.zeros((k * m, k * m))
+        for i in range(k):
+            A[i * m : (i + 1) * m, i * m : (i + 1) * m] += J[i]
+            n = (i + 1) % k
+            A[i * m : (i + 1) * m, n * m : (n + 1) * m] -= np.eye(m)
+        change = np.linalg.lstsq(A, -F.ravel(), rcond=1e-13)[0].reshape(k, m)
+        scale = 1.0
+        while True:
+            trial = defects(Y + scale * change)
+            if trial[2] < (1 - 1e-4 * scale) * size:
+                break
+            if _small(F, Y, GOOD).all():
+                return Y
+            scale /= 2
+            if scale < SHORTEST:
+                return None
+        Y, (F, J, size) = Y + scale * change, trial
+    return None
+
+
 def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
     return np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)
