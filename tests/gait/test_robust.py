@@ -80,6 +80,15 @@ def test_motors_have_their_costs():
     assert "net work" in found.table()
 
 
+def test_dampers_take_their_part():
+    gait = find(compass(hip_damping=0.02))
+    found = gait.energetics
+    assert found.dissipated["hip_damper"] > 0.01
+    assert found.spent == pytest.approx(found.lost["heel_strike"] + found.dissipated["hip_damper"])
+    assert found.spent == pytest.approx(found.fallen, abs=1e-8)
+    assert gait.cost_of_transport == pytest.approx(math.sin(math.radians(3)), abs=1e-9)
+
+
 def test_a_basin_holds_its_gait():
     gait = find(compass())
     found = basin(gait, cells=(21, 15))

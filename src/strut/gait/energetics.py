@@ -32,7 +32,8 @@ class Energetics:
     """The energy of one period.
 
     lost, dissipated, supplied: energies by channel [J]. spent: all that was lost or dissipated [J].
-    costs: cost of transport by definition, see `DEFINITIONS`. weight: of the walker [N]. froude: speed^2 / (g leg), if it has a leg.
+    fallen: energy that gravity gave [J]. weight: of the walker [N]. distance: along the ground [m].
+    costs: cost of transport by definition, see `DEFINITIONS`.
     """
 
     lost: Mapping[str, float]
@@ -66,16 +67,12 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     supplied = {n: float(v[-1]) for n, v in account.supplied.items()}
     gravity = account.stored.get("gravity")
     fallen = float(gravity[0] - gravity[-1]) if gravity is not None else 0.0
-    spent = sum(lost.values()) - sum(dissipated.values()) if _negative(dissipated) else sum(lost.values()) + sum(dissipated.values())
+    spent = sum(lost.values()) + sum(dissipated.values())
     weight = weight_of(system)
     carried = weight * distance
     costs = {"lost": spent / carried, "signed": sum(supplied.values()) / carried}
     costs |= {name: value / carried for name, value in _motor_work(run, points).items()}
     return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs)
-
-
-def _negative(values: Mapping[str, float]) -> bool:
-    return any(v < 0 for v in values.values())
 
 
 def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
