@@ -14,6 +14,7 @@ MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "gait": {"system", "simulate"},
     "simulate": {"system"},
     "linear": {"system"},
+    "studies": {"system", "simulate", "gait", "walkers"},
     "export": {"system"},
     "view": {"simulate", "system"},
     "walkers": {"system", "mechanism", "contact"},

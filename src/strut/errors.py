@@ -37,6 +37,18 @@ class StorageError(StrutError, OSError):
     """A file could not be written or read."""
 
 
+class NoGaitError(StrutError):
+    """No gait was found: the message says how close the search came, and what ended the steps that failed.
+
+    closest: the smallest change of the state over one step that was seen (inf if no step was ever completed).
+    fell: how often each reason ended a step.
+    """
+
+    def __init__(self, message: str, closest: float = float("inf"), fell: "dict[str, int] | None" = None) -> None:
+        super().__init__(message)
+        self.closest, self.fell = closest, fell or {}
+
+
 class MissingExtraError(StrutError, ImportError):
     """An optional dependency is not installed."""
 

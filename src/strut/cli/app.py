@@ -16,8 +16,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.doctor import examine
+from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import Reading, find_mechanism, find_model, parse_times, with_parameters, with_settings
+from strut.cli.reproduce import reproduce
 from strut.cli.save import walks, write_page, write_run
 from strut.cli.show import (
     as_json,
@@ -57,6 +59,9 @@ app = typer.Typer(
 
 Every command has its own --help.""",
 )
+
+app.command()(gait)
+app.command()(reproduce)
 
 Model = Annotated[
     str,

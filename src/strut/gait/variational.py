@@ -60,18 +60,16 @@ def carried(system: System) -> list[Discrete]:
         sources = ca.vertcat(states, time, *[q.sym for q in system.z if moving[q.name]])
         for e in system.events:
             for name in moving:
-                if name in e.reset and not _is_switch(sx(e.reset[name])) and ca.depends_on(sx(e.reset[name]), sources):
+                if name in e.reset and _varies(sx(e.reset[name]), sources):
                     moving[name] = True
     return [q for q in needed if moving[q.name]]
 
 
-def _is_switch(expression: ca.SX) -> bool:
-    """Does an expression take only a few values: comparisons, products of flags? Its derivative is zero wherever it has one."""
-    symbols = ca.vertcat(*ca.symvar(expression), ca.SX(0, 1))
-    if not symbols.numel():
-        return True
-    J = ca.jacobian(expression, symbols)
-    return bool(J.nnz() == 0 or all(e.is_zero() for e in ca.vertsplit(ca.vec(ca.SX(J)))))
+def _varies(expression: ca.SX, sources: ca.SX) -> bool:
+    """Does an expression vary with these? Comparisons and products of flags do not: their derivative is zero wherever it is one."""
+    if not ca.depends_on(expression, sources):
+        return False
+    return any(not e.is_zero() for e in ca.vertsplit(ca.vec(ca.SX(ca.jacobian(expression, sources)))))
 
 
 class _Variational:
@@ -136,6 +134,7 @@ class _Variational:
             flow={**system.flow, BY_STATE: ca.vec(along)},
             events=tuple(self._event(e) for e in system.events),
             outputs={},
+            output_units={},
             ledger=Ledger(),
             scene=Scene(),
             symmetry={},

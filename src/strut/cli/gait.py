@@ -1,0 +1,171 @@
+"""`strut gait`: the gaits of a walker, their stability and energy; over a parameter; and their basins."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from strut import gait as gaits
+from strut.cli.gait_pictures import basin_picture, bifurcation_diagram
+from strut.cli.model import find_model, with_settings
+from strut.cli.show import as_json, notes, out, table
+from strut.errors import MissingExtraError, ModelError, StrutError, ValueRangeError
+from strut.gait.follow import Branch
+from strut.gait.gait import Gait
+from strut.system.system import System
+from strut.units import number
+
+
+def gait(
+    model: Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own.")],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter or for the state to begin at: slope=3deg."),
+    ] = [],
+    everything: Annotated[bool, typer.Option("--all", help="All gaits that can be found, stable or not.")] = False,
+    sweep: Annotated[str, typer.Option("--sweep", metavar="NAME=A:B", help="Follow the gait from A to B of a parameter.")] = "",
+    points: Annotated[int, typer.Option(help="Of a sweep, at least.")] = 100,
+    basin: Annotated[bool, typer.Option("--basin", help="Which states around the gait lead back to it.")] = False,
+    cells: Annotated[int, typer.Option(help="Of the basin, along each side.")] = 100,
+    starts: Annotated[int, typer.Option(help="Random states to search from.")] = 400,
+    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Write a page of each gait; the sweep and the basin as tables and pictures."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
+) -> None:
+    """Find the gaits of a walker: limit cycles, multipliers, energy.
+
+    [bold]Examples[/bold]
+
+      strut gait compass --set slope=3deg
+
+      strut gait compass --all --json
+
+      strut gait simplest --sweep slope=0.005:0.018 -o simplest/
+
+      strut gait round-foot --basin
+    """
+    system = with_settings(find_model(model), settings)
+    name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
+    if sweep:
+        system = system.using({name: low})
+    where = section or None
+    found = gaits.find_all(system, where, starts=starts, seed=seed) if everything else [gaits.find(system, section=where, seed=seed)]
+    branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
+    basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
+    files = _written(output, found, branches, basins) if output is not None else []
+    if json:
+        document: Any = [g.data() for g in found]
+        if branches or basins:
+            document = {"gaits": document}
+        if branches:
+            document["branches"] = [branch_data(b) for b in branches]
+        if basins:
+            document["basins"] = [
+                {"names": list(b.names), "first": b.first, "second": b.second, "outcomes": b.outcomes, "label": b.label.tolist()}
+                for b in basins
+            ]
+        as_json(document)
+        return
+    for g in found:
+        gait_text(g)
+    for b in branches:
+        branch_text(b)
+    for cell_map in basins:
+        table(f"basin over {cell_map.names[0]}, {cell_map.names[1]}", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
+    for path in files:
+        out.print(f"wrote {path}", soft_wrap=True, markup=False)
+
+
+def gait_text(g: Gait) -> None:
+    """One gait as tables."""
+    kind = "stable" if g.stable else "unstable"
+    out.print(f"[bold]{g.system.name}[/bold]: a {kind} gait, found to {g.residual:.1e}\n")
+    rows: list[list[Any]] = [
+        ["period", g.period, "s"],
+        ["step length", g.step_length, "m"],
+        ["speed", g.speed, "m/s"],
+        ["energy per step", g.energy_per_step, "J"],
+        ["cost of transport", g.cost_of_transport, ""],
+    ]
+    table("", ["", "value", "unit"], rows)
+    table(f"just after {g.section}", ["state", "value"], [[n, v] for n, v in g.x0.items()])
+    table("multipliers", ["real", "imaginary", "modulus"], [[float(m.real), float(m.imag), float(abs(m))] for m in g.multipliers])
+
+
+def branch_text(branch: Branch) -> None:
+    v = branch.parameter
+    shown = np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
+    rows = [
+        [float(v[k]), float(branch.period[k]), float(abs(branch.multipliers[k, 0])), "yes" if branch.stable[k] else "no"] for k in shown
+    ]
+    table(f"{len(v)} gaits over {branch.name}", [branch.name, "period [s]", "largest multiplier", "stable"], rows)
+    if branch.bifurcations:
+        table("bifurcations", ["kind", branch.name], [[b.kind, float(b.at)] for b in branch.bifurcations])
+    notes.print(f"the branch ended: {branch.ended}", markup=False)
+
+
+def branch_data(branch: Branch) -> dict[str, Any]:
+    return {
+        "parameter": branch.name,
+        "values": branch.parameter,
+        "period": branch.period,
+        "states": {n: branch.values(n) for n in branch.names},
+        "multipliers": [[[float(m.real), float(m.imag)] for m in row] for row in branch.multipliers],
+        "stable": branch.stable,
+        "bifurcations": [{"kind": b.kind, "at": b.at} for b in branch.bifurcations],
+        "ended": branch.ended,
+    }
+
+
+def _range(system: System, text: str) -> tuple[str, float, float]:
+    """NAME=A:B, with units."""
+    name, equals, ends = text.partition("=")
+    low, colon, high = ends.partition(":")
+    if not equals or not colon:
+        raise ValueRangeError(f"'{text}' is no sweep: write NAME=A:B, for example slope=2deg:5deg")
+    unit = next((q.unit for q in system.p if q.name == name), "")
+    return name, number(low, unit), number(high, unit)
+
+
+def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin]) -> list[Path]:
+    """A page for every gait; sweeps and basins as tables and pictures."""
+    from strut.simulate import simulate
+    from strut.view import page
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"cannot write to {directory}: {error}") from error
+    files = []
+    for k, g in enumerate(found):
+        run = simulate(g.system, t=6 * g.period, x0=g.vector, z0=np.array(list(g.z0.values())))
+        said = ", ".join(f"{m.real:.6g}{m.imag:+.6g}i" for m in g.multipliers)
+        remarks = f"period {g.period:.9g} s, step {g.step_length:.9g} m, cost of transport {g.cost_of_transport:.9g}; multipliers {said}"
+        try:
+            files.append(page(run, directory / f"gait-{k + 1}.html", f"{g.system.name}: gait {k + 1}", remarks))
+        except StrutError as error:
+            notes.print(f"no page: {error}", markup=False)
+    for k, b in enumerate(branches):
+        columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
+        files.append(directory / f"sweep-{k + 1}.csv")
+        header = ",".join([b.name, "period", "stable", *b.names])
+        np.savetxt(files[-1], np.column_stack(columns), delimiter=",", header=header, comments="")
+    for k, m in enumerate(basins):
+        files.append(directory / f"basin-{k + 1}.csv")
+        a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
+        lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
+        files[-1].write_text("\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n")
+    try:
+        files += [bifurcation_diagram(b, directory / f"sweep-{k + 1}.html") for k, b in enumerate(branches)]
+        files += [basin_picture(m, directory / f"basin-{k + 1}.html") for k, m in enumerate(basins)]
+    except MissingExtraError as error:
+        notes.print(f"no pictures: {error}", markup=False)
+    return files

@@ -1,0 +1,33 @@
+"""Gaits: limit cycles of walkers, their stability, how they change with parameters, and where their energy goes."""
+
+from strut.errors import NoGaitError
+from strut.gait.basin import Basin, basin
+from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss, weight_of
+from strut.gait.find import find, find_all
+from strut.gait.follow import Bifurcation, Branch, follow
+from strut.gait.gait import Gait
+from strut.gait.map import ReturnMap
+from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
+
+__all__ = [
+    "Basin",
+    "Bifurcation",
+    "Branch",
+    "Energetics",
+    "Gait",
+    "ImpactLoss",
+    "NoGaitError",
+    "ReturnMap",
+    "Survived",
+    "basin",
+    "decay",
+    "find",
+    "find_all",
+    "follow",
+    "froude",
+    "impact_loss",
+    "push",
+    "sensitivity_norm",
+    "step_down",
+    "weight_of",
+]

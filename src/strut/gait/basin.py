@@ -1,0 +1,87 @@
+"""`basin`: which states around a gait lead back to it, as a map of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from strut.errors import UnknownNameError, did_you_mean
+from strut.gait.gait import Gait
+from strut.gait.robust import survives
+
+
+@dataclass(frozen=True, eq=False)
+class Basin:
+    """Outcomes over a plane of two states through a gait, the others as in the gait.
+
+    names: of the two states. first, second: their values. label: how each run ended, label[i, j] at first[i], second[j]: 'walks', a
+    terminal event, or 'stopped'. walks: where it walks.
+    """
+
+    gait: Gait = field(repr=False)
+    names: tuple[str, str]
+    first: np.ndarray = field(repr=False)
+    second: np.ndarray = field(repr=False)
+    label: np.ndarray = field(repr=False)
+
+    @property
+    def walks(self) -> np.ndarray:
+        return np.asarray(self.label == "walks")
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many cells end how."""
+        kinds, counts = np.unique(self.label.astype(str), return_counts=True)
+        return dict(zip(map(str, kinds), map(int, counts), strict=True))
+
+    @property
+    def area(self) -> float:
+        """Of the part that walks, in units of the two states."""
+        cell = (self.first[1] - self.first[0]) * (self.second[1] - self.second[0])
+        return float(self.walks.sum() * cell)
+
+    def __repr__(self) -> str:
+        return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"
+
+
+def basin(
+    gait: Gait,
+    names: tuple[str, str] | None = None,
+    cells: int | tuple[int, int] = 200,
+    ranges: Sequence[tuple[float, float]] | None = None,
+    steps: int = 15,
+) -> Basin:
+    """Walk from every cell of a grid and note how it ends.
+
+    names: the two states, by default the rates of the first two that have one, which leaves the posture as it is. ranges: of their
+    values, by default from half of them below to half above (at least 0.5). A walker that makes `steps` steps walks.
+    """
+    chosen = names or _default(gait)
+    for name in chosen:
+        if name not in gait.names:
+            raise UnknownNameError(f"'{name}' is not a free state of '{gait.system.name}': {did_you_mean(name, list(gait.names))}")
+    n = (cells, cells) if isinstance(cells, int) else cells
+    centre = [gait.x0[name] for name in chosen]
+    reach = [max(0.5, 0.5 * abs(c)) for c in centre]
+    limits = ranges or [(c - r, c + r) for c, r in zip(centre, reach, strict=True)]
+    first, second = (np.linspace(low, high, count) for (low, high), count in zip(limits, n, strict=True))
+    a, b = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
+    y = np.repeat(gait.y0[None], len(a), axis=0)
+    y[:, gait.names.index(chosen[0])], y[:, gait.names.index(chosen[1])] = a, b
+    x = gait.map().whole(y)
+    z = np.repeat(np.array(list(gait.z0.values()))[None], len(a), axis=0)
+    fine, status = survives(gait, x, z, steps=steps, rtol=1e-6)
+    label = np.where(fine, "walks", status.astype(str)).reshape(n)
+    return Basin(gait, (chosen[0], chosen[1]), first, second, label)
+
+
+def _default(gait: Gait) -> tuple[str, str]:
+    units = {q.name: q.unit for q in gait.system.x}
+    rates = [n for n in gait.names if units.get(n, "").endswith("rad/s")]
+    pick = rates if len(rates) >= 2 else list(gait.names)
+    return pick[-2], pick[-1]
+
+
+__all__ = ["Basin", "basin"]

@@ -1,0 +1,162 @@
+"""`Gait`: a limit cycle of a walker, with its stability, its energy and its dependence on parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import UnknownNameError, did_you_mean
+from strut.gait.energetics import Energetics, energetics, travelled
+from strut.gait.map import TOLERANCE, ReturnMap
+from strut.simulate import Trajectory, simulate
+from strut.system.quantity import State
+from strut.system.system import System
+
+NOTHING = 1e-11
+"""Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""
+RETURNS = 1e-8
+"""A replayed step must come back this closely, times what the gait itself magnifies."""
+
+AFTER = 1e-12
+"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event, too little to move."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gait:
+    """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step further.
+
+    x0, z0: the state just after the event `section`, by name. vector: x0 as numbers in order.
+    period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
+    residual: largest change of a state over the gait.
+    jacobian: of the return map by its free states `names`.
+    multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors: columns, by `names`.
+    stable: all of them are smaller than 1.
+    """
+
+    system: System = field(repr=False)
+    section: str
+    steps: int
+    x0: Mapping[str, float]
+    z0: Mapping[str, float] = field(repr=False)
+    period: float
+    residual: float
+    jacobian: np.ndarray = field(repr=False)
+    multipliers: np.ndarray
+    eigenvectors: np.ndarray = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def vector(self) -> np.ndarray:
+        return np.array(list(self.x0.values()))
+
+    @property
+    def y0(self) -> np.ndarray:
+        """The free states."""
+        return np.array([self.x0[name] for name in self.names])
+
+    @property
+    def stable(self) -> bool:
+        return bool(np.all(np.abs(self.multipliers) < 1))
+
+    def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
+        """The return map that this gait is a fixed point of."""
+        return ReturnMap(self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values())))
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """The gait in the simulator, from just after the section to just after the next (and so on for several steps)."""
+        return replay(self.system, self.vector, np.array(list(self.z0.values())), self.period)
+
+    @cached_property
+    def energetics(self) -> Energetics:
+        return energetics(self.trajectory, self.step_length)
+
+    @cached_property
+    def step_length(self) -> float:
+        """How far it comes in one period [m], along the ground."""
+        return travelled(self.trajectory)
+
+    @property
+    def speed(self) -> float:
+        """[m/s]"""
+        return self.step_length / self.period
+
+    @property
+    def energy_per_step(self) -> float:
+        """Energy lost in impacts and dampers over one period [J]: what the slope or motors must give again."""
+        return self.energetics.spent
+
+    @property
+    def cost_of_transport(self) -> float:
+        """Energy lost per weight and distance; sin(slope) for a passive gait. Other definitions: `energetics.costs`."""
+        return self.energetics.costs["lost"]
+
+    def derivative(self, parameter: str) -> dict[str, float]:
+        """How the free states of the fixed point, and its 'period', change with a parameter (implicit function theorem)."""
+        known = [q.name for q in self.system.p]
+        if parameter not in known:
+            raise UnknownNameError(f"system '{self.system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
+        clocked = _with_clock(self.system)
+        step = ReturnMap(clocked, self.section, (parameter,), self.steps, np.append(self.vector, 0.0), np.array(list(self.z0.values())))
+        done, m = step(np.append(self.y0, 0.0)), len(self.y0)
+        change = np.linalg.lstsq(np.eye(m) - done.by_y[:m, :m], done.by_p[:m, 0], rcond=1e-13)[0]
+        period = done.by_y[m, :m] @ change + done.by_p[m, 0]
+        return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
+
+    def data(self) -> dict[str, object]:
+        """What `strut gait --json` prints."""
+        return {
+            "x0": dict(self.x0),
+            "period": self.period,
+            "step_length": self.step_length,
+            "speed": self.speed,
+            "multipliers": [[float(m.real), float(m.imag)] for m in self.multipliers],
+            "residual": self.residual,
+            "cost_of_transport": self.cost_of_transport,
+            "energy_per_step": self.energy_per_step,
+            "stable": self.stable,
+        }
+
+    def __repr__(self) -> str:
+        largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
+        kind = "stable" if self.stable else "unstable"
+        many = "" if self.steps == 1 else f" of {self.steps} steps"
+        return (
+            f"<Gait of {self.system.name}{many}: {self.period:.6g} s, {self.step_length:.6g} m, {kind}, largest multiplier {largest:.4g}>"
+        )
+
+
+def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, the largest first, and eigenvectors. What the section wipes out is split off before, so that its multipliers
+    are zero to rounding even where several zeros would otherwise disturb each other."""
+    U, s, Vt = np.linalg.svd(jacobian)
+    rank = int(np.sum(s > NOTHING * max(s[0], 1e-300)))
+    core = (s[:rank, None] * Vt[:rank]) @ U[:, :rank]
+    values, vectors = np.linalg.eig(core)
+    order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 12)))
+    values, vectors = values[order], U[:, :rank] @ vectors[:, order]
+    n = len(jacobian)
+    return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack([vectors, Vt[rank:].T.astype(complex)])
+
+
+def _with_clock(system: System) -> System:
+    """The system with a state that counts seconds: at the section it says how the period varies."""
+    if "gait-clocked" not in system.cache:
+        clock = State("gait_clock", 0.0, "s")
+        flow = {**system.flow, clock.name: ca.SX(1)}
+        system.cache["gait-clocked"] = replace(system, x=(*system.x, clock), flow=flow, implied=None)
+    values = {q.name: q.value for group in (system.u, system.p) for q in group}
+    made: System = system.cache["gait-clocked"]
+    return made.using(values)
+
+
+def replay(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
+    """One period in the simulator, and just so much longer that the event that ends it happens in the run."""
+    return simulate(system, t=period * (1 + AFTER) + AFTER, x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
+
+
+__all__ = ["Gait", "replay", "spectrum"]

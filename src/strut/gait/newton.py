@@ -1,0 +1,146 @@
+"""Newton's method on a return map, from many starts at once: a batch of steps per iteration, on all cores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from strut.gait.map import ReturnMap, Step
+
+GOAL = 1e-13
+"""A residual below this, relative to the state, is a fixed point; integration is no more exact."""
+GOOD = 1e-10
+"""A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what is left."""
+SHORTEST = 2.0**-10
+"""Of a Newton step: one that must be shortened more leads nowhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where Newton ended, a row per start. `residual`: change of the free states over the step, largest component."""
+
+    y: np.ndarray
+    residual: np.ndarray
+    converged: np.ndarray
+    closest: float
+    fell: Counter = field(repr=False)
+
+
+def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndarray | None = None) -> Found:
+    """Damped Newton on y -> step(y) - y from every row of `starts`.
+
+    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state itself.
+    """
+    y = np.array(starts, dtype=float)
+    rows, m = y.shape
+    first = step.many(y, p)
+    F, J, alive = first.y - y, first.by_y - np.eye(m), first.ok.copy()
+    fell: Counter = Counter(str(s) for s in first.status[~first.ok])
+    size = np.where(alive, np.linalg.norm(np.nan_to_num(F), axis=1), np.inf)
+    closest = float(size.min(initial=np.inf))
+    converged = _small(F, y, GOAL) & alive
+    scale, direction = np.ones(rows), np.zeros_like(y)
+    fresh = np.ones(rows, dtype=bool)
+    for _ in range(iterations):
+        busy = np.flatnonzero(alive & ~converged)
+        if not len(busy):
+            break
+        for k in busy[fresh[busy]]:
+            direction[k] = np.linalg.lstsq(J[k], -F[k], rcond=1e-13)[0]
+            length, most = float(np.linalg.norm(direction[k])), 0.5 * (0.1 + float(np.linalg.norm(y[k])))
+            scale[k] = min(1.0, most / length) if length > 0 else 1.0
+        trial = y[busy] + scale[busy, None] * direction[busy]
+        done = step.many(trial, None if p is None else np.broadcast_to(p, (rows, np.shape(p)[-1]))[busy])
+        fell.update(str(s) for s in done.status[~done.ok])
+        new = done.y - trial
+        new_size = np.where(done.ok, np.linalg.norm(np.nan_to_num(new), axis=1), np.inf)
+        better = new_size < (1 - 1e-4 * scale[busy]) * size[busy]
+        stalled = ~better & _small(F[busy], y[busy], GOOD)
+        converged[busy[stalled]] = True
+        fresh[busy] = better
+        took = busy[better]
+        y[took], F[took], J[took], size[took] = trial[better], new[better], done.by_y[better] - np.eye(m), new_size[better]
+        scale[busy[~better]] /= 2
+        alive[busy[~better & ~stalled & (scale[busy] < SHORTEST)]] = False
+        converged |= _small(F, y, GOAL) & alive
+        closest = min(closest, float(size.min(initial=np.inf)))
+    residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
+    return Found(y, residual, converged, closest, fell)
+
+
+def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tuple[Step | None, np.ndarray, float, Counter]:
+    """`newton` from one start: the last step if it converged, where it ended, its residual's size, and what ended steps."""
+    y, fell = np.array(start, dtype=float), Counter[str]()
+    done = step(y)
+    if not done.ok:
+        return None, y, np.inf, Counter([done.status])
+    F = done.y - y
+    size = float(np.linalg.norm(F))
+    one = np.eye(len(y))
+    for _ in range(iterations):
+        if _small(F[None], y[None], GOAL)[0]:
+            return done, y, size, fell
+        direction = np.linalg.lstsq(done.by_y - one, -F, rcond=1e-13)[0]
+        length, most = float(np.linalg.norm(direction)), 0.5 * (0.1 + float(np.linalg.norm(y)))
+        scale = min(1.0, most / length) if length > 0 else 1.0
+        while True:
+            trial = step(y + scale * direction)
+            new = trial.y - y - scale * direction
+            grown = float(np.linalg.norm(new)) if trial.ok else np.inf
+            if not trial.ok:
+                fell[trial.status] += 1
+            if grown < (1 - 1e-4 * scale) * size:
+                break
+            if _small(F[None], y[None], GOOD)[0]:
+                return done, y, size, fell
+            scale /= 2
+            if scale < SHORTEST:
+                return None, y, size, fell
+        y, F, size, done = y + scale * direction, new, grown, trial
+    return None, y, size, fell
+
+
+def shoot(step: ReturnMap, orbit: np.ndarray, iterations: int = 40) -> np.ndarray | None:
+    """Multiple shooting: states after each of several steps, rows, such that each step leads to the next and the last to the first.
+
+    `step` is the map of one step. What an unstable gait magnifies over all its steps is magnified over one only; the states need not
+    follow from each other to begin with. None where it does not converge.
+    """
+    Y = np.array(orbit, dtype=float)
+    k, m = Y.shape
+
+    def defects(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        done = step.many(Y)
+        F = done.y - np.roll(Y, -1, axis=0)
+        return F, done.by_y, float(np.linalg.norm(F)) if done.ok.all() else np.inf
+
+    F, J, size = defects(Y)
+    for _ in range(iterations):
+        if not np.isfinite(size):
+            return None
+        if _small(F, Y, GOAL).all():
+            return Y
+        A = np.zeros((k * m, k * m))
+        for i in range(k):
+            A[i * m : (i + 1) * m, i * m : (i + 1) * m] += J[i]
+            n = (i + 1) % k
+            A[i * m : (i + 1) * m, n * m : (n + 1) * m] -= np.eye(m)
+        change = np.linalg.lstsq(A, -F.ravel(), rcond=1e-13)[0].reshape(k, m)
+        scale = 1.0
+        while True:
+            trial = defects(Y + scale * change)
+            if trial[2] < (1 - 1e-4 * scale) * size:
+                break
+            if _small(F, Y, GOOD).all():
+                return Y
+            scale /= 2
+            if scale < SHORTEST:
+                return None
+        Y, (F, J, size) = Y + scale * change, trial
+    return None
+
+
+def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
+    return np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)

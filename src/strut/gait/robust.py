@@ -1,0 +1,136 @@
+"""How much a gait survives: a step down, a push; and how strongly small disturbances show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.gait.gait import Gait
+from strut.simulate import simulate_batch
+from strut.system.values import start
+
+STEPS = 25
+"""A walker that makes so many steps after a disturbance has survived it."""
+TRIALS = 32
+"""Disturbances tried at once; each round narrows the limit to one interval between two of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survived:
+    """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell` says.
+
+    What a gait survives is not always an interval: a larger disturbance may be survived again.
+    """
+
+    kind: str
+    largest: float
+    beyond: float
+    fell: str
+    unit: str
+
+
+def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
+    """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
+
+    The walker begins a step on ground that is higher by so much than the rest; where the model has parameters step_down and step_at,
+    the ground steps down in the middle of the first step.
+    """
+    system = gait.system
+    if {"step_down", "step_at"} <= set(system.labels("p")):
+        there = {("p", "step_at"): gait.step_length / 2}
+        return _limit(gait, "step down", {("p", "step_down"): 1.0}, most, steps, exact, "m", there)
+    for group, name in (("z", "foothold_z"), ("x", "foot_z")):
+        if name in system.labels(group):
+            return _limit(gait, "step down", {(group, name): 1.0}, most, steps, exact, "m")
+    raise ModelError(f"'{system.name}' cannot step down: it has neither a foothold_z nor a foot_z to begin higher with")
+
+
+def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = None, steps: int = STEPS, exact: float = 1e-5) -> Survived:
+    """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that the gait survives."""
+    system = gait.system
+    given = {direction: 1.0} if isinstance(direction, str) else dict(direction)
+    for name in given:
+        if name not in gait.x0:
+            raise UnknownNameError(f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}")
+    size = max(abs(v) for v in gait.x0.values())
+    unit = next((q.unit for q in system.x if q.name == next(iter(given))), "")
+    return _limit(gait, "push", {("x", n): v for n, v in given.items()}, most or 2 * size, steps, exact, unit)
+
+
+def survives(
+    gait: Gait, x: np.ndarray, z: np.ndarray, p: np.ndarray | None = None, steps: int = STEPS, rtol: float = 1e-8
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how each run ended."""
+    system, values = gait.system, start(gait.system)
+    p = values.p if p is None else p
+    done = simulate_batch(system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol)
+    feet = {e.name for e in system.events if e.name == gait.section or e.name.endswith("_touchdown")}
+    taken = np.sum([done.counts[name] for name in feet], axis=0)
+    ran = done.status == "done"
+    fine = ran & (taken * 2 >= steps * gait.steps)
+    return fine, np.where(ran & ~fine, "stopped", done.status)
+
+
+def _limit(
+    gait: Gait,
+    kind: str,
+    direction: Mapping[tuple[str, str], float],
+    most: float,
+    steps: int,
+    exact: float,
+    unit: str,
+    fixed: Mapping[tuple[str, str], float] | None = None,
+) -> Survived:
+    """Narrow the limit down: of many sizes at once, the first that is not survived."""
+    system, values = gait.system, start(gait.system)
+    own = {"x": gait.vector, "z": np.array(list(gait.z0.values())), "p": values.p.copy()}
+    for (group, name), value in (fixed or {}).items():
+        own[group][system.slices(group)[name]] = value
+    low, high, fell = 0.0, most, ""
+    while True:
+        sizes = np.linspace(low, high, TRIALS + 1)[1:]
+        tried = {group: np.repeat(vector[None], TRIALS, axis=0) for group, vector in own.items()}
+        for (group, name), weight in direction.items():
+            tried[group][:, system.slices(group)[name]] += weight * sizes[:, None]
+        fine, status = survives(gait, tried["x"], tried["z"], tried["p"], steps)
+        if fine.all():
+            return Survived(kind, high, np.inf, "", unit) if not fell else Survived(kind, float(sizes[-2]), high, fell, unit)
+        k = int(np.argmin(fine))
+        fell = str(status[k])
+        low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
+        if high - low <= exact:
+            return Survived(kind, low, high, fell, unit)
+
+
+def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray, steps: int = 500) -> float:
+    """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a matrix with a column
+    for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
+    if not gait.stable:
+        return float("inf")
+    B, C = np.atleast_2d(disturbance), np.atleast_2d(indicator)
+    total, state = 0.0, B.astype(float)
+    for _ in range(steps):
+        total += float(np.sum((C @ state) ** 2))
+        state = gait.jacobian @ state
+    return total**0.5
+
+
+def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
+    """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its largest multiplier."""
+    step = gait.map()
+    v = np.real(gait.eigenvectors[:, 0])
+    y, norms = gait.y0 + size * v / np.linalg.norm(v), []
+    for _ in range(steps):
+        done = step(y)
+        if not done.ok:
+            return float("inf")
+        y = done.y
+        norms.append(float(np.linalg.norm(y - gait.y0)))
+    half = steps // 2
+    return float((norms[-1] / norms[half - 1]) ** (1 / (steps - half)))
+
+
+__all__ = ["Survived", "decay", "push", "sensitivity_norm", "step_down", "survives"]

@@ -1,0 +1,50 @@
+"""`strut gait` as a person and a program use it."""
+
+import json
+
+import pytest
+
+from strut.cli import main
+
+
+def run(capsys, *arguments, code=0):
+    with pytest.raises(SystemExit) as left:
+        main(["gait", *arguments])
+    assert left.value.code == code
+    return capsys.readouterr()
+
+
+def test_json_has_what_a_program_needs(capsys):
+    (gait,) = json.loads(run(capsys, "compass", "--set", "slope=3deg", "--json").out)
+    assert set(gait) == {
+        "x0", "period", "step_length", "speed", "multipliers", "residual", "cost_of_transport", "energy_per_step", "stable"
+    }  # fmt: skip
+    assert gait["x0"]["stance"] == pytest.approx(0.218668802939, abs=1e-9)
+    assert gait["multipliers"][0] == pytest.approx([-0.199726127, 0.544476062], abs=1e-7)
+    assert gait["stable"] is True
+
+
+def test_all_gaits(capsys):
+    long, short = json.loads(run(capsys, "simplest", "--all", "--json").out)
+    assert long["stable"]
+    assert not short["stable"]
+
+
+def test_tables_sweeps_and_files(capsys, tmp_path):
+    said = run(
+        capsys, "compass", "--sweep", "slope=3deg:4.6deg", "--points", "20", "--basin", "--cells", "9", "-o", str(tmp_path / "out")
+    ).out
+    assert "a stable gait" in said
+    assert "doubling" in said
+    assert "walks" in said
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "gait-1.html", "sweep-1.csv", "sweep-1.html", "basin-1.csv", "basin-1.html"
+    }  # fmt: skip
+    rows = (tmp_path / "out" / "sweep-1.csv").read_text().splitlines()
+    assert rows[0] == "slope,period,stable,stance,swing,stance_rate,swing_rate"
+    assert len(rows) > 20
+
+
+def test_no_gait_is_one_sentence(capsys):
+    assert "no gait of 'compass' was found" in run(capsys, "compass", "--set", "slope=-1deg", code=2).err
+    assert "write NAME=A:B" in run(capsys, "compass", "--sweep", "slope", code=2).err

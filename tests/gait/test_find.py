@@ -1,0 +1,154 @@
+"""Gaits: known ones from poor guesses, scaling laws, and none where there is none."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+import strut
+from strut.errors import NoGaitError, UnknownNameError
+from strut.gait import decay, find, find_all
+from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest
+
+COMPASS = {"stance": 0.218668802939, "swing": -0.323388558059, "stance_rate": -1.092383589884, "swing_rate": -0.377373948907}
+POOR = [
+    {"stance": 0.3, "swing": -0.3, "stance_rate": -1.5, "swing_rate": -0.5},
+    {"stance": 0.25, "swing": -0.25, "stance_rate": -1.2, "swing_rate": 0.0},
+    {"stance": 0.1, "swing": -0.1, "stance_rate": -0.3, "swing_rate": 0.5},
+]
+
+
+def close(found, wanted, tolerance):
+    """Are all wanted multipliers among those found?"""
+    return all(np.abs(np.asarray(found) - w).min() < tolerance for w in wanted)
+
+
+@pytest.mark.parametrize("guess", POOR)
+def test_compass_from_poor_guesses(guess):
+    gait = find(compass(), guess)
+    for name, value in COMPASS.items():
+        assert gait.x0[name] == pytest.approx(value, abs=1e-9)
+    assert gait.period == pytest.approx(0.734346391159, abs=1e-9)
+    assert gait.step_length == pytest.approx(0.535445415430, abs=1e-9)
+    assert gait.energy_per_step == pytest.approx(5.498121985, abs=1e-9)
+    assert close(gait.multipliers, [-0.199726127 + 0.544476062j, -0.199726127 - 0.544476062j, 0.131572624, 0], 1e-7)
+    assert gait.stable
+
+
+def test_simplest_walker_from_a_poor_guess():
+    gait = find(simplest(), {"stance": 0.25, "hip": 0.45, "stance_rate": -0.25, "hip_rate": 0.0})
+    assert gait.x0["stance"] == pytest.approx(0.20031090054425, abs=1e-9)
+    assert gait.x0["stance_rate"] == pytest.approx(-0.19983247300495, abs=1e-9)
+    assert gait.period == pytest.approx(3.88246375285135, abs=1e-9)
+    assert close(gait.multipliers, [-0.190099841066 + 0.557598776682j], 1e-7)
+
+
+def test_long_and_short_gaits_of_duindams_compass():
+    """Section 4.1.5 of the notes on the thesis."""
+    long, short = find_all(compass(leg_mass=1, hip_mass=5, g=9.8))
+    slope = math.radians(3)
+    for gait, leg, rate, other, period, length in (
+        (long, 0.299294, -1.072963, 0.708407, 0.782798, 0.589692),
+        (short, 0.279554, -1.164771, 0.569874, 0.607858, 0.551855),
+    ):
+        assert gait.x0["stance"] + slope == pytest.approx(leg, abs=1e-6)
+        assert gait.x0["stance_rate"] == pytest.approx(rate, abs=1e-6)
+        assert gait.x0["swing_rate"] - gait.x0["stance_rate"] == pytest.approx(other, abs=1e-6)
+        assert gait.period == pytest.approx(period, abs=1e-6)
+        assert gait.step_length == pytest.approx(length, abs=1e-6)
+    assert long.stable
+    assert not short.stable
+    assert close(long.multipliers, [-0.2933 + 0.3926j, 0.0865], 1e-4)
+    assert close(short.multipliers, [4.461, 0.438, 0.030], 1e-3)
+    assert long.speed == pytest.approx(0.7533, abs=1e-4)
+
+
+def test_feet_that_are_free_walk_the_same_gait():
+    free, pinned = find(compass_duindam()), find(compass(leg_mass=1, hip_mass=5, g=9.8))
+    assert free.period == pytest.approx(pinned.period, abs=1e-9)
+    assert free.step_length == pytest.approx(pinned.step_length, abs=1e-9)
+    assert close(free.multipliers, pinned.multipliers, 1e-7)
+
+
+@pytest.mark.parametrize("walker", [compass(slope=0.04), simplest(slope=0.012), round_foot(), kneed(), rimless_wheel(slope=0.15)])
+def test_passive_gaits_cost_the_sine_of_the_slope(walker):
+    gait = find(walker)
+    slope = float(next(q for q in walker.p if q.name == "slope").value[0])
+    assert gait.cost_of_transport == pytest.approx(math.sin(slope), abs=1e-9)
+    assert gait.residual < 1e-10
+    assert gait.trajectory.status == "done"
+
+
+def test_rimless_wheel_has_its_closed_form():
+    gait = find(rimless_wheel(slope=0.15))
+    alpha, c = math.pi / 8, math.cos(math.pi / 4)
+    assert gait.x0["rate"] == pytest.approx(math.sqrt(4 * 9.81 * math.sin(alpha) * math.sin(0.15) * c * c / (1 - c * c)), abs=1e-10)
+    assert close(gait.multipliers, [c**2, 0], 1e-9)
+
+
+def test_times_and_speeds_scale():
+    """Period as the root of l/g, speed as the root of g l, angles not at all."""
+    base = find(compass())
+    for leg, g in ((2.0, 9.81), (1.0, 1.62), (0.3, 24.8)):
+        other = find(compass(a=0.5 * leg, b=0.5 * leg, g=g))
+        assert other.period / base.period == pytest.approx(math.sqrt(leg * 9.81 / g), rel=1e-9)
+        assert other.speed / base.speed == pytest.approx(math.sqrt(leg * g / 9.81), rel=1e-9)
+        assert other.x0["stance"] == pytest.approx(base.x0["stance"], abs=1e-9)
+        assert other.multipliers == pytest.approx(base.multipliers, abs=1e-7)
+
+
+def test_derivative_by_a_parameter_is_that_of_the_gait():
+    h = 1e-5
+    up, down = (find(compass(slope=0.05 + s), COMPASS) for s in (h, -h))
+    found = find(compass(slope=0.05), COMPASS).derivative("slope")
+    for name in COMPASS:
+        assert found[name] == pytest.approx((up.x0[name] - down.x0[name]) / (2 * h), rel=1e-6)
+    assert found["period"] == pytest.approx((up.period - down.period) / (2 * h), rel=1e-6)
+    with pytest.raises(UnknownNameError, match="slope"):
+        up.derivative("slop")
+
+
+def test_derivative_of_a_mirrored_gait():
+    """The same walker with free feet, whose steps are mirrored, changes in the same way."""
+    free, pinned = find(compass_duindam()), find(compass(leg_mass=1, hip_mass=5, g=9.8))
+    assert free.derivative("hip_mass")["period"] == pytest.approx(pinned.derivative("hip_mass")["period"], abs=1e-8)
+
+
+def test_disturbances_decay_as_multipliers_say():
+    gait = find(round_foot())
+    assert decay(gait) == pytest.approx(abs(gait.multipliers[0]), rel=1e-2)
+
+
+@pytest.mark.parametrize("walker", [compass(slope=-0.01), compass(slope=0.45), simplest(slope=0.3)])
+def test_no_gait_says_so(walker):
+    with pytest.raises(NoGaitError, match="no gait of .* was found with .*slope=.* ended by") as told:
+        find(walker, starts=100)
+    assert told.value.closest > 1e-6
+    assert told.value.fell
+
+
+def test_coming_to_rest_is_no_gait():
+    """On level ground the wheel's map has a fixed point, at rest; the simulator sees infinitely many impacts there."""
+    with pytest.raises(NoGaitError, match="fixed points that are no gaits: zeno"):
+        find(rimless_wheel(slope=0.0), starts=100)
+
+
+def test_a_gait_repeats_in_the_simulator():
+    gait = find(compass(slope=0.06))
+    run = strut.simulate(gait.system, t=10 * gait.period + 1e-6, x0=gait.x0, rtol=1e-12, atol=1e-14)
+    assert run.events.counts()["heel_strike"] == 10
+    last = run.events[len(run.events) - 1]
+    assert last.after["stance"] == pytest.approx(gait.x0["stance"], abs=1e-9)
+
+
+def test_a_fixed_point_is_quick():
+    """Needed: below 20 ms with multipliers; a loaded machine may take twice as long."""
+    walker, times = compass(), []
+    guess = {"stance": 0.22, "swing": -0.32, "stance_rate": -1.1, "swing_rate": -0.4}
+    find(walker, guess)
+    for _ in range(5):
+        began = time.perf_counter()
+        find(walker, guess)
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.04

@@ -1,0 +1,125 @@
+"""Branches of gaits: folds and period doublings, checked against simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+import strut
+from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError
+from strut.gait import ReturnMap, find, follow
+from strut.gait.newton import shoot
+from strut.walkers import compass, kneed, rimless_wheel, simplest
+
+
+@pytest.fixture(scope="module")
+def branch():
+    return follow(compass(), "slope", to=math.radians(5), points=40)
+
+
+def test_compass_doubles_its_period(branch):
+    (doubling,) = branch.bifurcations
+    assert doubling.kind == "doubling"
+    assert np.abs(doubling.point.multipliers + 1).min() < 1e-8
+    assert math.degrees(doubling.at) == pytest.approx(4.3909, abs=1e-4)
+    before, after = branch.gait(doubling.at - 1e-8), branch.gait(doubling.at + 1e-8)
+    assert before.stable
+    assert not after.stable
+
+
+def test_simulation_doubles_where_the_branch_says(branch):
+    """Just below, step lengths of a long walk settle to one value; above, to two, those of the doubled branch."""
+    at = branch.bifurcations[0].at
+    for slope, lengths in ((at - 5e-4, 1), (at + 5e-4, 2)):
+        near = {**branch.gait(slope).x0}
+        near["stance_rate"] += 1e-3
+        run = strut.simulate(compass(slope=slope), t=400.0, x0=near)
+        assert run.status == "done"
+        steps = [e.after["step_length"] for e in run.events if e.name == "heel_strike"][-4:]
+        assert (abs(steps[-1] - steps[-2]) > 1e-3) == (lengths == 2)
+        assert steps[-1] == pytest.approx(steps[-3], abs=1e-4)
+
+
+def test_the_doubled_branch_is_a_gait_of_two_steps(branch):
+    doubled = branch.bifurcations[0].doubled(to=math.radians(4.6), points=20)
+    assert doubled.steps == 2
+    assert doubled.stable[3:].all()
+    gait = doubled.gait(math.radians(4.5))
+    assert gait.steps == 2
+    single = branch.gait(math.radians(4.5))
+    assert abs(gait.x0["stance"] - single.x0["stance"]) > 1e-3
+    assert gait.period == pytest.approx(2 * single.period, rel=1e-2)
+
+
+def test_shooting_finds_the_same_gait_of_two_steps(branch):
+    """Multiple shooting, from two states that do not follow from each other, and Newton on two steps agree."""
+    slope = math.radians(4.6)
+    doubled = branch.bifurcations[0].doubled(to=math.radians(4.7), points=20).gait(slope)
+    single = branch.gait(slope)
+    step = ReturnMap(compass(slope=slope))
+    away = doubled.y0 - single.y0
+    orbit = shoot(step, np.array([single.y0 + 0.8 * away, single.y0 - 0.8 * away]))
+    assert orbit is not None
+    assert orbit[0] == pytest.approx(doubled.y0, abs=1e-9)
+    assert step(orbit[0]).y == pytest.approx(orbit[1], abs=1e-9)
+    assert np.abs(orbit[0] - orbit[1]).max() > 1e-2
+
+
+def test_simplest_walker_doubles_where_garcia_says():
+    branch = follow(simplest(), "slope", to=0.017, points=30)
+    assert [b.kind for b in branch.bifurcations] == ["doubling"]
+    assert branch.bifurcations[0].at == pytest.approx(0.0151, abs=1e-4)
+
+
+def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
+    """The long and the short gait are one branch, which turns back where a multiplier is 1; below there is no gait."""
+    long = find(kneed())
+    branch = follow(kneed(), "slope", to=0.02, start=long, points=30, bounds=(0.02, 0.06))
+    (fold,) = (b for b in branch.bifurcations if b.kind == "fold")
+    assert np.abs(fold.point.multipliers - 1).min() < 1e-6
+    assert fold.at == pytest.approx(branch.parameter.min(), abs=1e-4)
+    assert fold.at <= branch.parameter.min() + 1e-10
+    again = branch.gait(0.0504, occurrence=len(np.flatnonzero(np.diff(np.sign(branch.parameter - 0.0504)))) - 1)
+    assert again.period == pytest.approx(0.484238, abs=1e-6)
+    with pytest.raises(NoGaitError):
+        find(kneed(slope=fold.at - 1e-4), starts=60)
+
+
+def test_a_branch_reaches_the_end_of_a_range():
+    branch = follow(compass(), "hip_mass", to=0.0, points=20)
+    assert branch.parameter[-1] == pytest.approx(0, abs=1e-12)
+    assert [b.kind for b in branch.bifurcations] == ["doubling"]
+
+
+def test_derivatives_predict_the_branch(branch):
+    gait = branch.gait(0.06)
+    k = int(np.argmin(np.abs(branch.parameter - 0.06)))
+    change = (branch.values("stance")[k + 1] - branch.values("stance")[k - 1]) / (branch.parameter[k + 1] - branch.parameter[k - 1])
+    assert gait.derivative("slope")["stance"] == pytest.approx(change, rel=1e-2)
+
+
+def test_a_branch_ends_where_steps_do():
+    branch = follow(rimless_wheel(slope=0.15), "slope", to=0.0, points=20)
+    assert "back_strike" in branch.ended or "steps end by" in branch.ended or "Newton" in branch.ended
+    assert branch.parameter.min() > 0
+
+
+def test_what_cannot_be_followed(branch):
+    with pytest.raises(UnknownNameError, match="slope"):
+        follow(compass(), "slop", to=0.1)
+    with pytest.raises(ValueRangeError, match="already"):
+        follow(compass(), "hip_mass", to=10.0)
+    with pytest.raises(ValueRangeError, match="passes slope"):
+        branch.gait(1.0)
+    with pytest.raises(UnknownNameError, match="period"):
+        branch.values("stanc")
+    fold = strut.gait.Bifurcation("fold", 0.1, branch.points[0], branch)
+    with pytest.raises(ModelError, match="only a doubling"):
+        fold.doubled()
+
+
+def test_points_agree_with_gaits_found_alone(branch):
+    k = len(branch) // 2
+    gait = find(compass(slope=branch.parameter[k]), dict(zip(branch.names, branch.points[k].y, strict=True)))
+    assert gait.y0 == pytest.approx(branch.points[k].y, abs=1e-9)
+    assert gait.period == pytest.approx(branch.points[k].period, abs=1e-9)

@@ -1,0 +1,101 @@
+"""Return maps: their derivatives against differences, on every walker."""
+
+import numpy as np
+import pytest
+
+from strut import walkers
+from strut.errors import ModelError, UnknownNameError
+from strut.gait import ReturnMap
+from strut.gait.gait import spectrum
+
+TOLERANCE = 1e-6
+"""Of derivatives against central differences, relative to the largest; what is left is the differences' own error."""
+
+SLOW = pytest.mark.slow  # their variational equations take the compiler half a minute or more
+WALKERS = [
+    "compass",
+    "simplest",
+    "round_foot",
+    "kneed",
+    "rimless_wheel",
+    "slip",
+    "compass_duindam",
+    pytest.param("dribbel", marks=SLOW),
+    pytest.param("trunk_3d", marks=SLOW),
+]
+PARAMETERS = {"compass": ("slope", "hip_mass"), "simplest": ("slope",), "rimless_wheel": ("slope", "length"), "slip": ("attack",)}
+
+
+def settled(name, steps, parameters=()):
+    """A map, and a state that the section itself has made."""
+    step = ReturnMap(getattr(walkers, name)(), parameters=parameters)
+    y = step.free(step.start.x)
+    for _ in range(steps):
+        y = step(y).y
+    return step, y
+
+
+def differences(function, at, size=1e-6):
+    columns = [(function(at + e) - function(at - e)) / (2 * size) for e in size * np.eye(len(at))]
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize("name", WALKERS)
+def test_derivatives_are_those_of_the_map(name):
+    """Along directions that a walker can reach: those that the step before can produce. (A standing foot does not slide.)"""
+    step, y = settled(name, 0 if name == "trunk_3d" else 2)
+    done = step(y)
+    assert done.ok, done.status
+    U, s, _ = np.linalg.svd(done.by_y)
+    reach = U[:, s > 1e-9 * s[0]]
+    found = differences(lambda c: step(y + reach @ c).y, np.zeros(reach.shape[1]))
+    assert np.abs(done.by_y @ reach - found).max() <= TOLERANCE * max(1.0, np.abs(found).max())
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_derivatives_by_parameters(name):
+    step, y = settled(name, 1, PARAMETERS[name])
+    p = np.array([step.start.p[k] for k in step.places])
+    found = differences(lambda q: step(y, q).y, p)
+    assert np.abs(step(y, p).by_p - found).max() <= TOLERANCE * max(1.0, np.abs(found).max())
+
+
+@pytest.mark.parametrize("name", ["compass", "simplest", "round_foot", "kneed", "rimless_wheel", "compass_duindam"])
+def test_the_section_has_a_multiplier_of_zero(name):
+    step, y = settled(name, 2)
+    assert np.abs(spectrum(step(y).by_y)[0]).min() < 1e-10
+    assert np.abs(np.linalg.eigvals(step(y).by_y)).min() < 1e-10
+
+
+def test_two_steps_are_one_after_the_other():
+    one, y = settled("compass", 0)
+    y = y + np.array([0.01, -0.01, 0.02, 0.03])
+    two = ReturnMap(walkers.compass(), steps=2)
+    first = one(y)
+    second = one(first.y)
+    assert two(y).y == pytest.approx(second.y, abs=1e-14)
+    assert two(y).by_y == pytest.approx(second.by_y @ first.by_y, abs=1e-12)
+    assert two(y).period == pytest.approx(first.period + second.period)
+
+
+def test_states_that_the_section_makes_equal_are_one():
+    assert ReturnMap(walkers.kneed()).names == ("stance", "swing", "stance_rate", "swing_rate")
+
+
+def test_progress_is_no_part_of_a_gait():
+    assert "foot_x" not in ReturnMap(walkers.compass_duindam()).names
+    assert ReturnMap(walkers.slip()).names == ("y", "vx", "vy")
+
+
+def test_a_fall_says_so():
+    done = ReturnMap(walkers.compass())([0.2, -0.3, -0.1, 0.0])
+    assert not done.ok
+    assert done.status == "sit"
+    assert np.isnan(done.y).all()
+
+
+def test_sections_that_are_not_there():
+    with pytest.raises(UnknownNameError, match="heel_strike"):
+        ReturnMap(walkers.compass(), "heel_srike")
+    with pytest.raises(ModelError, match="say which event ends a step"):
+        ReturnMap(walkers.pendulum())

@@ -1,0 +1,107 @@
+"""What gaits survive, what impacts take, and which states lead back."""
+
+import math
+
+import numpy as np
+import pytest
+
+from strut.errors import ModelError, UnknownNameError
+from strut.gait import basin, find, froude, impact_loss, push, sensitivity_norm, step_down, weight_of
+from strut.gait.robust import survives
+from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, simplest, slip
+
+
+@pytest.fixture(scope="module")
+def duindam():
+    return find(compass(leg_mass=1, hip_mass=5, g=9.8))
+
+
+def test_steps_down_of_duindams_compass(duindam):
+    """2.0 cm survives and 2.2 cm does not, as in the notes; but what survives is no interval, and its first end is lower."""
+    x, z = (np.repeat(v[None], 3, axis=0) for v in (duindam.vector, np.array(list(duindam.z0.values()))))
+    z[:, 1] += [0.0, 0.020, 0.022]
+    assert survives(duindam, x, z)[0].tolist() == [True, True, False]
+    limit = step_down(duindam)
+    assert limit.largest == pytest.approx(0.01663, abs=2e-5)
+    assert limit.beyond - limit.largest < 1.1e-5
+    assert limit.fell == "fall"
+
+
+def test_free_feet_survive_the_same_step_down(duindam):
+    assert step_down(find(compass_duindam())).largest == pytest.approx(step_down(duindam).largest, abs=2e-5)
+
+
+def test_pushes(duindam):
+    forward, back = push(duindam, {"stance_rate": -1.0}), push(duindam, "stance_rate")
+    assert 0 < back.largest < forward.largest < 1
+    with pytest.raises(UnknownNameError, match="stance_rate"):
+        push(duindam, "stance_rat")
+    with pytest.raises(ModelError, match="cannot step down"):
+        step_down(find(rimless_wheel(slope=0.15)))
+
+
+@pytest.mark.parametrize(("angle", "fractions"), [(0.5, (0.9971, 0.2704)), (0.2, (0.9976, 0.0495)), (0.8, (0.9958, 0.5523))])
+def test_what_an_impact_takes(angle, fractions):
+    """Section 4.1.4 of the notes on Duindam's thesis."""
+    loss = impact_loss(compass(leg_mass=1, hip_mass=5), {"stance": -angle / 2, "swing": angle / 2})
+    assert loss.fractions == pytest.approx(fractions, abs=5e-5)
+    stance, swing = loss.directions[:, 1]
+    if angle == 0.5:
+        relative = np.array([stance, swing - stance])
+        relative *= -np.sign(relative[0]) / np.linalg.norm(relative)
+        assert relative == pytest.approx([-0.923, 0.384], abs=1e-3)
+
+
+def test_impact_loss_is_what_the_simulator_loses():
+    gait = find(compass())
+    run = gait.trajectory
+    strike = next(e for e in run.events if e.name == "heel_strike")
+    loss = impact_loss(gait.system, {n: strike.before[n] for n in gait.x0})
+    v = np.array([strike.before[n] for n in loss.names])
+    assert v @ loss.loss @ v / 2 == pytest.approx(gait.energy_per_step, abs=1e-9)
+
+
+def test_weights():
+    assert weight_of(compass()) == pytest.approx(20 * 9.81)
+    assert weight_of(simplest()) == pytest.approx(1.0)
+    assert weight_of(kneed()) == pytest.approx((0.5 + 2 * 0.5 + 2 * 0.05) * 9.81)
+    assert weight_of(slip()) == pytest.approx(80 * 9.81)
+    assert froude(2.0, 1.0, 4.0) == 1.0
+
+
+def test_motors_have_their_costs():
+    """A constant hip torque: its signed work is what it supplies, absolute work no less than positive, torque squared times time."""
+    gait = find(compass(hip_torque=0.2))
+    found = gait.energetics
+    assert found.costs["signed"] * found.weight * gait.step_length == pytest.approx(found.supplied["hip_torque"])
+    assert found.costs["absolute"] >= found.costs["positive"] >= abs(found.costs["signed"]) - 1e-12
+    assert found.costs["squared_torque"] * found.weight * gait.step_length == pytest.approx(0.04 * gait.period, rel=1e-9)
+    assert found.spent == pytest.approx(found.fallen + found.supplied["hip_torque"], abs=1e-8)
+    assert "net work" in found.table()
+
+
+def test_dampers_take_their_part():
+    gait = find(compass(hip_damping=0.02))
+    found = gait.energetics
+    assert found.dissipated["hip_damper"] > 0.01
+    assert found.spent == pytest.approx(found.lost["heel_strike"] + found.dissipated["hip_damper"])
+    assert found.spent == pytest.approx(found.fallen, abs=1e-8)
+    assert gait.cost_of_transport == pytest.approx(math.sin(math.radians(3)), abs=1e-9)
+
+
+def test_a_basin_holds_its_gait():
+    gait = find(compass())
+    found = basin(gait, cells=(21, 15))
+    assert found.label.shape == (21, 15)
+    assert found.walks[10, 7]
+    assert set(found.outcomes) <= {"walks", "fall", "sit", "take_off", "double_support", "stopped"}
+    assert 0 < found.walks.mean() < 1
+    with pytest.raises(UnknownNameError, match="stance"):
+        basin(gait, ("stanc", "swing"))
+
+
+def test_sensitivity_norm_is_that_of_a_linear_system():
+    gait = find(rimless_wheel(slope=0.15))
+    norm = sensitivity_norm(gait, np.array([[0.0], [1.0]]), np.array([[0.0, 1.0]]))
+    assert norm == pytest.approx(1 / math.sqrt(1 - gait.jacobian[1, 1] ** 2), rel=1e-9)
+    assert sensitivity_norm(find(compass(slope=math.radians(4.6))), np.eye(4), np.eye(4)) == math.inf

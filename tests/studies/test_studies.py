@@ -1,0 +1,52 @@
+"""Studies say what was published, and find it."""
+
+import json
+
+import pytest
+
+from strut.cli import main
+from strut.studies import STUDIES
+
+
+def rows(name):
+    return {row.quantity: row for row in STUDIES[name].rows()}
+
+
+def test_garcia():
+    found = rows("garcia-simplest")
+    for quantity, close in (("stance angle [rad]", 1e-11), ("stance rate", 1e-11)):
+        row = found[f"long gait at 0.009: {quantity}"]
+        assert float(row.ours) == pytest.approx(float(row.published), abs=close)
+    assert float(found["long gait is stable for slopes up to"].ours) == pytest.approx(0.0151, abs=5e-5)
+    for which in ("long", "short"):
+        for quantity, close in (("period as the slope goes to 0", 0.02), ("stance angle / slope^(1/3)", 3e-3)):
+            row = found[f"{quantity}: {which}"]
+            assert float(row.ours) == pytest.approx(float(row.published), abs=close)
+
+
+def test_duindam():
+    found = rows("duindam-compass")
+    assert float(found["speed of the stable passive gait [m/s]"].ours) == pytest.approx(0.76, abs=0.01)
+    assert found["step down"].ours == "2.0 cm survived, 2.2 cm falls, 5.0 cm falls"
+    assert next(r for q, r in found.items() if q.startswith("fractions")).ours == "0.9971, 0.2704"
+
+
+def test_goswami():
+    found = rows("goswami-bifurcation")
+    first = float(found["slope of the first doubling [deg]"].ours)
+    assert first == pytest.approx(4.37, abs=0.03)
+    assert first < float(found["slope of the second doubling [deg]"].ours) < 5.05
+    assert len(found["step lengths at 4.5 deg [m]"].ours.split(", ")) == 2
+
+
+def test_reproduce_lists_and_refuses(capsys):
+    main_exits(["reproduce", "--list", "--json"], 0)
+    assert {s["name"] for s in json.loads(capsys.readouterr().out)} == set(STUDIES)
+    main_exits(["reproduce", "garcia"], 2)
+    assert "garcia-simplest" in capsys.readouterr().err
+
+
+def main_exits(arguments, code):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == code
