@@ -246,12 +246,12 @@ def test_rocking_ends():
 
 
 def test_redundant_contacts_rest_without_drift():
-    """A plank on six points: twelve rows, three of them independent."""
+    """A plank on four points: eight rows, three of them independent."""
     m = Mechanism("plank", planar=True)
     m.joint("base", m.world, m.body("plank", 6.0, inertia=2.0), joints.planar(), initial=(0, 0.1, 0), actuated=False)
-    feet = contact.polygon(m, "plank", [(x, 0, -0.1) for x in np.linspace(-1, 1, 6)], name="p")
+    feet = contact.polygon(m, "plank", [(x, 0, -0.1) for x in np.linspace(-1, 1, 4)], name="p")
     run = strut.simulate(contact.rigid(m, feet, friction=0.5), t=60.0)
-    np.testing.assert_allclose([run[f"p_{k}_normal"][-1] for k in range(6)], G, rtol=1e-6)
+    np.testing.assert_allclose([run[f"p_{k}_normal"][-1] for k in range(4)], 1.5 * G, rtol=1e-6)
     for name in ("base.x", "base.pitch"):
         assert abs(run[name][-1]) < 1e-10
     assert run["base.z"][-1] == pytest.approx(0.1, abs=1e-10)
@@ -458,13 +458,13 @@ def test_friction_at_impact_opposes_what_slides_after_it():
     assert ends[0] == pytest.approx(ends[1], abs=1e-4)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**31))
 def test_boxes_with_friction_and_bouncing_never_gain_energy(seed):
     rng = np.random.default_rng(seed)
     walker = tumbling().using(friction=rng.uniform(0, 1.2), restitution=rng.uniform(0, 0.8), slope=rng.uniform(0, 0.5))
     x0 = {"base.z": 1.2, "base.pitch": rng.uniform(-3, 3), "base.vx": rng.uniform(-2, 2), "base.wy": rng.uniform(-5, 5)}
-    run = strut.simulate(walker, t=1.5, x0=x0)
+    run = strut.simulate(walker, t=1.5, x0=x0, max_steps=20_000)
     assert run.status == "done"
     total = sum(run.ledger.stored.values())
     assert np.diff(total).max() < 1e-7
