@@ -14,6 +14,7 @@ import numpy as np
 
 from strut.contact.ground import Ground, plane
 from strut.contact.masked import Masked
+from strut.contact.swinging import Swing
 from strut.contact.touch import Touch, point, spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
@@ -75,11 +76,10 @@ class Legs:
 def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, description: str = "", take_off: bool = True) -> System:
     """The mechanism as a walker on `ground`: see `Legs`.
 
-    Stiff legs of equal length scuff in mid-swing. The rule here: the ground is ignored until the swing foot has been in
-    front of the stance foot (by `margin` [m]) and above the ground; the event `clear` says when.
+    The ground is ignored until the swing foot has been in front of the stance foot (by `margin` [m]) and above the ground.
 
-    Events: clear, heel_strike, one per lock; and those that end a run: fall (forwards), sit (backwards), take_off (the
-    stance foot would pull), double_support (the old foot would go into the ground after heel strike).
+    Events: passes, clear and returns (see `Swing`), heel_strike, one per lock; and those that end a run: fall (forwards), sit
+    (backwards), take_off (the stance foot would pull), double_support (the old foot would go into the ground after heel strike).
     Outputs: places of frames, clearance, step_length, step_time and speed of the last step, stance_normal and
     stance_friction.
     """
@@ -112,15 +112,13 @@ class _Stepping:
             Discrete("lift", 1.0, "m/s", description="speed at which the old foot left the ground at the last heel strike"),
         ]
         self._kinematics()
-        clear, ahead = self._clear()
-        begins = self._bound([(clear > 0) * (ahead > 0)])
-        self.armed = Discrete("armed", ca.substitute(begins, [z.sym for z in self.foothold], [ca.SX(0), ca.SX(0)])[0])
+        gap = spot(self.tree, self.swing, self.ground).gap
+        ahead = (observe.position(self.tree, self.swing.frame) - observe.position(self.tree, self.stance.frame))[0]
+        self.landing = Swing(gap, ahead - sx(legs.margin), self._begin)
 
-    def _clear(self) -> tuple[ca.SX, ca.SX]:
-        """Positive where the swing foot may land from now on; and how far it is in front, less the margin."""
-        tree = self.tree
-        ahead = (observe.position(tree, self.swing.frame) - observe.position(tree, self.stance.frame))[0] - sx(self.legs.margin)
-        return ca.fmin(spot(tree, self.swing, self.ground).gap, ahead), ahead
+    def _begin(self, expression: ca.SX) -> ca.SX:
+        """An initial value, on the first foothold."""
+        return ca.substitute(self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0), ca.SX(0)])[0]
 
     def _check_names(self) -> None:
         tree, legs = self.tree, self.legs
@@ -235,7 +233,7 @@ class _Stepping:
         reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
         reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
         reset |= {
-            self.armed.name: ca.SX(0),
+            **self.landing.landed(),
             steps.name: steps.sym + 1,
             step_length.name: length,
             step_time.name: time - struck_at.sym,
@@ -262,18 +260,13 @@ class _Stepping:
 
     def _events(self, gap: ca.SX, strike: dict[str, ca.SX], force: ca.SX, take_off: bool) -> list[Event]:
         tree, legs = self.tree, self.legs
-        clear, ahead = self._clear()
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
         normal = self.ground.frame(observe.position(tree, self.stance.frame))[[0, 2], 0]
-        lands = ca.if_else(ahead + sx(legs.margin) > 0, -gap, -1)
         low, pull = -height, -ca.dot(normal, force)
-        all_locked = ca.SX(1)
-        for z in self.locked:
-            all_locked = all_locked * z.sym
         found = [
-            Event("clear", guard=clear, when=1 - self.armed.sym, reset={self.armed.name: ca.SX(1)}),
-            Event("heel_strike", guard=lands, when=self.armed.sym, reset=strike, priority=1),
+            *self.landing.events(),
+            Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
             Event("fall", guard=ca.if_else(onward >= 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
             Event("sit", guard=ca.if_else(onward < 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
             Event("double_support", guard=-self.counters[-1].sym, terminal=True, priority=2, description="the old foot did not lift"),
@@ -315,7 +308,7 @@ class _Stepping:
         walker = System(
             made.mechanism.name,
             x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
-            z=(*self.foothold, self.armed, *self.locked, *self.bent, *self.counters),
+            z=(*self.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
             u=tuple(inputs),
             p=tuple(made.mechanism.params.values()),
             flow=rates() or {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.contact.swinging import Swing
 from strut.system.event import Event
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Param, State, time
@@ -33,8 +34,7 @@ def simplest(**values: float) -> System:
     swing = ca.sin(phi.sym) * (rate.sym**2 - pull * c) + pull * s
     gap = leg.sym * (ca.cos(theta.sym) - ca.cos(theta.sym - phi.sym))
     ahead = leg.sym * (ca.sin(theta.sym - phi.sym) - ca.sin(theta.sym))
-    clear = ca.fmin(gap, ahead - 0.02 * leg.sym)
-    armed, steps = Discrete("armed", clear > 0), Discrete("steps", 0.0)
+    swinging, steps = Swing(gap, ahead - 0.02 * leg.sym, lambda e: e), Discrete("steps", 0.0)
     hip_x, hip_z = x.sym - leg.sym * s, z.sym + leg.sym * c
     hip, turned = (hip_x, hip_z), theta.sym - phi.sym - slope.sym
     feet = (x.sym, z.sym), (hip_x + leg.sym * ca.sin(turned), hip_z - leg.sym * ca.cos(turned))
@@ -47,7 +47,7 @@ def simplest(**values: float) -> System:
         hip_rate.name: turn * (1 - turn) * rate.sym,
         x.name: x.sym + forward * ahead,
         z.name: z.sym + up * ahead,
-        armed.name: ca.SX(0),
+        **swinging.landed(),
         steps.name: steps.sym + 1,
         length.name: ahead,
         duration.name: time - struck.sym,
@@ -59,12 +59,12 @@ def simplest(**values: float) -> System:
     return System(
         "simplest",
         x=(theta, phi, rate, hip_rate),
-        z=(x, z, armed, steps, length, duration, struck),
+        z=(x, z, *swinging.discrete, steps, length, duration, struck),
         p=(leg, mass, g, slope),
         flow={theta: rate.sym, phi: hip_rate.sym, rate: pull * s, hip_rate: swing},
         events=(
-            Event("clear", guard=clear, when=1 - armed.sym, reset={armed: 1}),
-            Event("heel_strike", guard=ca.if_else(ahead > 0, -gap, -1), when=armed.sym, reset=strike, priority=1),
+            *swinging.events(),
+            Event("heel_strike", guard=-gap, when=swinging.armed.sym, reset=strike, priority=1),
             Event("fall", guard=ca.if_else(theta.sym < 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
             Event("sit", guard=ca.if_else(theta.sym >= 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
             Event("take_off", guard=-normal, terminal=True, priority=3, description="the stance foot would pull"),
