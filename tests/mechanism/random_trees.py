@@ -3,7 +3,9 @@
 import casadi as ca
 import numpy as np
 
-from strut.mechanism import Mechanism, joints
+from strut.mechanism import Mechanism, Pose, joints
+from strut.mechanism import spatial as algebra
+from tests.mechanism.in_mujoco import translate
 
 GRAVITY = 9.81
 
@@ -18,15 +20,36 @@ def rotation(rng):
     return q * np.sign(np.linalg.det(q))
 
 
+IN_MUJOCO = ("revolute", "revolute", "prismatic", "spherical", "universal", "cylindrical", "euler", "custom")
+KINDS = (*IN_MUJOCO, "planar", "helical")
+SIZES = {"free": 6, "spherical": 3, "planar": 3, "euler": 3, "universal": 2, "cylindrical": 2, "custom": 2}
+
+
+def factors(row):
+    """A joint of several axes as joints of one, each carried by the ones before: ("revolute" or "prismatic", axis)."""
+    first, second = row["axis"], row["second"]
+    return {
+        "universal": [("revolute", first), ("revolute", second)],
+        "cylindrical": [("revolute", first), ("prismatic", first)],
+        "euler": [("revolute", axis) for axis in np.eye(3)[::-1]],
+        "custom": [("prismatic", first), ("revolute", second)],
+    }.get(row["kind"], [])
+
+
+def slid_and_turned(along, about):
+    """A joint that only its transform describes."""
+    return lambda q: Pose.at(ca.SX(along) * q[0], algebra.rotation(ca.SX(about), q[1]))
+
+
 class Plan:
     """Bodies, joints and inertias of a random tree, as numbers."""
 
-    def __init__(self, seed, dof, kinds=("revolute", "revolute", "prismatic", "spherical", "planar", "helical"), base="free"):
+    def __init__(self, seed, dof, kinds=KINDS, base="free"):
         rng = np.random.default_rng(seed)
         self.rows, have = [], 0
         while have < dof:
             kind = base if not self.rows and base else str(rng.choice(kinds))
-            size = {"free": 6, "spherical": 3, "planar": 3, "universal": 2, "cylindrical": 2}.get(kind, 1)
+            size = SIZES.get(kind, 1)
             if have + size > dof and kind != base:
                 kind, size = "revolute", 1
             points = rng.standard_normal((3, 5))
@@ -35,6 +58,7 @@ class Plan:
                 {
                     "kind": kind,
                     "axis": unit(rng),
+                    "second": unit(rng),
                     "R": rotation(rng),
                     "p": rng.uniform(-0.5, 0.5, 3),
                     "pitch": rng.uniform(0.05, 0.3),
@@ -61,6 +85,10 @@ class Plan:
                 "revolute": lambda row=row: joints.revolute(row["axis"]),
                 "prismatic": lambda row=row: joints.prismatic(row["axis"]),
                 "helical": lambda row=row: joints.helical(row["axis"], row["pitch"]),
+                "universal": lambda row=row: joints.universal(row["axis"], row["second"]),
+                "cylindrical": lambda row=row: joints.cylindrical(row["axis"]),
+                "euler": joints.spherical_euler,
+                "custom": lambda row=row: joints.custom(slid_and_turned(row["axis"], row["second"]), ("slide", "angle")),
             }[row["kind"]]()
             parent = m.world if row["parent"] < 0 else bodies[row["parent"]]
             m.joint(f"j{k}", parent, body, joint, at=row["p"], rotation=ca.SX(row["R"]))
@@ -87,15 +115,23 @@ def to_pinocchio(plan, tree):
     model = pin.Model()
     model.gravity.linear = np.array([0, 0, -GRAVITY])
     ids = []
+    single = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+
+    def composite(row):
+        whole = pin.JointModelComposite()
+        for kind, axis in factors(row):
+            whole.addJoint(single[kind](axis))
+        return whole
+
     for k, row in enumerate(plan.rows):
         joint = {
             "free": pin.JointModelFreeFlyer,
             "spherical": pin.JointModelSpherical,
             "planar": pin.JointModelPlanar,
-            "revolute": lambda row=row: pin.JointModelRevoluteUnaligned(row["axis"]),
-            "prismatic": lambda row=row: pin.JointModelPrismaticUnaligned(row["axis"]),
+            "revolute": lambda row=row: single["revolute"](row["axis"]),
+            "prismatic": lambda row=row: single["prismatic"](row["axis"]),
             "helical": lambda row=row: pin.JointModelHelicalUnaligned(row["axis"], row["pitch"]),
-        }[row["kind"]]()
+        }.get(row["kind"], lambda row=row: composite(row))()
         parent = 0 if row["parent"] < 0 else ids[row["parent"]]
         ids.append(model.addJoint(parent, joint, pin.SE3(row["R"], row["p"]), f"j{k}"))
         model.appendBodyToJoint(ids[-1], pin.Inertia(row["mass"], row["com"], row["inertia"]), pin.SE3.Identity())
@@ -138,38 +174,23 @@ def to_mujoco(plan, tree):
 
     def body(k):
         row = plan.rows[k]
-        kind = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}[row["kind"]]
-        axis = f' axis="{numbers(row["axis"])}"' if kind in ("hinge", "slide") else ""
+        kinds = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
+        parts = factors(row) or [(row["kind"], row["axis"])]
+        own = "".join(
+            f'<joint name="j{k}{f".{n}" if n else ""}" type="{kinds[kind]}"'
+            + (f' axis="{numbers(axis)}"/>' if kind in ("revolute", "prismatic") else "/>")
+            for n, (kind, axis) in enumerate(parts)
+        )
         I = row["inertia"]  # noqa: E741
         full = numbers([I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
-        place = "" if kind == "free" else f' pos="{numbers(row["p"])}" quat="{numbers(quaternion(row["R"]))}"'
+        place = "" if row["kind"] == "free" else f' pos="{numbers(row["p"])}" quat="{numbers(quaternion(row["R"]))}"'
         inner = "".join(body(c) for c in children.get(k, []))
         return (
-            f'<body name="b{k}"{place}><joint name="j{k}" type="{kind}"{axis}/>'
+            f'<body name="b{k}"{place}>{own}'
             f'<inertial pos="{numbers(row["com"])}" mass="{row["mass"]!r}" fullinertia="{full}"/>{inner}</body>'
         )
 
     text = f'<mujoco><compiler balanceinertia="false"/><option gravity="0 0 -{GRAVITY}"/><worldbody>{"".join(body(k) for k in children[-1])}</worldbody></mujoco>'
     model = mujoco.MjModel.from_xml_string(text)
 
-    def translate(q):
-        theirs, P = np.zeros(model.nq), np.zeros((model.nv, model.nv))
-        for node in tree.nodes:
-            c = node.connection
-            joint = model.joint(c.name)
-            mine, where = q[tree.q_of[c.name]], tree.v_of[c.name]
-            at, row = int(joint.qposadr[0]), int(joint.dofadr[0])
-            if c.joint.kind == "free":
-                theirs[at : at + 7] = [*mine[:3], mine[6], *mine[3:6]]
-                R = np.zeros(9)
-                mujoco.mju_quat2Mat(R, theirs[at + 3 : at + 7])
-                P[row : row + 3, where.start + 3 : where.stop] = R.reshape(3, 3)
-                P[row + 3 : row + 6, where.start : where.start + 3] = np.eye(3)
-            elif c.joint.kind == "spherical":
-                theirs[at : at + 4] = [mine[3], *mine[:3]]
-                P[row : row + 3, where] = np.eye(3)
-            else:
-                theirs[at], P[row, where.start] = mine[0], 1
-        return theirs, P
-
-    return model, translate
+    return model, lambda q: translate(tree, model, q)

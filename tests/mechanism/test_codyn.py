@@ -49,7 +49,7 @@ def sphere(m):
     return 0.4 * m * 0.1**2
 
 
-def compare(run, columns, names, tolerance):
+def assert_same(run, columns, names, tolerance):
     for theirs, ours in names.items():
         found = [run.at(t)[ours] for t in columns["t"]]
         np.testing.assert_allclose(found, columns[theirs], rtol=0, atol=tolerance, err_msg=f"{theirs} and {ours}")
@@ -73,7 +73,7 @@ def test_a_joint_that_carries_a_hinge(name):
     m.joint("a", m.world, a, joint, initial=initial, rate=rate, actuated=False)
     m.joint("b", a, b, joints.revolute("x"), at=(0.1, -0.1, -0.4), initial=-0.6, rate=1.5, actuated=False)
     run = strut.simulate(system(m), t=1.0, method="rk4", step=STEP)
-    compare(run, table(name), names | {"b.q": "b", "b.dq": "b_rate"} | COM, ROUNDING)
+    assert_same(run, table(name), names | {"b.q": "b", "b.dq": "b_rate"} | COM, ROUNDING)
 
 
 def tree_of_joints():
@@ -96,7 +96,7 @@ def test_a_tree_of_five_kinds_of_joints():
     names = {f"{n}.q": n for n in "abcd"} | {f"{n}.dq": f"{n}_rate" for n in "abcd"} | COM
     names |= {f"s.q[{k};0]": f"s.q{axis}" for k, axis in enumerate("wxyz")} | {f"s.dq[{k};0]": f"s.w{axis}" for k, axis in enumerate("xyz")}
     run = strut.simulate(system(tree_of_joints()), t=3.0, method="rk4", step=STEP)
-    compare(run, table("tree"), names, GROWN)
+    assert_same(run, table("tree"), names, GROWN)
 
 
 def dynamics(m, q, v, torques):
@@ -131,7 +131,7 @@ def pendulums():
 def test_four_pendulums_by_eulers_method():
     names = {f"p{k}.q": f"p{k}" for k in range(1, 5)} | {f"p{k}.dq": f"p{k}_rate" for k in range(1, 5)} | COM
     columns = table("pendulums")
-    compare(strut.simulate(system(pendulums()), t=1.0, method="euler", step=STEP, ledger=False), columns, names, ROUNDING)
+    assert_same(strut.simulate(system(pendulums()), t=1.0, method="euler", step=STEP, ledger=False), columns, names, ROUNDING)
     fine = strut.simulate(system(pendulums()), t=1.0)  # what it would be without Euler's error
     assert abs(fine["p4"][-1] - columns["p4.q"][-1]) > 1e-3  # so the agreement is with the method, too
 

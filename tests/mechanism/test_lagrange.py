@@ -90,7 +90,7 @@ def states(count: int, n: int) -> list[np.ndarray]:
     return [rng.uniform(-2, 2, (3, n)) for _ in range(count)]
 
 
-def agree(ours: ca.DM, theirs: np.ndarray, tolerance: float = TOLERANCE) -> None:
+def assert_equal(ours: ca.DM, theirs: np.ndarray, tolerance: float = TOLERANCE) -> None:
     theirs = np.asarray(theirs, dtype=float)
     np.testing.assert_allclose(np.array(ours).reshape(theirs.shape), theirs, rtol=0, atol=tolerance * max(1.0, np.abs(theirs).max()))
 
@@ -109,9 +109,9 @@ def test_recursions_are_lagranges_equations(name):
         solved = np.linalg.solve(M, x - bias)
         exact = ours(q, v, x)
         for value, expected in zip(exact[:3], (M, bias, M @ x + bias), strict=True):
-            agree(value, expected)
+            assert_equal(value, expected)
         for value in exact[3:]:
-            agree(value, solved, TOLERANCE * np.linalg.cond(M))
+            assert_equal(value, solved, TOLERANCE * np.linalg.cond(M))
 
 
 def test_goswamis_compass():
@@ -132,8 +132,8 @@ def test_goswamis_compass():
         N = m * length * b * np.sin(apart) * np.array([-(rates[1] ** 2), rates[0] ** 2])
         G = g * np.array([m * b * np.sin(swing), -(hip * length + m * a + m * length) * np.sin(stance)])
         ours = [np.array(r) for r in f(q, v)]
-        agree(A.T @ ours[0] @ A, M)
-        agree(A.T @ ours[1].reshape(-1), N + G)
+        assert_equal(A.T @ ours[0] @ A, M)
+        assert_equal(A.T @ ours[1].reshape(-1), N + G)
 
 
 def test_duindams_compass():
@@ -163,11 +163,11 @@ def test_duindams_compass():
             ]
         )
         M, bias = (np.array(r) for r in f(q, v))
-        agree(M, upper + np.triu(upper, 1).T)
+        assert_equal(M, upper + np.triu(upper, 1).T)
         coriolis = np.array([m * np.sin(q4) * v3 * v4 + m / 2 * np.sin(q4) * v4**2, -m / 2 * np.sin(q4) * v3**2])
         low = m / 2 * g * np.sin(both - slope)
-        agree(bias[2:].reshape(-1), coriolis + np.array([-g * top * np.sin(q3 - slope) + low, low]))
-        agree(bias[:2].reshape(-1) - _foot_coriolis(q, v, m, top), total * g * np.array([-np.sin(slope), np.cos(slope)]))
+        assert_equal(bias[2:].reshape(-1), coriolis + np.array([-g * top * np.sin(q3 - slope) + low, low]))
+        assert_equal(bias[:2].reshape(-1) - _foot_coriolis(q, v, m, top), total * g * np.array([-np.sin(slope), np.cos(slope)]))
 
 
 def _foot_coriolis(q: np.ndarray, v: np.ndarray, m: float, top: float) -> np.ndarray:
@@ -226,4 +226,4 @@ def test_derivatives_by_mass_length_and_inertia():
 
         found = exact(q, v, x, VALUES)
         for ours, theirs in zip(found, (inverse, forward, forward, matrix), strict=True):
-            agree(ours, by_complex_step(theirs, VALUES), 1e-11)
+            assert_equal(ours, by_complex_step(theirs, VALUES), 1e-11)

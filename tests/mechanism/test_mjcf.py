@@ -7,6 +7,7 @@ import pytest
 import strut
 from strut.errors import ModelError, StorageError
 from strut.mechanism import Tree, mjcf, observe, shapes, system
+from tests.mechanism.in_mujoco import translate
 
 TOLERANCE = 1e-9  # relative, asked for
 
@@ -63,38 +64,6 @@ WITH |= {
           <body name="b" childclass="heavy" pos="0 0 1"><joint name="j"/><geom/><geom class="main" size="0.02"/>
             <body name="c" pos="0 0 1"><joint name="k" class="ball"/><geom class="ball"/><geom quat="1 0 1 0"/></body></body></body></worldbody></mujoco>""",
 }  # fmt: skip
-
-
-def translate(tree, model, q):
-    """Our q as MuJoCo's, the matrix P from our velocities to its, and as a function the rate of P times velocities."""
-    theirs, P, spins = np.zeros(model.nq), np.zeros((model.nv, model.nv)), []
-    for node in tree.nodes:
-        c = node.connection
-        if not c.joint.nv:
-            continue
-        joint = model.joint(c.name)
-        mine, where = q[tree.q_of[c.name]], tree.v_of[c.name]
-        at, row = int(joint.qposadr[0]), int(joint.dofadr[0])
-        if c.joint.kind == "free":
-            theirs[at : at + 7] = [*mine[:3], mine[6], *mine[3:6]]
-            R = np.zeros(9)
-            mujoco.mju_quat2Mat(R, theirs[at + 3 : at + 7])
-            P[row : row + 3, where.start + 3 : where.stop] = R.reshape(3, 3)
-            P[row + 3 : row + 6, where.start : where.start + 3] = np.eye(3)
-            spins.append((row, where.start, R.reshape(3, 3)))
-        elif c.joint.kind == "spherical":
-            theirs[at : at + 4] = [mine[3], *mine[:3]]
-            P[row : row + 3, where] = np.eye(3)
-        else:
-            theirs[at], P[row, where.start] = mine[0], 1
-
-    def turning(v):
-        rate = np.zeros(model.nv)
-        for row, start, R in spins:
-            rate[row : row + 3] = R @ np.cross(v[start : start + 3], v[start + 3 : start + 6])
-        return rate
-
-    return theirs, P, turning
 
 
 def random_state(tree, rng):

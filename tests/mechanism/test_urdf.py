@@ -40,7 +40,7 @@ def translate(tree, model, q):
     return theirs, P
 
 
-def compare(tree, model, pin, seed):
+def assert_same(tree, model, pin, seed):
     data = model.createData()
     rng = np.random.default_rng(seed)
     q, v = rng.uniform(-1, 1, tree.nq), rng.standard_normal(tree.nv)
@@ -58,7 +58,7 @@ def test_against_pinocchio():
     tree = Tree(urdf.parse(ROBOT))
     model = pin.buildModelFromXML(ROBOT, pin.JointModelFreeFlyer())
     assert model.nv == tree.nv == 9
-    compare(tree, model, pin, 0)
+    assert_same(tree, model, pin, 0)
 
 
 def test_what_we_write_others_read():
@@ -68,7 +68,7 @@ def test_what_we_write_others_read():
     tree = Tree(m)
     model = pin.buildModelFromXML(urdf.dump(m))
     assert model.nv == 29
-    compare(tree, model, pin, 1)
+    assert_same(tree, model, pin, 1)
 
 
 def test_reading_what_we_wrote_gives_the_same_machine():

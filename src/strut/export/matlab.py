@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from strut.export.identifiers import comment, distinct
-from strut.system.emit import Dialect, straight_line
+from strut.system.emit import Dialect, arithmetic, straight_line
 from strut.system.labelled import Entry, Labelled, Port
 from strut.version import VERSION
 
@@ -27,34 +27,9 @@ def _real(name: str) -> Callable[..., str]:
     return lambda *a: f"strut_real({name}({', '.join(a)}))"
 
 
-def _infix(symbol: str) -> Callable[..., str]:
-    return lambda a, b: f"{a} {symbol} {b}"
-
-
-def _truth(symbol: str) -> Callable[..., str]:
-    return lambda a, b: f"double({a} {symbol} {b})"
-
-
-OPERATIONS: dict[int, Any] = {
-    ca.OP_ASSIGN: lambda a: a,
-    ca.OP_ADD: _infix("+"),
-    ca.OP_SUB: _infix("-"),
-    ca.OP_MUL: _infix("*"),
-    ca.OP_DIV: _infix("/"),
-    ca.OP_NEG: lambda a: f"-{a}",
-    ca.OP_INV: lambda a: f"1 / {a}",
-    ca.OP_SQ: lambda a: f"{a} * {a}",
-    ca.OP_TWICE: lambda a: f"2 * {a}",
-    ca.OP_LT: _truth("<"),
-    ca.OP_LE: _truth("<="),
-    ca.OP_EQ: _truth("=="),
-    ca.OP_NE: _truth("~="),
-    ca.OP_NOT: lambda a: f"double({a} == 0)",
-    ca.OP_AND: lambda a, b: f"double({a} ~= 0 && {b} ~= 0)",
-    ca.OP_OR: lambda a, b: f"double({a} ~= 0 || {b} ~= 0)",
+OPERATIONS: dict[int, Any] = arithmetic(str, lambda text: f"double({text})", "~=") | {
     ca.OP_IF_ELSE_ZERO: _call("strut_if"),
     ca.OP_SIGN: _call("sign"),
-    ca.OP_LIFT: lambda a, b: a,
     ca.OP_SIN: _call("sin"),
     ca.OP_COS: _call("cos"),
     ca.OP_TAN: _call("tan"),

@@ -24,67 +24,78 @@ def _macro(name: str) -> Callable[..., str]:
     return lambda *a: f"STRUT_{name}({', '.join(a)})"
 
 
-def _infix(symbol: str) -> Callable[..., str]:
-    return lambda a, b: f"{a} {symbol} {b}"
+def arithmetic(number: Callable[[int], str], truth: Callable[[str], str], unequal: str) -> dict[int, Any]:
+    """What languages write alike: sums, products, comparisons. number: writes a whole number; truth: makes a number of a
+    condition; unequal: the sign between what differs."""
+    zero, one, two = number(0), number(1), number(2)
+
+    def infix(symbol: str) -> Callable[..., str]:
+        return lambda a, b: f"{a} {symbol} {b}"
+
+    def compared(symbol: str) -> Callable[..., str]:
+        return lambda a, b: truth(f"{a} {symbol} {b}")
+
+    return {
+        ca.OP_ASSIGN: lambda a: a,
+        ca.OP_ADD: infix("+"),
+        ca.OP_SUB: infix("-"),
+        ca.OP_MUL: infix("*"),
+        ca.OP_DIV: infix("/"),
+        ca.OP_NEG: lambda a: f"-{a}",
+        ca.OP_INV: lambda a: f"{one} / {a}",
+        ca.OP_SQ: lambda a: f"{a} * {a}",
+        ca.OP_TWICE: lambda a: f"{two} * {a}",
+        ca.OP_LT: compared("<"),
+        ca.OP_LE: compared("<="),
+        ca.OP_EQ: compared("=="),
+        ca.OP_NE: compared(unequal),
+        ca.OP_NOT: lambda a: truth(f"{a} == {zero}"),
+        ca.OP_AND: lambda a, b: truth(f"{a} {unequal} {zero} && {b} {unequal} {zero}"),
+        ca.OP_OR: lambda a, b: truth(f"{a} {unequal} {zero} || {b} {unequal} {zero}"),
+        ca.OP_LIFT: lambda a, b: a,
+    }
 
 
-def _truth(symbol: str) -> Callable[..., str]:
-    return lambda a, b: f"(strut_real)({a} {symbol} {b})"
-
-
-OPERATIONS: dict[int, Any] = {
-    ca.OP_ASSIGN: lambda a: a,
-    ca.OP_ADD: _infix("+"),
-    ca.OP_SUB: _infix("-"),
-    ca.OP_MUL: _infix("*"),
-    ca.OP_DIV: _infix("/"),
-    ca.OP_NEG: lambda a: f"-{a}",
-    ca.OP_INV: lambda a: f"R(1) / {a}",
-    ca.OP_SQ: lambda a: f"{a} * {a}",
-    ca.OP_TWICE: lambda a: f"R(2) * {a}",
-    ca.OP_LT: _truth("<"),
-    ca.OP_LE: _truth("<="),
-    ca.OP_EQ: _truth("=="),
-    ca.OP_NE: _truth("!="),
-    ca.OP_NOT: lambda a: f"(strut_real)({a} == R(0))",
-    ca.OP_AND: lambda a, b: f"(strut_real)({a} != R(0) && {b} != R(0))",
-    ca.OP_OR: lambda a, b: f"(strut_real)({a} != R(0) || {b} != R(0))",
-    ca.OP_IF_ELSE_ZERO: lambda a, b: f"{a} != R(0) ? {b} : R(0)",
-    ca.OP_SIGN: lambda a: f"strut_sign({a})",
-    ca.OP_LIFT: lambda a, b: a,
-} | {
-    getattr(ca, f"OP_{name}"): _macro(name)
-    for name in (
-        "SIN",
-        "COS",
-        "TAN",
-        "ASIN",
-        "ACOS",
-        "ATAN",
-        "ATAN2",
-        "SINH",
-        "COSH",
-        "TANH",
-        "ASINH",
-        "ACOSH",
-        "ATANH",
-        "EXP",
-        "EXPM1",
-        "LOG",
-        "LOG1P",
-        "SQRT",
-        "HYPOT",
-        "ERF",
-        "FLOOR",
-        "CEIL",
-        "FMOD",
-        "REMAINDER",
-        "FABS",
-        "FMIN",
-        "FMAX",
-        "COPYSIGN",
-    )
-}
+OPERATIONS: dict[int, Any] = (
+    arithmetic(lambda n: f"R({n})", lambda text: f"(strut_real)({text})", "!=")
+    | {
+        ca.OP_IF_ELSE_ZERO: lambda a, b: f"{a} != R(0) ? {b} : R(0)",
+        ca.OP_SIGN: lambda a: f"strut_sign({a})",
+    }
+    | {
+        getattr(ca, f"OP_{name}"): _macro(name)
+        for name in (
+            "SIN",
+            "COS",
+            "TAN",
+            "ASIN",
+            "ACOS",
+            "ATAN",
+            "ATAN2",
+            "SINH",
+            "COSH",
+            "TANH",
+            "ASINH",
+            "ACOSH",
+            "ATANH",
+            "EXP",
+            "EXPM1",
+            "LOG",
+            "LOG1P",
+            "SQRT",
+            "HYPOT",
+            "ERF",
+            "FLOOR",
+            "CEIL",
+            "FMOD",
+            "REMAINDER",
+            "FABS",
+            "FMIN",
+            "FMAX",
+            "COPYSIGN",
+        )
+    }
+)
 
 
 def operation_count(f: ca.Function) -> int:
