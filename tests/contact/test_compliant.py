@@ -14,6 +14,7 @@ from strut.errors import ModelError
 from strut.mechanism import Mechanism, joints
 from tests.contact.machines import G, ball, box, brick, rod, weight
 
+SLOPE, SPOKES = 0.08, 8
 CLOSED = 1e-9  # of the energy that moved: what the books may leave unexplained at the default tolerances
 ROUNDING = 1e-9  # [N]: an event is located to rounding, and the force there is zero to as much
 
@@ -345,8 +346,9 @@ def test_stiffer_ground_comes_nearer_to_rigid_ground():
     assert rigid.events.counts()["right_touchdown"] == 1
     names = ("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy")
     errors = []
+    ground = contact.compliant(rod(), ["left", "right"], law=contact.linear(Param("k", 1e5, "N/m")))
     for k in (1e5, 1e6, 1e7, 1e8):
-        soft = strut.simulate(contact.compliant(rod(), ["left", "right"], law=contact.linear(k)), t=0.5)
+        soft = strut.simulate(ground, t=0.5, p={"k": k})
         errors.append(max(abs(soft[n][-1] - rigid[n][-1]) for n in names))
     orders = -np.diff(np.log10(errors))
     np.testing.assert_allclose(orders, 0.5, atol=0.06)
@@ -360,3 +362,37 @@ def test_damped_stiff_ground_lets_a_box_stand_as_rigid_ground_does():
     assert soft["base.z"][-1] == pytest.approx(rigid["base.z"][-1], abs=2e-5)
     for f in feet:
         assert soft[f"{f}_normal"][-1] == pytest.approx(rigid[f"{f}_normal"][-1], rel=1e-6)
+
+
+def wheel(inertia):
+    """A rimless wheel of mass 1 with spokes of 1 m, its first spoke on the ground in front."""
+    m = Mechanism("wheel", planar=True)
+    lean = SLOPE - math.pi / SPOKES
+    hub = m.body("hub", 1.0, inertia=inertia)
+    m.joint("base", m.world, hub, joints.planar(), initial=(math.sin(lean), math.cos(lean), lean), actuated=False)
+    for k in range(3):  # those that come to the ground
+        angle = 2 * math.pi * k / SPOKES
+        m.frame(f"spoke{k}", hub, (math.sin(angle), 0, -math.cos(angle)))
+    return m, ["spoke0", "spoke1", "spoke2"]
+
+
+def test_a_walker_on_stiffer_ground_walks_as_on_rigid_ground():
+    """Damped ever more strongly, too: with a constant damping ratio a foot bounces however stiff the ground is. The hub is heavy to turn:
+    else a landing foot presses the old one into the ground, which compliant ground answers, whatever its stiffness, and the rule
+    of rigid ground, that the old foot is let go, does not."""
+    rate = 1.1
+    begin = {"base.vx": rate, "base.vz": 0.0, "base.wy": rate}  # about the foot that stands
+    ground = contact.plane(slope=SLOPE)
+    m, feet = wheel(0.3)
+    rigid = strut.simulate(contact.rigid(m, feet, ground), t=2.0, x0=begin)
+    assert [e.name for e in rigid.events if "touchdown" in e.name] == [f"spoke{n}_touchdown" for n in (1, 2)]
+    m, feet = wheel(0.3)
+    k, d = Param("k", 1e4, "N/m"), Param("d", 1e3, "N s/m")
+    soft = contact.compliant(m, feet, ground, law=contact.linear(k, d), friction=contact.anchored(k, d, 10.0))
+    errors = []
+    for stiffness, ratio in ((1e4, 4), (1e5, 7), (1e6, 13)):
+        p = {"k": stiffness, "d": 2 * ratio * math.sqrt(stiffness)}
+        run = strut.simulate(soft, t=2.0, x0=begin, p=p, rtol=1e-8, atol=1e-10)
+        errors.append(max(abs(run[n][-1] - rigid[n][-1]) for n in ("base.pitch", "base.wy")))
+    assert errors[0] > 10 * errors[1] > 100 * errors[2]
+    assert errors[2] < 1e-4

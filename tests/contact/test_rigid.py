@@ -1,5 +1,7 @@
 """Rigid contact: closed forms, conservation, and Duindam's examples."""
 
+from functools import cache
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -16,25 +18,44 @@ from strut.system.factors import Factors
 G = 9.81
 
 
-def box(w=0.5, h=0.5, at=(0.0, 1.0, 0.0), rate=(0.0, 0.0, 0.0), slope=0.0, mass=1.0, inertia=None, **options):
-    """A box of 2 w by 2 h that touches with its lower corners."""
+def two_corners(w=0.5, h=0.5, mass=1.0, inertia=0.1):
     m = Mechanism("box", planar=True)
-    body = m.body("box", mass, inertia=mass / 3 * (w * w + h * h) if inertia is None else inertia)
-    m.joint("base", m.world, body, joints.planar(), initial=at, rate=rate, actuated=False)
-    feet = contact.polygon(m, "box", [(-w, 0, -h), (w, 0, -h)], name="corner")
-    return contact.rigid(m, feet, contact.plane(slope), **options)
+    m.joint("base", m.world, m.body("box", mass, inertia=inertia), joints.planar(), actuated=False)
+    return m, contact.polygon(m, "box", [(-w, 0, -h), (w, 0, -h)], name="corner")
 
 
-def block(rate=(0.0, 0.0), slope=0.0, **options):
+@cache
+def any_box(frictional, bouncing):
+    """A box of 2 w by 2 h that touches with its lower corners, every number of it a parameter, so that it is compiled once."""
+    p = {n: strut.Param(n, 0.5, bounds=(-1e4, 1e4)) for n in ("w", "h", "mass", "inertia", "slope", "friction", "restitution")}
+    m, feet = two_corners(*list(p.values())[:4])
+    options = ({"friction": p["friction"]} if frictional else {}) | ({"restitution": p["restitution"]} if bouncing else {})
+    return contact.rigid(m, feet, contact.plane(p["slope"]), **options)
+
+
+def box(w=0.5, h=0.5, at=(0.0, 1.0, 0.0), rate=(0.0, 0.0, 0.0), slope=0.0, **options):
+    """That box, of mass 1 and homogeneous."""
+    state = dict(zip(("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy"), (*at, *rate), strict=True))
+    values = {"w": w, "h": h, "mass": 1.0, "inertia": (w * w + h * h) / 3, "slope": slope, **options}
+    return any_box("friction" in options, "restitution" in options).using(values | state)
+
+
+@cache
+def any_block():
     """A point mass in space."""
     m = Mechanism("block")
     parent = m.world
-    for k, axis in enumerate("xyz"):
+    for axis in "xyz":
         body = m.body(f"carried_{axis}", 1.0 if axis == "z" else 0.0)
-        m.joint(axis, parent, body, joints.prismatic(axis), rate=rate[k] if k < len(rate) else 0.0, actuated=axis != "z")
+        m.joint(axis, parent, body, joints.prismatic(axis), actuated=axis != "z")
         parent = body
     m.frame("foot", parent)
-    return contact.rigid(m, ["foot"], contact.plane(slope), **options)
+    mu, slope = (strut.Param(n, 0.2, bounds=(0, 2)) for n in ("friction", "slope"))
+    return contact.rigid(m, ["foot"], contact.plane(slope), friction=mu)
+
+
+def block(rate=(0.0, 0.0), slope=0.0, friction=0.2):
+    return any_block().using({"x_rate": rate[0], "y_rate": rate[1], "slope": slope, "friction": friction})
 
 
 # ---- impacts ----
@@ -107,8 +128,8 @@ def test_rocking_closets_thresholds():
     """A box on one corner lands on the other: it rocks on if h^2 - w^2 > -J/m, and stands still otherwise."""
     w, mass = 0.5, 2.0
     for h, inertia, rocks in ((0.51, 1e-4, True), (0.49, 1e-4, False), (0.36, None, True), (0.35, None, False)):
-        walker = box(w=w, h=h, mass=mass, inertia=inertia, at=(0, h, 0.0))
         J = mass / 3 * (w * w + h * h) if inertia is None else inertia
+        walker = box(w=w, h=h, mass=mass, inertia=J, at=(0, h, 0.0))
         omega = 0.7  # about the left corner, clockwise
         x = np.array([0, h, 0.0, h * omega, -w * omega, omega])
         after, z = landed(walker, "corner_1_touchdown", x, [1.0, 0.0], [p.value[0] for p in walker.p])
@@ -412,8 +433,9 @@ def test_sliding_rows_follow_the_normal_force():
     ],
 )
 def test_mistakes_are_explained(options, error, message):
+    m, feet = two_corners()
     with pytest.raises(error, match=message):
-        box(**options)
+        contact.rigid(m, feet, **options)
 
 
 def test_feet_that_do_not_exist_or_stand_twice():
@@ -472,15 +494,14 @@ def test_boxes_with_friction_and_bouncing_never_gain_energy(seed):
     assert run.ledger.residual < 1e-6
 
 
-def tumbling(cache={}):
-    """A box with four corners; made once."""
-    if not cache:
-        m = Mechanism("tumbling", planar=True)
-        m.joint("base", m.world, m.body("box", 1.0, inertia=0.1), joints.planar(), initial=(0, 1.2, 0), actuated=False)
-        feet = contact.polygon(m, "box", [(x, 0, z) for x in (-0.3, 0.3) for z in (-0.2, 0.2)], name="c")
-        p = [strut.Param(n, v, bounds=(0, 2)) for n, v in (("friction", 0.5), ("restitution", 0.0), ("slope", 0.0))]
-        cache["box"] = contact.rigid(m, feet, contact.plane(p[2]), friction=p[0], restitution=p[1])
-    return cache["box"]
+@cache
+def tumbling():
+    """A box with four corners."""
+    m = Mechanism("tumbling", planar=True)
+    m.joint("base", m.world, m.body("box", 1.0, inertia=0.1), joints.planar(), initial=(0, 1.2, 0), actuated=False)
+    feet = contact.polygon(m, "box", [(x, 0, z) for x in (-0.3, 0.3) for z in (-0.2, 0.2)], name="c")
+    p = [strut.Param(n, v, bounds=(0, 2)) for n, v in (("friction", 0.5), ("restitution", 0.0), ("slope", 0.0))]
+    return contact.rigid(m, feet, contact.plane(p[2]), friction=p[0], restitution=p[1])
 
 
 def test_a_ball_rolls_over_hills_and_spins_up_by_friction():

@@ -74,7 +74,7 @@ def test_plot_by_name(walk):
     at_points = np.isin(line.x, walk.t)
     np.testing.assert_array_equal(line.y[at_points], walk["swing"])
     assert {name: times.tolist() for name, times in panels[0].marks.items()} == {
-        name: walk.events.times(name).tolist() for name in ("clear", "heel_strike")
+        name: walk.events.times(name).tolist() for name in ("passes", "heel_strike")
     }
     assert walk.plot("swing", events=False)[0].marks == {}
     assert list(walk.plot()[0].named) == ["stance", "swing"]
@@ -99,9 +99,9 @@ def test_poincare_is_the_state_at_the_event(walk):
     assert points.y.tolist() == after
     assert points.x.tolist() == list(range(1, len(after) + 1))
     assert (figure.x, figure.y) == ("step", "stance_rate [rad/s]")
-    other = view.poincare(walk, "stance", "swing", event="clear", before=True)
-    expected = [(event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "clear"]
-    points = other.named["before clear"]
+    other = view.poincare(walk, "stance", "swing", event="passes", before=True)
+    expected = [(event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "passes"]
+    points = other.named["before passes"]
     assert list(zip(points.x, points.y, strict=True)) == expected
     with pytest.raises(UnknownNameError, match="there is no event 'jump'"):
         view.poincare(walk, "stance", event="jump")
