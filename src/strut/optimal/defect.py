@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.problem import Integral, Problem
+from strut.optimal.transcription import lagrange
 from strut.simulate import simulate_batch
 from strut.system.quantity import Input, Param, State, time
 from strut.system.system import System
@@ -19,8 +20,8 @@ COSTS = "optimal_costs"
 
 @dataclass(frozen=True, eq=False)
 class Defects:
-    """Of the intervals of a phase: `size`, the largest difference of a state from the plan at its end, relative to 1 + |state|; and what the
-    integrals come to, a column for each that the phase has."""
+    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of an integral (but for those that
+    are split by sign), relative to one and its size; and `integrals`, what these come to, a column for each that the phase has."""
 
     size: np.ndarray
     integrals: np.ndarray
@@ -77,19 +78,25 @@ def _whole(total: Integral) -> ca.SX:
 
 
 def defects(
-    problem: Problem, phase: str, basis: np.ndarray, x: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray, t: np.ndarray
+    problem: Problem, phase: str, x: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray, t: np.ndarray, planned: np.ndarray
 ) -> Defects:
-    """x: states at the nodes, rows. z, p: of the phase. w: what the inputs are, by interval, place and input. t: times of the nodes [s]."""
+    """x: states at the nodes, rows. z, p: of the phase. w: what the inputs are, by interval, place and input. t: times of the nodes [s].
+    planned: what the plan takes the integrals for, by interval."""
+    basis = lagrange(w.shape[1] - 1)
     made, n = interval_system(problem, basis, phase), len(t) - 1
-    costs = len(integrals(problem, phase))
+    totals = integrals(problem, phase)
+    costs = len(totals)
     values = np.hstack([np.repeat(p[None], n, axis=0), t[:-1, None], np.diff(t)[:, None]])
     begin = np.hstack([x[:-1], np.zeros((n, costs))])
     u = w.reshape(n, -1) if w.size else None
     done = simulate_batch(made, 1.0, x0=begin, z0=np.repeat(z[None], n, axis=0), u=u, p=values, threads=1, **EXACT)
     nx = x.shape[1]
     apart = np.abs(done.x[:, :nx] - x[1:]) / (1 + np.abs(x[1:]))
-    size = np.where(done.ok, apart.max(axis=1, initial=0.0), np.inf)
-    return Defects(np.where(np.isfinite(size), size, np.inf), done.x[:, nx:])
+    found = done.x[:, nx:]
+    smooth = [k for k, total in enumerate(totals) if not total.split]
+    wrong = np.abs(found - planned)[:, smooth] / (1 + np.abs(found.sum(axis=0)))[smooth]
+    size = np.where(done.ok, np.hstack([apart, wrong]).max(axis=1, initial=0.0), np.inf)
+    return Defects(np.where(np.isfinite(size), size, np.inf), found)
 
 
 __all__ = ["Defects", "defects", "interval_system"]

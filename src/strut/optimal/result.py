@@ -25,7 +25,8 @@ TRUSTED = 1e-6
 @dataclass(frozen=True, eq=False)
 class Motion:
     """One phase of a result. t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place in it and input.
-    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval."""
+    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval. integrals: what the plan
+    takes the problem's integrals for, by interval."""
 
     name: str
     until: str | None
@@ -34,6 +35,7 @@ class Motion:
     w: np.ndarray = field(repr=False)
     z: np.ndarray = field(repr=False)
     slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    integrals: np.ndarray = field(repr=False)
 
     @property
     def duration(self) -> float:
@@ -99,7 +101,7 @@ class Result:
         """Every interval against the adaptive integrator."""
         found = []
         for m in self.phases:
-            found.append(defects(self.problem, m.name, lagrange(self.how.degree), m.x, m.z, m.w, self.p, m.t))
+            found.append(defects(self.problem, m.name, m.x, m.z, m.w, self.p, m.t, m.integrals))
         return tuple(found)
 
     @property

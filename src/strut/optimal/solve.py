@@ -11,11 +11,13 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, ValueRangeError
+from strut.optimal.defect import integrals
 from strut.optimal.guess import Guess, filled, guessed, shaken
 from strut.optimal.problem import Jumps, Problem
 from strut.optimal.result import Motion, Result, flow_function
 from strut.optimal.transcribe import Transcribed
 from strut.optimal.transcription import Transcription, lagrange
+from strut.system.quantity import time
 
 SOLVERS = ("ipopt",)
 SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
@@ -140,14 +142,15 @@ def _solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> R
     stats = run.stats()
     g = np.array(done["g"]).reshape(-1)
     status = stats["return_status"]
+    phases = motions(made, v)
     return Result(
         made.problem,
         made.how,
         WORDS.get(status, status.replace("_", " ").lower()),
         float(done["f"]),
         {name: float(v[at]) for name, at in zip(made.problem.parameters, made.p_at, strict=True)},
-        motions(made, v),
-        totals(made, v, float(done["f"])),
+        phases,
+        totals(made, v, phases),
         residuals(made, v, g, lam_g, lam_x),
         worst(made, v, g),
         int(stats["iter_count"]),
@@ -196,7 +199,7 @@ def motions(made: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
     system, begin, found = made.system, 0.0, []
     p = made.start.p.copy()
     p[made.free] = v[made.p_at]
-    flow, basis = flow_function(system), lagrange(made.how.degree)
+    flow, basis, planned = flow_function(system), lagrange(made.how.degree), made.planned(v)
     for k, span in enumerate(made.spans):
         t = begin + v[span.duration] * span.nodes
         z = made.held[k][0].copy()
@@ -210,19 +213,29 @@ def motions(made: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
             n = span.count
             rates = flow(t[nodes].reshape(1, -1), x[nodes].T, np.repeat(z[:, None], n, axis=1), u.T, np.repeat(p[:, None], n, axis=1))
             slopes.append(np.array(rates).T.reshape(n, -1))
-        found.append(Motion(span.phase.name, span.phase.until, t, x, w, z, (slopes[0], slopes[1])))
+        found.append(Motion(span.phase.name, span.phase.until, t, x, w, z, (slopes[0], slopes[1]), planned[k]))
         begin = float(t[-1])
     return tuple(found)
 
 
-def totals(made: Transcribed, v: np.ndarray, cost: float) -> dict[str, float]:
-    """Integrals and sums as the plan has them; one in which the cost is linear is read from it where it is alone."""
-    found = {name: float(v[at]) for name, at in made.total_at.items()}
-    if len(made.direct) == 1 and made.objective.is_zero():
-        ((name, factor),) = made.direct.items()
-        if factor:
-            found[name] = cost / factor
+def totals(made: Transcribed, v: np.ndarray, phases: Sequence[Motion]) -> dict[str, float]:
+    """Integrals and sums as the plan has them."""
+    found: dict[str, float] = {}
+    for m in phases:
+        for k, total in enumerate(integrals(made.problem, m.name)):
+            found[total.name] = found.get(total.name, 0.0) + float(m.integrals[:, k].sum())
+    for total in made.problem.totals:
+        if isinstance(total, Jumps):
+            found[total.name] = sum(_jump(made, m, v, total) for m in phases if m.until is not None)
     return found
 
 
-__all__: Sequence[str] = ["Jumps", "refined", "solve"]
+def _jump(made: Transcribed, m: Motion, v: np.ndarray, total: Jumps) -> float:
+    assert m.until is not None
+    p = made.start.p.copy()
+    p[made.free] = v[made.p_at]
+    f = ca.Function("jump", [time, *made.vectors], [total.of(m.until)])
+    return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], p))
+
+
+__all__ = ["refined", "solve"]

@@ -88,6 +88,7 @@ class Transcribed:
         self.parameters = self.np + self.nz * len(self.spans)
         stages, self.compile_time = compiled([piece[0] for piece in self.pieces], system.name, backend)
         blocks = [Block(s, index, data, _targets(targets)) for s, (_, index, data, targets) in zip(stages, self.pieces, strict=True)]
+        self.blocks = blocks
         self.assembled = self._assembled(blocks)
         self.build_time = clock.perf_counter() - began - self.compile_time
 
@@ -507,6 +508,27 @@ class Transcribed:
             (parts[0].astype(int), parts[1].astype(int), parts[2]),
             np.zeros(len(self.rows.names)),
         )
+
+    def planned(self, v: np.ndarray) -> list[np.ndarray]:
+        """What the integrals of every phase come to in each interval, a column for each."""
+        found, numbers = [], self.numbers()
+        for k, span in enumerate(self.spans):
+            rates = self._rates(span.phase)
+            column = np.zeros((span.count, len(rates)))
+            main = next(piece for piece in self.blocks if piece.stage.name in (f"point_{k}", f"interval_{k}"))
+            data = np.vstack([main.data, np.repeat(numbers[:, None], main.count, axis=1)])
+            values = np.array(main.stage.value.map(main.count)(v[main.index], data))
+            smooth = iter(range(self.nx, main.stage.size))
+            splits, weights = iter(range(len(rates))), self.weights()
+            for j, (total, _) in enumerate(rates):
+                if not total.split:
+                    column[:, j] = values[next(smooth)].reshape(span.count, -1).sum(axis=1)
+                    continue
+                slack = v[span.slack[:, :, next(splits)]]
+                what = slack[:, :, 0] if total.split == "positive" else slack.sum(axis=2)
+                column[:, j] = v[span.duration] * span.fractions * (what @ weights)
+            found.append(column)
+        return found
 
     def numbers(self, p: np.ndarray | None = None) -> np.ndarray:
         """The problem's own parameters: those of the system, and the discrete states of every phase."""
