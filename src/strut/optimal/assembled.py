@@ -60,7 +60,11 @@ class Assembled:
             "grad_f": ca.Function("nlp_grad_f", [v, p], [f, self._gradient(v, p)], ["x", "p"], ["f", "grad_f_x"]),
             "jac_g": ca.Function("nlp_jac_g", [v, p], [g, self._jacobian(v, p)], ["x", "p"], ["g", "jac_g_x"]),
             "hess_lag": ca.Function(
-                "nlp_hess_l", [v, p, lam_f, lam_g], [self._hessian(v, p, lam_f, lam_g)], ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
+                "nlp_hess_l",
+                [v, p, lam_f, lam_g],
+                [self._hessian(v, p, lam_f, lam_g)],
+                ["x", "p", "lam_f", "lam_g"],
+                ["triu_hess_gamma_x_x"],
             ),
         }
 
@@ -104,7 +108,9 @@ class Assembled:
             _, column, source = self._derivatives(block, False)
             if len(column):
                 nonzeros = ca.vec(block.stage.jacobian.map(block.count)(*self._locals(block, v, p)))
-                total = total + ca.mtimes(_matrix((column, source[:, 0].astype(int), source[:, 1]), (self.size, nonzeros.numel())), nonzeros)
+                total = total + ca.mtimes(
+                    _matrix((column, source[:, 0].astype(int), source[:, 1]), (self.size, nonzeros.numel())), nonzeros
+                )
         return ca.densify(total)
 
     def _jacobian(self, v: ca.MX, p: ca.MX) -> ca.MX:

@@ -63,7 +63,9 @@ def distance(system: System, event: str) -> ca.SX:
         return sx(reset["step_length"])
     cyclic = [i for i in shape_of(system, event).cyclic if not system.labels("x")[i].endswith("_y")]
     if not cyclic:
-        raise ModelError(f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses")
+        raise ModelError(
+            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses"
+        )
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
     moved = after(system, event, x[cyclic]) - start(system).x[cyclic]
     return ca.norm_2(moved) if len(cyclic) > 1 else moved

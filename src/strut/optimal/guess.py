@@ -32,7 +32,7 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """phases: of the motion. parameters: of those that are free. exact: unknowns and multipliers, if the mesh is the same."""
+    """phases: of the motion. parameters: of those that are free; what is not named begins with the system's own value."""
 
     phases: tuple[Stretch, ...]
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -97,7 +97,9 @@ def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
     known = {*system.labels("x"), *system.labels("u"), *problem.parameters, "duration"}
     for name in given:
         if name not in known:
-            raise UnknownNameError(f"the guess names '{name}', which is no state, input or free parameter: {did_you_mean(name, sorted(known))}")
+            raise UnknownNameError(
+                f"the guess names '{name}', which is no state, input or free parameter: {did_you_mean(name, sorted(known))}"
+            )
     durations = np.broadcast_to(given.get("duration", [_inside(p.duration) for p in problem.phases]), len(problem.phases))
     whole = durations.sum()
     phases = []
@@ -146,7 +148,8 @@ def _middle(bounds: tuple[float, float] | None, default: float) -> float:
 def filled(made: Transcribed, guess: Guess) -> np.ndarray:
     """The unknowns of a mesh, from a guess."""
     v = np.zeros(len(made.unknowns.names))
-    v[made.p_at] = [guess.parameters[name] for name in made.problem.parameters]
+    own = dict(zip(made.system.labels("p"), made.start.p, strict=True))
+    v[made.p_at] = [guess.parameters.get(name, own[name]) for name in made.problem.parameters]
     how = made.how
     for k, (span, stretch) in enumerate(zip(made.spans, guess.phases, strict=True)):
         nodes = span.nodes

@@ -52,7 +52,14 @@ def machine(result: Result) -> System:
     for q in system.u:
         inputs[q.name] = u[at : at + q.size]
         at += q.size
-    holder = System("plan", x=(since,), flow={since: 1.0}, z=(piece, begin, end, now), p=(plan, ends, count), outputs={f"{name}_planned": e for name, e in inputs.items()})
+    holder = System(
+        "plan",
+        x=(since,),
+        flow={since: 1.0},
+        z=(piece, begin, end, now),
+        p=(plan, ends, count),
+        outputs={f"{name}_planned": e for name, e in inputs.items()},
+    )
     whole = join(system.name, system, holder, connect=inputs, description=system.description)
     table = ca.reshape(plan.sym, places, n)
     following = piece.sym + 1

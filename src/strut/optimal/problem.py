@@ -121,7 +121,7 @@ def after(system: System, event: str, expression: Expression) -> ca.SX:
 class Problem:
     """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
 
-        Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()
+    Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()
     """
 
     system: System
@@ -290,4 +290,3 @@ def checked(problem: Problem) -> None:
 
 
 __all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "checked", "event_of"]
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -20,6 +21,8 @@ from strut.system.system import System
 
 TRUSTED = 1e-6
 """KKT residuals of a result that is `ok` are below this."""
+DENSE = 10
+"""Points of an interval at which requirements along the path are looked at again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,8 @@ class Result:
     status: what the solver said. cost: what was minimised. parameters: of those that were free.
     phases: the motion. totals: the integrals and sums by name, as planned; `integrated` has them from the adaptive integrator.
     kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints that are violated most, by name.
-    iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], all meshes together.
+    iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on the
+        processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
     """
 
@@ -120,6 +124,24 @@ class Result:
                 found[total.name] = found.get(total.name, 0.0) + float(d.integrals[:, k].sum())
         return found
 
+    @cached_property
+    def exceeded(self) -> dict[str, float]:
+        """By how much the requirements along the path, which hold at the points of the mesh, are violated anywhere, by name."""
+        system, found = self.problem.system, {}
+        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
+        for r in self.problem.requirements:
+            if r.at != "path":
+                continue
+            f, worst = ca.Function("asked", [time, *groups], [r.expression]), 0.0
+            for m in self.phases:
+                if r.phase in (None, m.name):
+                    t = np.unique(np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)]))
+                    still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
+                    values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
+                    worst = max(worst, float(np.maximum(r.low - values, values - r.high).max()))
+            found[r.name] = worst
+        return found
+
     def at(self, times: Any) -> dict[str, np.ndarray]:
         """States and inputs, by name, at times [s]; where a phase ends, what was before."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
@@ -159,6 +181,7 @@ class Result:
         """This motion as the beginning of another search."""
         stretches = []
         for m in self.phases:
+
             def place(curve: Any, m: Motion = m) -> Any:
                 return lambda s: curve(m.t[0] + m.duration * np.asarray(s))
 
@@ -179,6 +202,7 @@ class Result:
             "iterations": self.iterations,
             "times": dict(self.times),
             "worst": dict(self.worst),
+            "exceeded": dict(self.exceeded),
             "meshes": [list(m) for m in self.meshes],
         }
 

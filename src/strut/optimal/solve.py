@@ -78,9 +78,9 @@ def solve(
         if fractions is None:
             break
         made = Transcribed(problem, how, fractions, backend)
-        better = _solved(made, filled(made, result.guess()), settings | {"mu_init": 1e-4})
+        better = solved(made, filled(made, result.guess()), settings | {"mu_init": 1e-4})
         if not better.success:
-            better = _solved(made, filled(made, result.guess()), settings)
+            better = solved(made, filled(made, result.guess()), settings)
         times = {name: times[name] + better.times[name] for name in times}
         result = better
         meshes.append(_mesh(result))
@@ -109,8 +109,8 @@ def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | N
 def _best(made: Transcribed, guess: Guess, settings: dict, starts: int, spread: float, seed: int) -> Result:
     begin = filled(made, guess)
     random = np.random.default_rng(seed)
-    results = [_solved(made, begin, settings)]
-    results += [_solved(made, shaken(begin, made, spread, random), settings) for _ in range(starts - 1)]
+    results = [solved(made, begin, settings)]
+    results += [solved(made, shaken(begin, made, spread, random), settings) for _ in range(starts - 1)]
     good = [r for r in results if r.success]
     best = min(good, key=lambda r: r.cost) if good else min(results, key=lambda r: r.kkt["feasibility"])
     total = {name: sum(r.times[name] for r in results) for name in best.times}
@@ -123,21 +123,27 @@ def solver_of(made: Transcribed, settings: dict[str, Any]) -> ca.Function:
     kept: dict[str, ca.Function] = made.__dict__.setdefault("solvers", {})
     if key not in kept:
         f = made.assembled.functions
-        plain = {"print_level": 0, "sb": "yes", **settings}
-        options = {"print_time": False, "no_nlp_grad": True, "calc_lam_p": False, "ipopt": plain, **{n: f[n] for n in ("grad_f", "jac_g", "hess_lag")}}
+        plain = {"print_level": 0, "sb": "yes", "honor_original_bounds": "yes", **settings}
+        options = {
+            "print_time": False,
+            "no_nlp_grad": True,
+            "calc_lam_p": False,
+            "ipopt": plain,
+            **{n: f[n] for n in ("grad_f", "jac_g", "hess_lag")},
+        }
         kept[key] = ca.nlpsol("solver", "ipopt", f["nlp"], options)
     return kept[key]
 
 
-def _solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Result:
+def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Result:
     began = clock.perf_counter()
     run = solver_of(made, settings)
     built = clock.perf_counter()
     low, high = np.array(made.unknowns.low), np.array(made.unknowns.high)
     g_low, g_high = np.array(made.rows.low[1:]), np.array(made.rows.high[1:])
-    numbers = made.numbers()
+    numbers, before = made.numbers(), clock.process_time()
     done = run(x0=begin, p=numbers, lbx=low, ubx=high, lbg=g_low, ubg=g_high)
-    taken = clock.perf_counter() - built
+    taken, cpu = clock.perf_counter() - built, clock.process_time() - before
     v, lam_g, lam_x = (np.array(done[n]).reshape(-1) for n in ("x", "lam_g", "lam_x"))
     stats = run.stats()
     g = np.array(done["g"]).reshape(-1)
@@ -154,7 +160,7 @@ def _solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> R
         residuals(made, v, g, lam_g, lam_x),
         worst(made, v, g),
         int(stats["iter_count"]),
-        {"build": made.build_time + built - began, "compile": made.compile_time, "solve": taken},
+        {"build": made.build_time + built - began, "compile": made.compile_time, "solve": taken, "cpu": cpu},
         status in SUCCESS,
     )
 
@@ -238,4 +244,4 @@ def _jump(made: Transcribed, m: Motion, v: np.ndarray, total: Jumps) -> float:
     return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], p))
 
 
-__all__ = ["refined", "solve"]
+__all__ = ["refined", "solve", "solved"]

@@ -81,10 +81,7 @@ def compiled(stages: Sequence[Stage], name: str, backend: str | None = None) -> 
         path = build(key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
     found = _loaded[key]
-    ready = [
-        Stage(s.name, *found[3 * k : 3 * k + 3], s.jacobian_at, s.hessian_at)
-        for k, s in enumerate(stages)
-    ]
+    ready = [Stage(s.name, *found[3 * k : 3 * k + 3], s.jacobian_at, s.hessian_at) for k, s in enumerate(stages)]
     return ready, clock.perf_counter() - began
 
 
@@ -103,4 +100,3 @@ def _source(functions: Sequence[ca.Function]) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         generator.generate(scratch + os.sep)
         return EXPORTED + Path(scratch, "stages.c").read_text()
-

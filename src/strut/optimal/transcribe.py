@@ -63,7 +63,9 @@ class Rows:
 class Transcribed:
     """A problem on a mesh: unknowns and rows with names and bounds, and the functions of a solver."""
 
-    def __init__(self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None, backend: str | None = None) -> None:
+    def __init__(
+        self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None, backend: str | None = None
+    ) -> None:
         began = clock.perf_counter()
         checked(problem)
         self.problem, self.how, self.system = problem, how, problem.system

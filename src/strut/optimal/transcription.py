@@ -65,7 +65,9 @@ class Transcription:
         points = {"shooting": 2 * self.steps + 1, "hermite-simpson": 3}.get(self.method, self.stages)
         if points < seen:
             what = {"shooting": "more steps", "hermite-simpson": "control='quadratic' at most"}.get(self.method, f"stages={seen}")
-            raise ModelError(f"{self.method} sees an input at {points} points of an interval, too few for control='{self.control}': say {what}")
+            raise ModelError(
+                f"{self.method} sees an input at {points} points of an interval, too few for control='{self.control}': say {what}"
+            )
         for n in np.atleast_1d(self.intervals):
             if not n >= 1 or n != int(n):
                 raise ValueRangeError(f"intervals is {self.intervals}: a whole number, at least 1, is needed")
