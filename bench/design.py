@@ -44,7 +44,8 @@ def run(effort: Effort) -> list[Section]:
                 good += found.success
                 costs.append(found.cost)
                 iterations.append(found.iterations)
-        note = f"{good} of {len(times)} converge, {min(iterations)} to {max(iterations)} iterations, cost {min(costs):.6g} to {max(costs):.6g}, "
+        note = f"{good} of {len(times)} converge, {min(iterations)} to {max(iterations)} iterations, "
+        note += f"cost {min(costs):.6g} to {max(costs):.6g}, "
         note += f"built in {made.build_time * 1e3:.0f} ms, compiled in {made.compile_time:.2f} s"
         rows.append(Row("strut", f"{how.method}, {how.control} torque", None, tuple(times), note))
     return [

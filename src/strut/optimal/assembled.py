@@ -1,6 +1,6 @@
 """`Assembled`: a large sparse problem made of many evaluations of few stage functions, with exact sparse derivatives.
 
-With v the unknowns, [f; g] = sum over blocks of R vec(E(v[index], data)) + L v + c, where E is a stage function, evaluated for every column
+With v the unknowns, [f; g] = sum over blocks of R vec(E(v[index], data)) + L v, where E is a stage function, evaluated for every column
 of `index`. Jacobian and Hessian are sums of the blocks' own non-zeros: constant sparse matrices put them where they belong.
 """
 
@@ -39,7 +39,7 @@ class Block:
 class Assembled:
     """The functions a solver needs.
 
-    size, rows: how many unknowns and constraints. linear: (row, unknown, factor) of the linear part. constant: of every row.
+    size, rows: how many unknowns and constraints. linear: (row, unknown, factor) of the linear part.
     """
 
     size: int
@@ -47,7 +47,6 @@ class Assembled:
     parameters: int
     blocks: Sequence[Block]
     linear: Triplets
-    constant: np.ndarray
     functions: dict[str, ca.Function] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,8 +79,8 @@ class Assembled:
         return _matrix((row[chosen] - int(rows), place, factor[chosen]), (self.rows if rows else 1, block.stage.size * block.count))
 
     def _values(self, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
-        f = ca.mtimes(self._linear[0, :], v) + self.constant[0]
-        g = ca.mtimes(self._linear[1:, :], v) + self.constant[1:]
+        f = ca.mtimes(self._linear[0, :], v)
+        g = ca.mtimes(self._linear[1:, :], v)
         for block in self.blocks:
             F, G = self._scatter(block, False), self._scatter(block, True)
             values = ca.vec(block.stage.value.map(block.count)(*self._locals(block, v, p)))

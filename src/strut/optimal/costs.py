@@ -72,8 +72,8 @@ def distance(system: System, event: str) -> ca.SX:
 
 
 def impact(system: System, event: str) -> ca.SX:
-    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared change of
-    velocity in the metric of the masses."""
+    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared
+    change of velocity in the metric of the masses."""
     stored = ca.vertcat(*system.ledger.stored.values(), ca.SX(0, 1))
     if not stored.numel():
         raise ModelError(f"system '{system.name}' keeps no account of energy: what an impact takes is unknown")

@@ -20,8 +20,8 @@ COSTS = "optimal_costs"
 
 @dataclass(frozen=True, eq=False)
 class Defects:
-    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of an integral (but for those that
-    are split by sign), relative to one and its size; and `integrals`, what these come to, a column for each that the phase has."""
+    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of an integral (but for those
+    that are split by sign), relative to one and its size; and `integrals`, what these come to, a column for each that the phase has."""
 
     size: np.ndarray
     integrals: np.ndarray

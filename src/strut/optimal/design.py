@@ -186,7 +186,8 @@ def design(
     """Find how a walker should walk, and be built.
 
     free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`.
-    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two. slope: of the ground [rad], positive downhill.
+    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two.
+    slope: of the ground [rad], positive downhill.
     torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
     section: the event that ends a step. guess: to begin from; else a passive gait is looked for.
     control, intervals, and further options: see `Problem.solve`.
@@ -235,7 +236,7 @@ def walking(
     low, high = (1e-3, math.inf) if step_length is None else (float(np.min(step_length)), float(np.max(step_length)))
     problem = problem.require("step length", distance(walker, section), low=low, high=high, at="end")
     if torque is not None:
-        problem = problem.within({label: (-torque, torque) for label in walker.labels("u")})
+        problem = problem.within(dict.fromkeys(walker.labels("u"), (-torque, torque)))
     return problem
 
 

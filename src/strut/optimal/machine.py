@@ -1,7 +1,7 @@
-"""The machine that was found: the system with its plan of inputs built in, again a `System` that runs, repeats and is exported like any other.
+"""The machine that was found: the system with its plan of inputs built in, again a `System`, which runs, repeats and is exported.
 
-Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins is an event, so that nothing is smoothed
-and derivatives through a step stay exact.
+Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins is an event, so that nothing
+is smoothed and derivatives through a step stay exact.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Integral(Quantity):
     """The integral of `rate` over all phases, or over the one named `phase`; used in `minimise` as if it were a number.
 
     split: '' integrates the rate as it is, 'positive' what of it is positive, 'absolute' its absolute value. The latter two are not
-    smooth: they are put as differences of two slacks that are not negative, which a solver takes well, where a rounded corner would stop it.
+    smooth: they are put as differences of two slacks that are not negative, which a solver takes well; a rounded corner would stop it.
     """
 
     rate: Expression = None
@@ -50,8 +50,9 @@ class Integral(Quantity):
             raise ModelError(f"integral '{name}' has split '{split}': allowed are '', 'positive' and 'absolute'")
         if sx(rate).numel() != 1:
             raise ModelError(f"integral '{name}' has a rate of {sx(rate).numel()} numbers: give their sum, or one Integral for each")
-        for label, value in (("rate", sx(rate)), ("split", split), ("phase", phase)):
-            object.__setattr__(self, label, value)
+        object.__setattr__(self, "rate", sx(rate))
+        object.__setattr__(self, "split", split)
+        object.__setattr__(self, "phase", phase)
         self.__post_init__()
 
 
@@ -200,8 +201,8 @@ class Problem:
         at: str = "path",
         phase: str | None = None,
     ) -> Problem:
-        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name or an expression of time, states,
-        inputs, parameters, and (where it is asked at the end) integrals. at: 'path', 'begin', 'end' or 'after' the event at the end.
+        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name or an expression of time,
+        states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after' the event at the end.
         phase: one of them; by default every phase along the path, the first at the beginning, the last at the end."""
         if at not in WHERE:
             raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
@@ -235,7 +236,7 @@ class Problem:
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
     def minimise(self, cost: Expression) -> Problem:
-        """What should be small: an expression of integrals, sums over events, parameters, and the state and time at the end of the motion."""
+        """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""
         column = sx(cost)
         if column.numel() != 1:
             raise ModelError(f"the cost has {column.numel()} numbers: one is needed")

@@ -120,11 +120,11 @@ def _best(made: Transcribed, guess: Guess, settings: dict, starts: int, spread: 
 def solver_of(made: Transcribed, settings: dict[str, Any]) -> ca.Function:
     """IPOPT with the assembled functions; made once per setting."""
     key = repr(sorted(settings.items()))
-    kept: dict[str, ca.Function] = made.__dict__.setdefault("solvers", {})
+    kept = made.solvers
     if key not in kept:
         f = made.assembled.functions
         plain = {"print_level": 0, "sb": "yes", "honor_original_bounds": "yes", **settings}
-        options = {
+        options: dict[str, Any] = {
             "print_time": False,
             "no_nlp_grad": True,
             "calc_lam_p": False,
@@ -230,9 +230,9 @@ def totals(made: Transcribed, v: np.ndarray, phases: Sequence[Motion]) -> dict[s
     for m in phases:
         for k, total in enumerate(integrals(made.problem, m.name)):
             found[total.name] = found.get(total.name, 0.0) + float(m.integrals[:, k].sum())
-    for total in made.problem.totals:
-        if isinstance(total, Jumps):
-            found[total.name] = sum(_jump(made, m, v, total) for m in phases if m.until is not None)
+    for jumps in made.problem.totals:
+        if isinstance(jumps, Jumps):
+            found[jumps.name] = sum(_jump(made, m, v, jumps) for m in phases if m.until is not None)
     return found
 
 

@@ -13,6 +13,7 @@ import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -43,13 +44,13 @@ class Stage:
         return int(self.value.size1_out(0))
 
 
-def derived(name: str, v: ca.SX | ca.MX, d: ca.SX | ca.MX, result: ca.SX | ca.MX) -> Stage:
+def derived(name: str, v: Any, d: Any, result: Any) -> Stage:
     """A stage function from expressions, not compiled."""
     kind = type(v)
     result = ca.densify(result)
     weights = kind.sym("weights", result.numel())
-    jacobian = ca.jacobian(result, v)
-    hessian = ca.triu(ca.hessian(ca.dot(weights, result), v)[0])
+    jacobian: Any = ca.jacobian(result, v)
+    hessian: Any = ca.triu(ca.hessian(ca.dot(weights, result), v)[0])
     places = [tuple(np.array(part, dtype=int) for part in m.sparsity().get_triplet()) for m in (jacobian, hessian)]
     return Stage(
         name,
@@ -61,7 +62,7 @@ def derived(name: str, v: ca.SX | ca.MX, d: ca.SX | ca.MX, result: ca.SX | ca.MX
     )
 
 
-def _nonzeros(matrix: ca.SX | ca.MX) -> ca.SX | ca.MX:
+def _nonzeros(matrix: Any) -> Any:
     return matrix.nz[:] if matrix.nnz() else type(matrix)(0, 1)
 
 
@@ -81,7 +82,7 @@ def compiled(stages: Sequence[Stage], name: str, backend: str | None = None) -> 
         path = build(key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
     found = _loaded[key]
-    ready = [Stage(s.name, *found[3 * k : 3 * k + 3], s.jacobian_at, s.hessian_at) for k, s in enumerate(stages)]
+    ready = [Stage(s.name, found[3 * k], found[3 * k + 1], found[3 * k + 2], s.jacobian_at, s.hessian_at) for k, s in enumerate(stages)]
     return ready, clock.perf_counter() - began
 
 

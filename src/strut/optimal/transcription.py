@@ -41,8 +41,8 @@ class Transcription:
     method: 'radau' (default), 'gauss' or 'hermite-simpson' collocation, or multiple 'shooting' with RK4.
     intervals: of every phase, or one number for each. steps: of RK4, per interval.
     stages: of radau and gauss, per interval; 3, or as many more as it takes to see all of an input.
-    control: what an input is in an interval: 'constant', 'linear', 'quadratic' or 'cubic'. A method must see an input at more points than the
-        input has ways to change: what it does not see it cannot account for, and an optimiser would use that.
+    control: what an input is in an interval: 'constant', 'linear', 'quadratic' or 'cubic'. A method must see an input at more points
+        than the input has ways to change: what it does not see it cannot account for, and an optimiser would use that.
     """
 
     method: str = "radau"

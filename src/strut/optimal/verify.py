@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,13 @@ LATER = 1.25
 """A replay may last so many times the planned duration until it counts as missed."""
 SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
-EXACT = {"rtol": 1e-11, "atol": 1e-12}
+EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 
 @dataclass(frozen=True)
 class Balance:
-    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost` what events took and `dissipated` what
-    dampers took. In a motion that repeats, fallen + work = lost + dissipated; `residual` is what is missing of that."""
+    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost` what events took and `dissipated`
+    what dampers took. In a motion that repeats, fallen + work = lost + dissipated; `residual` is what is missing of that."""
 
     fallen: float
     work: float
@@ -47,7 +48,8 @@ class Balance:
 class Replay:
     """The plan of a result in the simulator.
 
-    run: the trajectory, up to just after the event that ends the motion. late: by how much it ends later than planned [s] (nan if it does not).
+    run: the trajectory, up to just after the event that ends the motion.
+    late: by how much it ends later than planned [s] (nan if it does not).
     missed: the largest difference of a state at its end from the plan, relative to 1 + |state|.
     ended: how: the planned event, or what came instead.
     """
