@@ -6,6 +6,7 @@ import pytest
 
 from strut import Param, State, System, optimal, simulate, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
+from strut.optimal import stage
 from strut.optimal.guess import filled, guessed, shaken
 from strut.optimal.transcribe import Transcribed
 from strut.optimal.transcription import METHODS, Transcription
@@ -116,10 +117,12 @@ def test_warm_start_from_a_result():
 
 
 def test_nothing_is_compiled_twice(monkeypatch):
+    textbook.kirk().solve(intervals=10, control="quadratic")
     made = []
     monkeypatch.setattr(build, "_compile", lambda *a, **k: made.append(a))
-    textbook.kirk().solve(intervals=10, control="quadratic")  # solved above, on other meshes and in other objects
-    textbook.kirk().solve(intervals=33, control="quadratic")
+    monkeypatch.setattr(stage, "_loaded", {})  # as in another process
+    textbook.kirk().solve(intervals=10, control="quadratic")
+    textbook.kirk().solve(intervals=33, control="quadratic", accuracy=None)
     assert not made
 
 

@@ -59,9 +59,9 @@ def weight(system: System) -> ca.SX:
 def distance(system: System, event: str) -> ca.SX:
     """How far the motion comes along the ground [m] until just after the event that ends it, as an expression of the state before."""
     reset = event_of(system, event).reset
-    if "step_length" in reset:
+    cyclic = [i for i in shape_of(system, event).cyclic if not system.labels("x")[i].endswith("_y")] if system.symmetry else []
+    if not cyclic and "step_length" in reset:
         return sx(reset["step_length"])
-    cyclic = [i for i in shape_of(system, event).cyclic if not system.labels("x")[i].endswith("_y")]
     if not cyclic:
         raise ModelError(
             f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses"

@@ -24,7 +24,9 @@ from strut.system.system import System
 SLOPES = (0.05, 0.03, 0.07, 0.015)
 """Downhill slopes [rad] on which a passive gait is looked for, to begin from, where the walker's own has none."""
 LASTS = (0.05, 10.0)
-"""A step takes so long [s]."""
+"""A step takes so long [s], where nothing is known of it."""
+TIMES = 4.0
+"""A step takes at most so many times as long as that of the gait to begin from, and at least that part of it."""
 ACCURACY = 1e-7
 """Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then closed to 1e-6."""
 STEPS_OF_SPEED = 4
@@ -178,6 +180,7 @@ def design(
     torque: float | None = None,
     friction: float | None = None,
     section: str | None = None,
+    phases: Sequence[str] = (),
     guess: Any = None,
     control: str = "cubic",
     intervals: int = 10,
@@ -186,10 +189,12 @@ def design(
     """Find how a walker should walk, and be built.
 
     free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`.
-    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two.
+    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two. Unless given, the
+        duration is within a factor of four of that of the passive gait.
     slope: of the ground [rad], positive downhill.
     torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
-    section: the event that ends a step. guess: to begin from; else a passive gait is looked for.
+    section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
+        begin from. guess: to begin from; else a passive gait is looked for.
     control, intervals, and further options: see `Problem.solve`.
     """
     if slope is not None:
@@ -199,27 +204,44 @@ def design(
     if speed is not None and not speed > 0:
         raise ValueRangeError(f"the speed is {speed}: it must be positive")
     where = section or default_section(walker)
-    price = cost_of_transport(walker, cost, (where,))
-    base = walking(walker, where, duration, step_length, torque, friction)
+    begun = passive(walker, where) if guess is None else None
+    guess = begun if guess is None else guess
+    events = tuple(phases) or sequence(walker, where, begun if begun is not None else guess)
+    price = cost_of_transport(walker, cost, events)
+    if duration is None and isinstance(guess, Gait):
+        duration = (guess.period / TIMES, guess.period * TIMES)
+    base = walking(walker, events, duration, step_length, torque, friction)
     base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
     base = base.minimise(price.expression)
-    begun = None
-    if guess is None:
-        guess = begun = passive(walker, where)
     result = _reached(base, walker, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
     return Design(result, price, begun)
 
 
+def sequence(walker: System, section: str, begun: Any) -> tuple[str, ...]:
+    """The events of a step at which the motion changes: those of a gait that set states, or discrete states that the flow depends on."""
+    flow = ca.vertcat(*walker.flow.values())
+    matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
+    found = [e for e in begun.trajectory.events.names if matters & set(event_of(walker, e).reset)] if isinstance(begun, Gait) else []
+    return tuple(found) if found and found[-1] == section else (section,)
+
+
 def walking(
     walker: System,
-    section: str,
+    events: Sequence[str],
     duration: float | tuple[float, float] | None = None,
     step_length: float | tuple[float, float] | None = None,
     torque: float | None = None,
     friction: float | None = None,
 ) -> Problem:
-    """One step of a walker that repeats: feet push and do not pull, the old foot lifts, limits are kept. Nothing is minimised yet."""
-    problem = Problem(walker).phase("step", until=section, duration=LASTS if duration is None else duration).periodic()
+    """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old foot lifts, limits are kept.
+    Nothing is minimised yet."""
+    section, problem = events[-1], Problem(walker)
+    for k, event in enumerate(events):
+        problem = problem.phase(
+            "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}", until=event
+        )
+    low, high = LASTS if duration is None else (float(np.min(duration)), float(np.max(duration)))
+    problem = problem.periodic().require("step time", time, low=low, high=high, at="end")
     reset = event_of(walker, section).reset
     for name in walker.outputs:
         if name.endswith("_normal"):
