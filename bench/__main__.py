@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, dynamics, events, fixed_step, gait, pendulum, pleiades, slip, walking
+from bench import derivatives, design, dynamics, events, fixed_step, gait, pendulum, pleiades, slip, walking
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -24,6 +24,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "slip": slip.run,
     "walking": walking.run,
     "gait": gait.run,
+    "design": design.run,
     "dynamics": dynamics.run,
     "derivatives": derivatives.run,
     "compile": compiling.run,

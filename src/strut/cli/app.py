@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
+from strut.cli.design import design
 from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
@@ -60,6 +61,7 @@ app = typer.Typer(
 Every command has its own --help.""",
 )
 
+app.command()(design)
 app.command()(gait)
 app.command()(reproduce)
 

@@ -21,7 +21,7 @@ NOTHING = 1e-11
 RETURNS = 1e-8
 """A replayed step must come back this closely, times what the gait itself magnifies."""
 
-AFTER = 1e-12
+AFTER = 1e-10
 """By how much a replayed run outlasts its period, relative and in seconds: enough for the last event, too little to move."""
 
 

@@ -1,0 +1,153 @@
+"""`strut design`: a walker and its gait found at once, verified in the simulator."""
+
+from __future__ import annotations
+
+import json as documents
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from strut import optimal
+from strut.cli.model import find_model, with_settings
+from strut.cli.save import write_run
+from strut.cli.show import as_json, notes, out, table
+from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.optimal import COSTS, Design
+from strut.simulate import Trajectory, simulate
+from strut.units import number
+
+SHOWN_STEPS = 6
+"""Steps that are run and shown of a gait that is stable; of one that is not, the planned one."""
+
+
+def design(
+    model: Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own.")],
+    free: Annotated[
+        str, typer.Option("--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds.")
+    ] = "",
+    cost: Annotated[str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}.")] = "energy",
+    speed: Annotated[str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s.")] = "",
+    slope: Annotated[str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")] = "",
+    step_length: Annotated[str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")] = "",
+    duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
+    torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
+    friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
+    settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
+    control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
+    method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
+    intervals: Annotated[int, typer.Option(help="To begin with; more are made where accuracy needs them.")] = 10,
+    starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Write design.json, the plan as plan.csv, and the walk: page, data, plots."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
+) -> None:
+    """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator replays what was found.
+
+    [bold]Examples[/bold]
+
+      strut design compass --free hip_spring --cost squared-torque --speed 0.8 --slope 3deg
+
+      strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o compass/
+
+      strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
+    """
+    system = with_settings(find_model(model), settings)
+    found = optimal.design(
+        system,
+        free=_free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        cost=cost,
+        speed=number(speed, "m/s") if speed else None,
+        slope=number(slope, "rad") if slope else None,
+        step_length=_range(step_length, "m"),
+        duration=_range(duration, "s"),
+        torque=number(torque, "N m") if torque else None,
+        friction=number(friction) if friction else None,
+        control=control,
+        method=method,
+        intervals=intervals,
+        starts=starts,
+        seed=seed,
+    )
+    if json:
+        as_json(found.data())
+    else:
+        design_text(found)
+    if output is not None:
+        asked = ["strut", "design", model, *(["--free", free] if free else []), "--cost", cost]
+        asked += [w for flag, given in (("--speed", speed), ("--slope", slope)) if given for w in (flag, given)]
+        written(found, output, shlex.join(asked))
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def design_text(found: Design) -> None:
+    """As a table, and where it failed, why."""
+    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(optimal.MEANING[found.cost.name])}\n", soft_wrap=True)
+    table("", ["", "value", "unit"], [list(row) for row in found.rows()])
+    r = found.result
+    if not r.success:
+        notes.print(f"[red]not solved:[/red] {escape(r.status)}", soft_wrap=True)
+        for name, amount in r.worst.items():
+            notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
+    elif not found.ok:
+        notes.print("[yellow]warning:[/yellow] the simulator does not agree with the plan, or its accuracy was not reached", soft_wrap=True)
+
+
+def walk(found: Design) -> Trajectory:
+    """What was found, walking."""
+    if found.gait is None or not found.gait.stable:
+        return found.replay.run
+    return simulate(found.machine, t=SHOWN_STEPS * found.gait.period * (1 + 1e-9), x0=found.gait.vector)
+
+
+def written(found: Design, directory: Path, asked: str) -> None:
+    r = found.result
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "design.json").write_text(documents.dumps(_plain(found.data()), indent=1) + "\n")
+        t = np.linspace(0, r.duration, 201)
+        columns = r.at(t)
+        rows = np.column_stack([t, *columns.values()])
+        np.savetxt(directory / "plan.csv", rows, delimiter=",", header=",".join(["t", *columns]), comments="")
+    except OSError as error:
+        raise StorageError(f"cannot write to {directory}: {error}") from error
+    try:
+        write_run(walk(found), directory, None, asked)
+    except MissingExtraError as error:
+        notes.print(f"[yellow]warning:[/yellow] no pictures: {escape(str(error))}", soft_wrap=True)
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {k: _plain(v) for k, v in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [_plain(v) for v in item]
+    return None if isinstance(item, float) and not np.isfinite(item) else item
+
+
+def _free(text: str, units: dict[str, str], bounds: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, equals, values = part.partition("=")
+        name = name.strip()
+        pair = _range(values, units.get(name, "")) if equals else bounds.get(name, (-np.inf, np.inf))
+        if not isinstance(pair, tuple):
+            raise ValueRangeError(f"--free {part}: bounds are LOW:HIGH; a value that stays is set by --set {part}")
+        found[name] = pair
+    return found
+
+
+def _range(text: str, unit: str) -> float | tuple[float, float] | None:
+    if not text:
+        return None
+    parts = [number(p, unit) for p in text.split(":")]
+    if len(parts) > 2:
+        raise ValueRangeError(f"'{text}' is not a range: write VALUE or LOW:HIGH")
+    return parts[0] if len(parts) == 1 else (parts[0], parts[1])

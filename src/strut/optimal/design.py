@@ -1,0 +1,299 @@
+"""`design`: a walker and how it walks, found at once, and verified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait import Gait, find
+from strut.gait.shape import default_section
+from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weight
+from strut.optimal.problem import Problem, event_of
+from strut.optimal.result import Result
+from strut.optimal.verify import Replay, replay
+from strut.system.quantity import time
+from strut.system.system import System
+
+SLOPES = (0.05, 0.03, 0.07, 0.015)
+"""Downhill slopes [rad] on which a passive gait is looked for, to begin from, where the walker's own has none."""
+LASTS = (0.05, 10.0)
+"""A step takes so long [s], where nothing is known of it."""
+TIMES = 4.0
+"""A step takes at most so many times as long as that of the gait to begin from, and at least that part of it."""
+ACCURACY = 1e-7
+"""Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then closed to 1e-6."""
+STEPS_OF_SPEED = 4
+"""In so many stages the speed is brought to what is wanted, where the direct way fails."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A walker and its gait.
+
+    result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the search began, if there was one.
+    ok: solved, accurate, and the simulator agrees. system: with the parameters that were found. machine: with the inputs, too.
+    """
+
+    result: Result = field(repr=False)
+    cost: Cost = field(repr=False)
+    begun: Gait | None = field(repr=False, default=None)
+
+    @property
+    def ok(self) -> bool:
+        return self.result.ok and self.replay.ok
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return self.result.parameters
+
+    @property
+    def system(self) -> System:
+        return self.result.system
+
+    @property
+    def machine(self) -> System:
+        return self.replay.machine
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The plan in the event-driven simulator."""
+        return replay(self.result)
+
+    @property
+    def gait(self) -> Gait | None:
+        """With exact multipliers, of the walker that follows its plan; None if the plan does not repeat in the simulator."""
+        return self.replay.gait
+
+    @property
+    def section(self) -> str:
+        last = self.result.phases[-1].until
+        assert last is not None
+        return last
+
+    def _at_end(self, expression: ca.SX) -> float:
+        m, groups = self.result.phases[-1], [ca.vertcat(*[q.sym for q in getattr(self.system, g)], ca.SX(0, 1)) for g in "xzup"]
+        f = ca.Function("end", [time, *groups], [expression])
+        return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
+
+    @cached_property
+    def step_length(self) -> float:
+        """[m], along the ground."""
+        return self._at_end(distance(self.system, self.section))
+
+    @property
+    def speed(self) -> float:
+        """[m/s]"""
+        return self.step_length / self.result.duration
+
+    @cached_property
+    def energy_lost(self) -> float:
+        """In the impact [J]."""
+        return self._at_end(impact(self.system, self.section))
+
+    @property
+    def weight(self) -> float:
+        """[N]"""
+        return value(self.system, weight(self.system))
+
+    def guess(self) -> Any:
+        """To begin another search from."""
+        return self.result.guess()
+
+    def rows(self) -> list[tuple[str, float | str, str]]:
+        """What there is to say: name, value, unit."""
+        r, units = self.result, {q.name: q.unit for q in self.system.p}
+        rows: list[tuple[str, float | str, str]] = [(name, v, units[name]) for name, v in self.parameters.items()]
+        rows += [
+            (f"cost ({self.cost.name})", r.cost, ""),
+            ("speed", self.speed, "m/s"),
+            ("step length", self.step_length, "m"),
+            ("step time", r.duration, "s"),
+            ("mass", self.weight / self._gravity(), "kg"),
+        ]
+        b = self.replay.balance
+        rows += [
+            ("given by gravity", b.fallen, "J"),
+            ("work of the motors", b.work, "J"),
+            ("lost in impacts", b.lost, "J"),
+            ("lost in dampers", b.dissipated, "J"),
+            ("energy balance, relative", b.relative, ""),
+        ]
+        rows += [(name, v, "") for name, v in self.replay.forces.items()]
+        rows += [
+            ("KKT residual", max(r.kkt.values()), ""),
+            ("defect", r.defect, ""),
+            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.ended}", ""),
+            ("ends later than planned by", self.replay.late, "s"),
+            ("largest multiplier", float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait, ""),
+            ("iterations", float(r.iterations), ""),
+            *[(f"time to {name}", seconds, "s") for name, seconds in r.times.items()],
+        ]
+        return rows
+
+    def _gravity(self) -> float:
+        return next((float(q.value[0]) for q in self.system.p if q.name == "g"), 9.81)
+
+    def table(self) -> str:
+        """`rows` as text."""
+        rows = [(n, v if isinstance(v, str) else f"{v:.6g}", unit) for n, v, unit in self.rows()]
+        wide, long = max(len(n) for n, _, _ in rows), max(len(v) for _, v, _ in rows)
+        return "\n".join(f"{n:<{wide}}  {v:>{long}}  {unit}".rstrip() for n, v, unit in rows)
+
+    def data(self) -> dict[str, Any]:
+        """What `strut design --json` prints."""
+        g = self.gait
+        return {
+            **self.result.summary(),
+            "ok": self.ok,
+            "cost_name": self.cost.name,
+            "speed": self.speed,
+            "step_length": self.step_length,
+            "replay": {"ok": self.replay.ok, "late": self.replay.late, "missed": self.replay.missed, "ended": self.replay.ended},
+            "balance": {**vars(self.replay.balance), "residual": self.replay.balance.residual, "relative": self.replay.balance.relative},
+            "forces": dict(self.replay.forces),
+            "stable": None if g is None else g.stable,
+            "multipliers": None if g is None else [[float(m.real), float(m.imag)] for m in g.multipliers],
+        }
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{n} {v:.4g}" for n, v in self.parameters.items()) or "nothing free"
+        good = "ok" if self.ok else f"not ok ({self.result.status})"
+        return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {found}>"
+
+
+def design(
+    walker: System,
+    free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
+    cost: str = "energy",
+    *,
+    speed: float | None = None,
+    slope: float | None = None,
+    step_length: float | tuple[float, float] | None = None,
+    duration: float | tuple[float, float] | None = None,
+    torque: float | None = None,
+    friction: float | None = None,
+    section: str | None = None,
+    phases: Sequence[str] = (),
+    guess: Any = None,
+    control: str = "cubic",
+    intervals: int = 10,
+    **options: Any,
+) -> Design:
+    """Find how a walker should walk, and be built.
+
+    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`.
+    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two. Unless given, the
+        duration is within a factor of four of that of the passive gait.
+    slope: of the ground [rad], positive downhill.
+    torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
+    section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
+        begin from. guess: to begin from; else a passive gait is looked for.
+    control, intervals, and further options: see `Problem.solve`.
+    """
+    if slope is not None:
+        if "slope" not in walker.slices("p"):
+            raise UnknownNameError(f"system '{walker.name}' has no slope: {did_you_mean('slope', [q.name for q in walker.p])}")
+        walker = walker.using(slope=slope)
+    if speed is not None and not speed > 0:
+        raise ValueRangeError(f"the speed is {speed}: it must be positive")
+    where = section or default_section(walker)
+    begun = passive(walker, where) if guess is None else None
+    guess = begun if guess is None else guess
+    events = tuple(phases) or sequence(walker, where, begun if begun is not None else guess)
+    price = cost_of_transport(walker, cost, events)
+    if duration is None and isinstance(guess, Gait):
+        duration = (guess.period / TIMES, guess.period * TIMES)
+    base = walking(walker, events, duration, step_length, torque, friction)
+    base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
+    base = base.minimise(price.expression)
+    result = _reached(base, walker, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
+    return Design(result, price, begun)
+
+
+def sequence(walker: System, section: str, begun: Any) -> tuple[str, ...]:
+    """The events of a step at which the motion changes: those of a gait that set states, or discrete states that the flow depends on."""
+    flow = ca.vertcat(*walker.flow.values())
+    matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
+    found = [e for e in begun.trajectory.events.names if matters & set(event_of(walker, e).reset)] if isinstance(begun, Gait) else []
+    return tuple(found) if found and found[-1] == section else (section,)
+
+
+def walking(
+    walker: System,
+    events: Sequence[str],
+    duration: float | tuple[float, float] | None = None,
+    step_length: float | tuple[float, float] | None = None,
+    torque: float | None = None,
+    friction: float | None = None,
+) -> Problem:
+    """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old foot lifts, limits are kept.
+    Nothing is minimised yet."""
+    section, problem = events[-1], Problem(walker)
+    for k, event in enumerate(events):
+        problem = problem.phase(
+            "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}", until=event
+        )
+    low, high = LASTS if duration is None else (float(np.min(duration)), float(np.max(duration)))
+    problem = problem.periodic().require("step time", time, low=low, high=high, at="end")
+    reset = event_of(walker, section).reset
+    for name in walker.outputs:
+        if name.endswith("_normal"):
+            foot = name.removesuffix("_normal")
+            problem = problem.require(f"{foot} pushes", name, low=0.0)
+            if friction is not None and f"{foot}_friction" in walker.outputs:
+                normal, sideways = walker[name], walker[f"{foot}_friction"]
+                problem = problem.require(f"{foot} does not slip forwards", friction * normal - sideways, low=0.0)
+                problem = problem.require(f"{foot} does not slip backwards", friction * normal + sideways, low=0.0)
+    if friction is not None and not any(r.name.endswith("forwards") for r in problem.requirements):
+        raise ModelError(f"friction is limited, but '{walker.name}' has no outputs NAME_normal and NAME_friction that say what it needs")
+    if "lift" in reset:
+        problem = problem.require("the old foot lifts", "lift", low=0.0, at="after")
+    low, high = (1e-3, math.inf) if step_length is None else (float(np.min(step_length)), float(np.max(step_length)))
+    problem = problem.require("step length", distance(walker, section), low=low, high=high, at="end")
+    if torque is not None:
+        problem = problem.within(dict.fromkeys(walker.labels("u"), (-torque, torque)))
+    return problem
+
+
+def passive(walker: System, section: str) -> Gait | None:
+    """A gait without motors, on this slope or on another: to begin from."""
+    for slope in (None, *SLOPES):
+        if slope is not None and "slope" not in walker.slices("p"):
+            break
+        try:
+            return find(walker if slope is None else walker.using(slope=slope), section=section, starts=60)
+        except NoGaitError:
+            continue
+    return None
+
+
+def _reached(base: Problem, walker: System, section: str, speed: float | None, guess: Any, options: dict[str, Any]) -> Result:
+    """The result at the speed that is wanted: directly, or in stages from the speed that the guess leads to."""
+    if speed is None:
+        return base.solve(guess, **options)
+    pace = distance(walker, section) / time
+    result = base.require("speed", pace, equal=speed, at="end").solve(guess, **options)
+    if result.ok:
+        return result
+    coarse = {**options, "accuracy": None}
+    first = base.solve(guess, **coarse)
+    if not first.success:
+        return result
+    now = Design(first, Cost("", ca.SX(0), ())).speed
+    for stage in np.linspace(now, speed, STEPS_OF_SPEED + 1)[1:-1]:
+        staged = base.require("speed", pace, equal=float(stage), at="end").solve(first, **coarse)
+        if not staged.success:
+            break
+        first = staged
+    last = base.require("speed", pace, equal=speed, at="end").solve(first, **options)
+    return last if last.ok or not result.success else result
+
+
+__all__ = ["MEANING", "Design", "design", "passive", "walking"]

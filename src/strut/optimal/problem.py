@@ -1,0 +1,293 @@
+"""`Problem`: what is wanted of a motion of a system, in the words of the system.
+
+A phase is the system with its discrete states held, from where the last one ended until the guard of a named event is zero; the event's
+reset leads to the next. Inputs are free, durations are free or given, and so are parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.options import check_system
+from strut.system.event import Event
+from strut.system.quantity import Expression, Quantity, known_symbol, sx, time
+from strut.system.system import System
+
+if TYPE_CHECKING:
+    from strut.optimal.result import Result
+
+SHORTEST = 1e-4
+"""A phase that is free to end lasts at least so long [s]."""
+WHERE = ("path", "begin", "end", "after")
+SPLITS = ("", "positive", "absolute")
+
+
+@dataclass(frozen=True, eq=False)
+class Integral(Quantity):
+    """The integral of `rate` over all phases, or over the one named `phase`; used in `minimise` as if it were a number.
+
+    split: '' integrates the rate as it is, 'positive' what of it is positive, 'absolute' its absolute value. The latter two are not
+    smooth: they are put as differences of two slacks that are not negative, which a solver takes well; a rounded corner would stop it.
+    """
+
+    rate: Expression = None
+    split: str = ""
+    phase: str | None = None
+    kind = "integral"
+
+    def __init__(self, name: str, rate: Expression, split: str = "", phase: str | None = None) -> None:
+        object.__setattr__(self, "name", name)
+        for label, value in (("value", 0.0), ("unit", ""), ("bounds", (-math.inf, math.inf)), ("description", "")):
+            object.__setattr__(self, label, value)
+        if split not in SPLITS:
+            raise ModelError(f"integral '{name}' has split '{split}': allowed are '', 'positive' and 'absolute'")
+        if sx(rate).numel() != 1:
+            raise ModelError(f"integral '{name}' has a rate of {sx(rate).numel()} numbers: give their sum, or one Integral for each")
+        object.__setattr__(self, "rate", sx(rate))
+        object.__setattr__(self, "split", split)
+        object.__setattr__(self, "phase", phase)
+        self.__post_init__()
+
+
+@dataclass(frozen=True, eq=False)
+class Jumps(Quantity):
+    """The sum of `amount`, an expression of the state before an event, over the events that end phases (or over those of one name).
+    `after(system, event, e)` says what comes after one."""
+
+    amount: Any = None
+    event: str | None = None
+    kind = "sum over events"
+
+    def __init__(self, name: str, amount: Expression | Mapping[str, Expression], event: str | None = None) -> None:
+        object.__setattr__(self, "name", name)
+        for label, value in (("value", 0.0), ("unit", ""), ("bounds", (-math.inf, math.inf)), ("description", "")):
+            object.__setattr__(self, label, value)
+        amounts = {n: sx(e) for n, e in amount.items()} if isinstance(amount, Mapping) else sx(amount)
+        object.__setattr__(self, "amount", amounts)
+        object.__setattr__(self, "event", event)
+        self.__post_init__()
+
+    def of(self, event: str) -> ca.SX:
+        """What one event adds."""
+        if isinstance(self.amount, Mapping):
+            return self.amount.get(event, ca.SX(0))
+        return self.amount if self.event in (None, event) else ca.SX(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A part of the motion in which nothing jumps. duration: bounds [s]. z: values of discrete states that are held in it."""
+
+    name: str
+    until: str | None
+    duration: tuple[float, float]
+    z: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it."""
+
+    name: str
+    expression: ca.SX
+    low: float
+    high: float
+    at: str
+    phase: str | None
+
+
+def event_of(system: System, name: str) -> Event:
+    for event in system.events:
+        if event.name == name:
+            return event
+    raise UnknownNameError(f"system '{system.name}' has no event '{name}': {did_you_mean(name, [e.name for e in system.events])}")
+
+
+def after(system: System, event: str, expression: Expression) -> ca.SX:
+    """An expression as it is after an event, written in the state before it."""
+    reset = event_of(system, event).reset
+    states = [q for q in (*system.x, *system.z) if q.name in reset]
+    named = system[expression] if isinstance(expression, str) else sx(expression)
+    return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
+
+    Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()
+    """
+
+    system: System
+    phases: tuple[Phase, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    parameters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    begins: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    repeats: bool | None = None
+    objective: ca.SX = field(default_factory=lambda: ca.SX(0))
+    totals: tuple[Integral | Jumps, ...] = ()
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_system(self.system)
+        if self.system.delays:
+            raise ModelError(f"system '{self.system.name}' has delays: a problem needs a state that says what follows")
+
+    def phase(
+        self,
+        name: str = "motion",
+        until: str | None = None,
+        duration: float | tuple[float, float] = (SHORTEST, math.inf),
+        z: Mapping[str, float] | None = None,
+    ) -> Problem:
+        """A further phase. until: the event that ends it; without one it ends with its duration, a number or bounds [s].
+        z: values of discrete states; what is not named is as the last event left it, or as the system begins."""
+        if until is not None:
+            event_of(self.system, until)
+        if any(each.name == name for each in self.phases):
+            raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
+        if self.phases and self.phases[-1].until is None:
+            raise ModelError(f"phase '{name}' follows '{self.phases[-1].name}', which no event ends: say until=...")
+        places = self.system.slices("z")
+        for label in z or {}:
+            if label not in places:
+                raise UnknownNameError(f"phase '{name}' holds '{label}', which is no discrete state: {did_you_mean(label, list(places))}")
+        low, high = _pair(duration, f"the duration of phase '{name}'")
+        if not low > 0:
+            raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
+        return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}))))
+
+    def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
+        """States at the beginning of the motion: numbers, or bounds (low, high)."""
+        return replace(self, begins={**self.begins, **self._states({**(values or {}), **more})})
+
+    def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
+        """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds (low, high)."""
+        return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
+
+    def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
+        """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
+        known = {label: None for g in ("x", "u") for label in self.system.labels(g)}
+        found = {}
+        for name, value in {**(values or {}), **more}.items():
+            if name not in known:
+                raise UnknownNameError(f"'{name}' is no state or input of '{self.system.name}': {did_you_mean(name, list(known))}")
+            found[name] = _pair(value, f"'{name}'")
+        return replace(self, limits={**self.limits, **found})
+
+    def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+        known = self.system.labels("x")
+        for name in values:
+            if name not in known:
+                raise UnknownNameError(f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}")
+        return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
+
+    def require(
+        self,
+        name: str,
+        expression: Expression,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        equal: float | None = None,
+        at: str = "path",
+        phase: str | None = None,
+    ) -> Problem:
+        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name or an expression of time,
+        states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after' the event at the end.
+        phase: one of them; by default every phase along the path, the first at the beginning, the last at the end."""
+        if at not in WHERE:
+            raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
+        column = self.system[expression] if isinstance(expression, str) else sx(expression)
+        low, high = (equal, equal) if equal is not None else (low, high)
+        if not low <= high:
+            raise ValueRangeError(f"requirement '{name}' wants {low:g} to {high:g}: the first must not exceed the second")
+        totals = self._totals(column, f"requirement '{name}'")
+        if totals and at not in ("end", "after"):
+            raise ModelError(f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: say at='end'")
+        kept = (*self.totals, *(t for t in totals if t not in self.totals))
+        return replace(self, requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase)), totals=kept)
+
+    def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
+        """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""
+        places = {q.name: q for q in self.system.p}
+        found = dict(self.parameters)
+        for name in (*names, *bounds):
+            if name not in places:
+                raise UnknownNameError(f"system '{self.system.name}' has no parameter '{name}': {did_you_mean(name, list(places))}")
+            if places[name].size != 1:
+                raise ModelError(f"parameter '{name}' is a vector: only single numbers can be free")
+            found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
+        return replace(self, parameters=found)
+
+    def periodic(self, symmetry: bool | None = None) -> Problem:
+        """After the last event the motion is where it began, left and right exchanged where the system has a `symmetry` (unless
+        symmetry=False); states that only say how far it has come are left out."""
+        if symmetry and not self.system.symmetry:
+            raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
+        return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
+
+    def minimise(self, cost: Expression) -> Problem:
+        """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""
+        column = sx(cost)
+        if column.numel() != 1:
+            raise ModelError(f"the cost has {column.numel()} numbers: one is needed")
+        totals = self._totals(column, "the cost")
+        return replace(self, objective=column, totals=(*self.totals, *(t for t in totals if t not in self.totals)))
+
+    def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
+        """Integrals and sums in an expression; other strangers are refused."""
+        known = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {time.element_hash()}
+        found: list[Integral | Jumps] = []
+        for symbol in ca.symvar(expression):
+            if symbol.element_hash() in known:
+                continue
+            owner = known_symbol(symbol)
+            if not isinstance(owner, (Integral, Jumps)):
+                raise UnknownNameError(
+                    f"{where} uses '{symbol.name()}', which '{self.system.name}' does not have: use its quantities, time, or an Integral "
+                    "that is kept in a variable"
+                )
+            found.append(owner)
+        return found
+
+    def solve(self, guess: Any = None, **options: Any) -> Result:
+        """Solve it; see `strut.optimal.solve`."""
+        from strut.optimal.solve import solve
+
+        return solve(self, guess, **options)
+
+
+def _pair(value: Any, what: str) -> tuple[float, float]:
+    pair = np.asarray(value, dtype=float).reshape(-1)
+    low, high = (pair[0], pair[0]) if len(pair) == 1 else (pair[0], pair[-1])
+    if len(pair) > 2 or math.isnan(low) or math.isnan(high) or not low <= high:
+        raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
+    return float(low), float(high)
+
+
+def checked(problem: Problem) -> None:
+    """What can only be seen when everything has been said."""
+    if not problem.phases:
+        raise ModelError(f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')")
+    names = [each.name for each in problem.phases]
+    for kind, labels in (
+        ("requirement", [(r.name, r.phase) for r in problem.requirements]),
+        ("integral", [(t.name, t.phase) for t in problem.totals if isinstance(t, Integral)]),
+    ):
+        for name, phase in labels:
+            if phase is not None and phase not in names:
+                raise UnknownNameError(f"{kind} '{name}' belongs to phase '{phase}': {did_you_mean(phase, names)}")
+    if problem.repeats is not None and problem.phases[-1].until is None and problem.repeats:
+        raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
+
+
+__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "checked", "event_of"]

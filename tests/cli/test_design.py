@@ -1,0 +1,47 @@
+"""`strut design` as a user types it."""
+
+import json
+
+import pytest
+
+from strut.cli.app import main
+
+
+def ran(capsys, *words):
+    with pytest.raises(SystemExit) as left:
+        main(["design", *words])
+    return left.value.code, capsys.readouterr()
+
+
+def test_prints_a_table(capsys):
+    code, said = ran(capsys, "compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--speed", "0.8", "--slope", "3deg")
+    assert code == 0
+    for word in ("hip_spring", "7.860", "speed", "largest multiplier", "energy balance", "agrees", "time to compile"):
+        assert word in said.out
+
+
+def test_prints_json_and_writes_files(capsys, tmp_path):
+    words = ["compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--speed", "0.8", "--slope", "3deg"]
+    code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
+    assert code == 0
+    document = json.loads(said.out)
+    assert document["ok"]
+    assert document["stable"]
+    assert abs(document["parameters"]["hip_spring"] - 7.8604) < 1e-3
+    assert document["replay"]["ok"]
+    assert document["balance"]["relative"] < 1e-6
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"design.json", "plan.csv", "index.html", "run.h5"} <= files
+    assert json.loads((tmp_path / "out" / "design.json").read_text())["parameters"] == document["parameters"]
+    header, *rows = (tmp_path / "out" / "plan.csv").read_text().splitlines()
+    assert header == "t,stance,swing,stance_rate,swing_rate,hip_torque"
+    assert len(rows) == 201
+
+
+def test_mistakes_are_one_sentence(capsys):
+    code, said = ran(capsys, "compass", "--free", "hip_sprin")
+    assert code == 2
+    assert "did you mean 'hip_spring'?" in said.err.replace("\n", " ")
+    code, said = ran(capsys, "compass", "--free", "hip_spring=3")
+    assert code == 2
+    assert "LOW:HIGH" in said.err
