@@ -7,5 +7,6 @@
 from strut.network.errors import NetworkError, Problem
 from strut.network.model import Edge, Node, Variable
 from strut.network.network import Network, load, loads
+from strut.network.numbers import evaluated
 
-__all__ = ["Edge", "Network", "NetworkError", "Node", "Problem", "Variable", "load", "loads"]
+__all__ = ["Edge", "Network", "NetworkError", "Node", "Problem", "Variable", "evaluated", "load", "loads"]

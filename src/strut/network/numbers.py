@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import casadi as ca
+import numpy as np
 
 from strut.network import algebra
-from strut.network.errors import Mistake
-from strut.network.formula import Binary, Call, Matrix, Name, Number, Tree, Unary, read
+from strut.network.errors import Mistake, NetworkError, Problem
+from strut.network.formula import Binary, Call, Name, Number, Tree, Unary, read
+from strut.network.values import arguments, evaluate
 
 CONSTANTS = {
     **dict.fromkeys(("pi", "PI", "π"), math.pi),
@@ -58,17 +60,27 @@ def _quick(tree: Tree) -> float | None:
 
 def constant(tree: Tree) -> ca.SX:
     """The value of a tree without variables."""
-    from strut.network.values import evaluate
 
     def resolve(t: Tree) -> ca.SX:
         if isinstance(t, Name):
             if t.name in CONSTANTS and not t.order:
                 return ca.SX(CONSTANTS[t.name])
             raise Mistake(f"'{t.name}' is a variable or unknown: only numbers and functions can be calculated with here")
-        what = t.name if isinstance(t, Call) else "this"
-        raise Mistake(f"there is no function '{what}' here")
+        if isinstance(t, Call) and not t.order:
+            found = algebra.call(t.name, arguments(t, resolve, _number), _number)
+            if found is not None:
+                return found
+        raise Mistake(f"there is no function '{t.name}' here" if isinstance(t, Call) else "operators like dt[...] need variables")
 
-    return evaluate(tree, resolve, lambda m: _number(m))
+    return evaluate(tree, resolve, _number)
+
+
+def evaluated(text: str) -> np.ndarray:
+    """The matrix that an expression without variables stands for."""
+    try:
+        return np.array(ca.DM(constant(read(text).tree)))
+    except Mistake as mistake:
+        raise NetworkError([Problem(f"cannot calculate '{text}': {mistake}")]) from mistake
 
 
 def _number(m: ca.SX) -> float:
@@ -76,5 +88,3 @@ def _number(m: ca.SX) -> float:
         raise Mistake("a number that is known beforehand is needed")
     return float(m)
 
-
-__all__ = ["CONSTANTS", "Matrix", "calculate", "constant"]
