@@ -1,7 +1,7 @@
 """Networks: nodes and edges, equations as people write them, in the coupled-dynamics language.
 
-    net = network.load("oscillators.cdn")
-    run = strut.simulate(net.system(), t=10, **net.options())
+net = network.load("oscillators.cdn")
+run = strut.simulate(net.system(), t=10, **net.options())
 """
 
 from strut.network.errors import NetworkError, Problem

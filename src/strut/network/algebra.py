@@ -116,7 +116,10 @@ def rounded(x: Matrix) -> Matrix:
 
 
 UNARY: dict[str, Callable[[Matrix], Matrix]] = {
-    **{n: getattr(ca, n) for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "erf", "floor", "ceil")},
+    **{
+        n: getattr(ca, n)
+        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "erf", "floor", "ceil")
+    },
     **{n: getattr(ca, n) for n in ("asinh", "acosh", "atanh")},
     "√": ca.sqrt,
     "ln": ca.log,
@@ -205,7 +208,9 @@ def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: C
         assert isinstance(columns, ca.SX)
         if rows.numel() != columns.numel():
             raise Mistake(f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed")
-        picked = [m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)]
+        picked = [
+            m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
+        ]
         return ca.reshape(ca.vertcat(*picked), *rows.shape)
     dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
     if any(dynamic) and all(isinstance(i, ca.SX) and i.numel() == 1 for i in at):
@@ -261,3 +266,14 @@ def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[
 def value(m: Matrix) -> np.ndarray:
     """The numbers of a constant matrix."""
     return np.array(ca.DM(m))
+
+
+def fitted(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
+    """A value in the shape that is needed: its own, one number for all, or as many elements."""
+    if m.shape == wanted:
+        return m
+    if m.numel() == 1:
+        return ca.repmat(m, *wanted)
+    if m.numel() == wanted[0] * wanted[1]:
+        return ca.reshape(m, *wanted)
+    raise Mistake(f"{what} is {shape(m)}: {wanted[0]}×{wanted[1]} is needed")

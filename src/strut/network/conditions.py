@@ -63,7 +63,9 @@ def alternatives(tree: Tree) -> list[list[Binary]]:
 def _difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
     left, right = value(comparison.left), value(comparison.right)
     if left.numel() != 1 or right.numel() != 1:
-        raise Mistake(f"the condition compares {left.shape[0]}×{left.shape[1]} with {right.shape[0]}×{right.shape[1]}: single numbers are needed")
+        raise Mistake(
+            f"the condition compares {left.shape[0]}×{left.shape[1]} with {right.shape[0]}×{right.shape[1]}: single numbers are needed"
+        )
     return right - left if comparison.operator in ("<", "<=") else left - right
 
 

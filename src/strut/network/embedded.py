@@ -15,7 +15,7 @@ from functools import lru_cache
 from strut.network.context import Context, Define, Expansion, plain
 from strut.network.errors import Mistake, TooMuch
 
-MOST_NAMES = 1_000_000
+MOST_NAMES = 200_000
 """One generator makes no more names."""
 MOST_TEXT = 10_000_000
 """No text grows longer [characters]."""
@@ -273,7 +273,9 @@ class Texts:
             return str(int(exists and expansion is not None and expansion.texts[group] != ""))
         if expansion is None or not exists:
             around = context.trail()
-            raise Mistake(f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here"))
+            raise Mistake(
+                f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here")
+            )
         if index == "~":
             return str(len(expansion.texts) - 1)
         return str(expansion.indices[group]) if index == "!" else expansion.texts[group]

@@ -62,7 +62,11 @@ def read(path: Path) -> Source:
 
 def table(path: Path, settings: Mapping[str, str]) -> Table:
     """A table of numbers, its columns separated by tabs, commas or blanks; a first line may name them."""
-    rows = [line.replace(",", " ").replace("\t", " ").split() for line in read(path).text.splitlines() if line.strip() and line.strip()[0] != "#"]
+    rows = [
+        line.replace(",", " ").replace("\t", " ").split()
+        for line in read(path).text.splitlines()
+        if line.strip() and line.strip()[0] != "#"
+    ]
     if not rows:
         raise Mistake(f"{path} has no rows")
     names = [f"column{k}" for k in range(len(rows[0]))]

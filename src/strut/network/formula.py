@@ -1,6 +1,6 @@
 """Expressions as people write them, read into a tree. Precedence climbing; nothing is evaluated here.
 
-    x^2 + sin(t)    [1, 2; 3, 4] * v    c ? a : b    m[0:2, 1]    dt[e, 2]()    f(x)'    aᵀ    ẋ
+x^2 + sin(t)    [1, 2; 3, 4] * v    c ? a : b    m[0:2, 1]    dt[e, 2]()    f(x)'    aᵀ    ẋ
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
 
@@ -13,7 +14,9 @@ from strut.network import algebra, scope
 from strut.network.conditions import guards
 from strut.network.errors import MOST, Mistake, NetworkError, Problem
 from strut.network.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
-from strut.network.meaning import BUILT_IN, Frame, Meaning
+from strut.network.frame import Frame
+from strut.network.functions import BUILT_IN
+from strut.network.meaning import Meaning
 from strut.network.model import Edge, Event, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
 from strut.system.event import Event as Jump
@@ -24,6 +27,7 @@ from strut.system.system import System
 if TYPE_CHECKING:
     from strut.network.network import Network
 
+T = TypeVar("T")
 MOST_OUTPUTS = 3000
 """Elements of variables that become outputs; of larger networks only single numbers do, or none."""
 
@@ -40,30 +44,28 @@ class Lowering:
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
         self.taken: set[str] = {"t", "time"}
         self.sets: dict[Event, list[tuple[Variable, str]]] = {}
+        self.extra_discrete: list[Discrete] = []
 
     def system(self, outputs: Iterable[str] | None) -> System:
-        self._guarded(self._name_all)
-        self._guarded(self._connect)
-        self._guarded(self._machines)
-        self._guarded(self._find_sets)
-        self._stop()
+        self._name_all()
+        self._connect()
+        self._machines()
+        self._find_sets()
         self._kinds()
-        self._stop()
         flow = {}
         for variable, state in self.meaning.states.items():
-            rate = self._try(lambda v=variable: algebra.flat(self.meaning.rate(v)))
+            rate = self._try(partial(self.meaning.rate, variable))
             if rate is not None:
-                flow[state.name] = rate
+                flow[state.name] = algebra.flat(rate)
         shown = self._outputs(outputs)
-        jumps = [j for e in self.events for j in (self._try(lambda e=e: self._jumps(e)) or [])]
+        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
         self._stop()
         sample = self._sample()
         self._stop()
         m = self.meaning
-        hidden = [q for q in self.extra_discrete]
-        quantities = {
+        quantities: dict[str, Any] = {
             "x": tuple(m.states.values()),
-            "z": (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws), *hidden),
+            "z": (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws), *self.extra_discrete),
             "u": tuple(m.inputs.values()),
             "p": (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ())),
         }
@@ -81,15 +83,14 @@ class Lowering:
 
     # ---- mistakes ----
 
-    def _guarded(self, act) -> None:  # type: ignore[no-untyped-def]
-        self._try(act)
-
-    def _try(self, act):  # type: ignore[no-untyped-def]
+    def _try(self, act: Callable[[], T]) -> T | None:
+        """Do something; keep a mistake for the end, so that all are told at once."""
         try:
             return act()
         except Mistake as mistake:
-            if len(self.problems) < MOST and str(mistake.problem) not in map(str, self.problems):
-                self.problems.append(mistake.problem)
+            new = mistake.problem
+            if len(self.problems) < MOST and not any(p.message == new.message and p.mark == new.mark for p in self.problems):
+                self.problems.append(new)
             return None
 
     def _stop(self) -> None:
@@ -119,7 +120,9 @@ class Lowering:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
             if edge is None or edge.output is None:
                 if isinstance(edge, Edge) and edge.actions:
-                    self.problems.append(Problem(f"{edge!r} acts on something but goes from nowhere to nowhere: add 'from' and 'to'", edge.mark))
+                    self.problems.append(
+                        Problem(f"{edge!r} acts on something but goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
+                    )
                 continue
             for action in edge.actions.values():
                 target = scope.own(edge.output, action.name)
@@ -139,7 +142,8 @@ class Lowering:
         for event in self.events:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
-                targets = [f.thing for f in self.network.select.below(assignment.selector, event, assignment.context)]
+                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
+                targets = [f.thing for f in selected or ()]
                 variables = [self._variable(t) for t in targets]
                 if not variables or None in variables:
                     self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
@@ -169,10 +173,10 @@ class Lowering:
             elif v in written:
                 later.append((v, "discrete"))
             elif v not in direct and v.constraint is None and not (isinstance(v.owner, Node) and v.owner.table):
-                self._try(lambda v=v: self._constant(v))
+                self._try(partial(self._constant, v))
         m.waiting = {v for v, _ in later}
         for v, kind in later:
-            self._try(lambda v=v, kind=kind: self._changing(v, kind))
+            self._try(partial(self._changing, v, kind))
 
     def _constant(self, v: Variable) -> None:
         """A number that does not depend on anything is a parameter; with the flag 'in', an input."""
@@ -216,14 +220,18 @@ class Lowering:
 
     def _outputs(self, wanted: Iterable[str] | None) -> dict[str, ca.SX]:
         m = self.meaning
-        rest = [v for v in self.variables if not any(v in g for g in (m.states, m.discrete, m.params, m.inputs)) and not isinstance(v.owner, Event)]
+        rest = [
+            v
+            for v in self.variables
+            if not any(v in g for g in (m.states, m.discrete, m.params, m.inputs)) and not isinstance(v.owner, Event)
+        ]
         if wanted is not None:
             names = set(wanted)
             rest = [v for v in rest if m.names[v] in names]
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = self._try(lambda v=v: m.value(v))
+            value = self._try(partial(m.value, v))
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
@@ -258,7 +266,9 @@ class Lowering:
         when = None
         if event.states is not None:
             if node is None:
-                raise Mistake(f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark)
+                raise Mistake(
+                    f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark
+                )
             when = m.in_state(node, event.states, event.mark)
         if event.target is not None:
             if node is None:
@@ -282,16 +292,17 @@ class Lowering:
         """Once in a step: new random numbers, discrete variables, and constraints of states."""
         m = self.meaning
         sets: dict[str, ca.SX] = {held.name: drawn.sym for held, drawn in m.draws}
-        self.extra_discrete: list[Discrete] = []
         moving = [v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))]
         later: list[tuple[Discrete, Variable, ca.SX]] = []
         begun = Discrete("step.begun", 0.0, description="0 until the first step")
         for v in moving:
-            step = self._try(lambda v=v: algebra.flat(m.value(v) + m.rate(v)))
+            step = self._try(partial(self._next, v))
             if step is None:
                 continue
             if self.flows(step):
-                later.append((Discrete(f"step.next{len(later) + 1}", self._at_start(step), description=f"the next value of {m.names[v]}"), v, step))
+                later.append(
+                    (Discrete(f"step.next{len(later) + 1}", self._at_start(step), description=f"the next value of {m.names[v]}"), v, step)
+                )
             else:
                 sets[m.names[v]] = ca.if_else(begun.sym, step, m.discrete[v].sym)
         if later:
@@ -308,6 +319,9 @@ class Lowering:
             if v.constraint is not None:
                 sets[state.name] = algebra.flat(m.value(v))
         return (Sample("step", m.time_step().sym, sets),) if sets else ()
+
+    def _next(self, v: Variable) -> ca.SX:
+        return algebra.flat(self.meaning.value(v) + self.meaning.rate(v))
 
     def _at_start(self, expression: ca.SX) -> ca.SX:
         m = self.meaning

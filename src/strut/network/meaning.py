@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import casadi as ca
@@ -16,28 +15,13 @@ from strut.network import algebra, scope
 from strut.network.errors import Mark, Mistake, Problem
 from strut.network.files import table
 from strut.network.formula import Call, Derivative, FormulaError, Name, Number, Operator, Tree, read
-from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
+from strut.network.frame import Frame
+from strut.network.functions import Functions
+from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
-from strut.network.values import arguments, evaluate
+from strut.network.operators import Operators
+from strut.network.values import evaluate
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
-
-DEEPEST_CALL = 100
-"""Functions call each other no deeper."""
-BUILT_IN = {
-    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "pinv", "qr", "diag", "tril", "triu",
-    "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl", "sltdldinv", "sltdllinv",
-    "sltdllinvt", "sltdldinvlinvt", "slinsolve",
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Where an expression stands: in which object, with which arguments, and whether at the beginning of a run."""
-
-    thing: Object
-    values: dict[str, ca.SX] = field(default_factory=dict)
-    initial: bool = False
-    depth: int = 0
 
 
 class Meaning:
@@ -66,6 +50,7 @@ class Meaning:
         self.rating: set[Variable] = set()
         self.random = random.Random(seed)
         self.spare = 0
+        self.functions, self.operators = Functions(self), Operators(self)
 
     # ---- text to expression ----
 
@@ -77,9 +62,12 @@ class Meaning:
                 self.warn(f"'{formula.rest}' after '{text[: len(text) - len(formula.rest)].strip()}' is left out", item.mark)
             return self.tree(formula.tree, frame)
         except Mistake as mistake:
-            raise self.placed(mistake, text, item)
+            self.placed(mistake, text, item)
+            raise
         except RecursionError as error:
-            raise self.placed(Mistake("the expression leads too deep: variables or functions call each other endlessly"), text, item) from error
+            raise self.placed(
+                Mistake("the expression leads too deep: variables or functions call each other endlessly"), text, item
+            ) from error
 
     def warn(self, message: str, mark: Mark | None) -> None:
         if len(self.warnings) < 100:
@@ -94,7 +82,7 @@ class Meaning:
         owner = item.owner
         where = f"in {owner!r}" if owner is not None and owner.path else ""
         shown = text if len(text) < 80 else text[:77] + "..."
-        label = f"{item.name} = \"{shown}\"" if not isinstance(item, Object) else f'"{shown}"'
+        label = f'{item.name} = "{shown}"' if not isinstance(item, Object) else f'"{shown}"'
         trail = item.context.trail() if isinstance(item, Item) and item.context is not None else ""
         came = f", expanded for {trail}" if trail and trail != f"'{item.name}'" else ""
         return mistake.at(mark, f"{label} {where}{came}".strip())
@@ -118,9 +106,9 @@ class Meaning:
         if isinstance(tree, Name):
             return self.name(tree, frame)
         if isinstance(tree, Call):
-            return self.call(tree, frame)
+            return self.functions.call(tree, frame)
         if isinstance(tree, Operator):
-            return self.operator(tree, frame)
+            return self.operators.operator(tree, frame)
         if isinstance(tree, Derivative):
             return self.derived(self.tree(tree.of, frame), tree.order, frame)
         raise Mistake("a range ':' has its place in an index only")
@@ -147,7 +135,8 @@ class Meaning:
             inside = scope.step_into(path, frame.thing)
             if inside is None:
                 raise Mistake(f"'{tree.name}' is unknown: there is no '{path}' here")
-            raise Mistake(f"'{tree.name}' is unknown: {inside!r} has no such variable; {did_you_mean(tree.name.rpartition('.')[2], list(inside.variables))}")
+            near = did_you_mean(tree.name.rpartition(".")[2], list(inside.variables))
+            raise Mistake(f"'{tree.name}' is unknown: {inside!r} has no such variable; {near}")
         raise Mistake(f"'{tree.name}' is unknown here: {did_you_mean(tree.name, shown)}")
 
     def time_step(self) -> Param:
@@ -246,7 +235,7 @@ class Meaning:
         if variable.constraint is None:
             return raw
         inner = Frame(frame.thing, {variable.name: raw}, frame.initial)
-        return _as(self.formula(variable.constraint, variable, inner), raw.shape, f"the constraint of '{variable.name}'")
+        return algebra.fitted(self.formula(variable.constraint, variable, inner), raw.shape, f"the constraint of '{variable.name}'")
 
     def shape(self, variable: Variable) -> tuple[int, int]:
         """The shape of a variable, from its own expression."""
@@ -277,7 +266,9 @@ class Meaning:
         assert isinstance(edge, Edge)
         node = scope.machine(edge.input)
         if node is None:
-            raise Mistake(f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: add initial-state", action.mark)
+            raise Mistake(
+                f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: add initial-state", action.mark
+            )
         return self.in_state(node, action.states, action.mark)
 
     def in_state(self, node: Node, states: tuple[str, ...], mark: Mark | None) -> ca.SX:
@@ -295,7 +286,7 @@ class Meaning:
         value = self.formula(action.text, action, Frame(action.owner, initial=initial))
         if action.index:
             return value
-        return _as(value, wanted, f"what edge '{action.owner.path}' does to '{action.name}'", action)
+        return algebra.fitted(value, wanted, f"what {action.owner!r} does to '{action.name}'")
 
     def _put(self, into: ca.SX, action: Action, value: ca.SX, frame: Frame) -> ca.SX:
         """Add or set elements, or all."""
@@ -303,7 +294,9 @@ class Meaning:
             return into + value if action.adds else value
         tree = read(f"x[{action.index}]").tree
         numbers = ca.SX(ca.DM(np.arange(into.numel()).reshape(into.shape, order="F")))
-        places = algebra.flat(evaluate(tree, lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame), self.known))
+        places = algebra.flat(
+            evaluate(tree, lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame), self.known)
+        )
         where = [int(k) for k in np.array(ca.DM(places)).ravel()]
         value = algebra.flat(value)
         if value.numel() == 1:
@@ -369,216 +362,6 @@ class Meaning:
                 result += ca.jtimes(column, time, ca.SX(1))
             expression = ca.reshape(result, *expression.shape)
         return expression
-
-    # ---- functions ----
-
-    def call(self, tree: Call, frame: Frame) -> ca.SX:
-        function = scope.function(tree.name, frame.thing)
-        values = arguments(tree, lambda t: self.resolve(t, frame), self.known)
-        if function is not None:
-            return self.derived(self.apply(function, values, frame), tree.order, frame)
-        if tree.name == "rand":
-            return self.rand(values, frame)
-        result = algebra.call(tree.name, values, self.known)
-        if result is None:
-            raise Mistake(f"there is no function '{tree.name}': {did_you_mean(tree.name, sorted(BUILT_IN))}")
-        return self.derived(result, tree.order, frame)
-
-    def apply(self, function: Function, values: list[ca.SX], frame: Frame) -> ca.SX:
-        if frame.depth > DEEPEST_CALL:
-            raise Mistake(f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them")
-        if function.pieces:
-            if len(values) != 1:
-                raise Mistake(f"the polynomial '{function.name}' takes 1 argument, not {len(values)}")
-            return self.polynomial(function, values[0])
-        least = sum(a.default is None for a in function.arguments)
-        if not least <= len(values) <= len(function.arguments):
-            shown = ", ".join(a.name for a in function.arguments)
-            raise Mistake(f"{function.name}({shown}) takes {least if least == len(function.arguments) else f'{least} to {len(function.arguments)}'} argument(s), not {len(values)}")
-        named = {a.name: v for a, v in zip(function.arguments, values, strict=False)}
-        inner = Frame(function.owner, named, frame.initial, frame.depth + 1)
-        for a in function.arguments[len(values) :]:
-            named[a.name] = self.formula(a.default or "0", function, inner)
-        for a in function.implicit:
-            name = f"{a.scope}.{a.name}" if a.scope else a.name
-            if a.name in frame.values:
-                named[a.name] = frame.values[a.name]
-            elif scope.variable(name, frame.thing) is not None or a.default is None:
-                named[a.name] = self.name(Name(name), frame)
-            else:
-                named[a.name] = self.formula(a.default, function, inner)
-        return self.formula(function.text, function, inner)
-
-    def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
-        frame = Frame(function.owner)
-        pieces = []
-        for piece in function.pieces:
-            begin, end = (self.known(self.formula(text, function, frame)) for text in (piece.begin, piece.end))
-            pieces.append((begin, end, [self.formula(c, function, frame) for c in piece.coefficients]))
-        pieces.sort(key=lambda p: p[0])
-
-        def at(k: int, point: ca.SX) -> ca.SX:
-            begin, _, coefficients = pieces[k]
-            result = ca.SX(0)
-            for c in coefficients:
-                result = result * (point - begin) + c
-            return result
-
-        def one(point: ca.SX) -> ca.SX:
-            bounds = sorted({b for begin, end, _ in pieces for b in (begin, end)})
-            spans = list(zip(bounds, bounds[1:], strict=False)) or [(bounds[0], bounds[0])]
-            parts = []
-            for low, high in spans:
-                inside = [k for k, (b, e, _) in enumerate(pieces) if b <= low and high <= e]
-                inside = inside or [max((k for k, p in enumerate(pieces) if p[0] <= low), default=0)]
-                parts.append(sum((at(k, point) for k in inside), ca.SX(0)) / len(inside))
-            result = parts[-1]
-            for (_, high), part in list(zip(spans, parts, strict=True))[-2::-1]:
-                result = ca.if_else(point < high, part, result)
-            return result
-
-        return ca.reshape(ca.vertcat(*[one(p) for p in ca.vertsplit(ca.densify(algebra.flat(x)))]), *x.shape)
-
-    def rand(self, values: list[ca.SX], frame: Frame) -> ca.SX:
-        if len(values) > 2:
-            raise Mistake(f"rand takes at most 2 arguments, not {len(values)}")
-        low, high = (ca.SX(0), ca.SX(1)) if not values else (ca.SX(0), values[0]) if len(values) == 1 else values
-        low, high = algebra.alike(low, high, "rand")
-        drawn = ca.vertcat(*[self._draw(frame) for _ in range(low.numel())])
-        return low + (high - low) * ca.reshape(drawn, *low.shape)
-
-    def _draw(self, frame: Frame) -> ca.SX:
-        self.spare += 1
-        first = Param(f"rand.r{self.spare}", self.random.random(), bounds=(0, 1), description="a random number drawn when the model was loaded")
-        self.extra_params.append(first)
-        self.constants[first.sym.element_hash()] = float(first.value[0])
-        if frame.initial:
-            return first.sym
-        held = Discrete(f"rand.held{self.spare}", first.sym, description="a random number, drawn anew in every step")
-        self.draws.append((held, Random(f"rand.drawn{self.spare}")))
-        return held.sym
-
-    # ---- operators ----
-
-    def operator(self, tree: Operator, frame: Frame) -> ca.SX:
-        handlers: dict[str, Callable[[Operator, Frame], ca.SX]] = {
-            "dt": self._dt,
-            "diff": self._diff,
-            "pdiff": self._pdiff,
-            "delayed": self._delayed,
-            "simplify": self._simplify,
-            "linsolve": self._linsolve,
-        }
-        return handlers[tree.name](tree, frame)
-
-    def _dt(self, tree: Operator, frame: Frame) -> ca.SX:
-        (of, *rest) = tree.brackets[0]
-        order = int(self.known(self.tree(rest[0], frame))) if rest else 1
-        if isinstance(of, Name) and scope.variable(of.name, frame.thing) is None and scope.function(of.name, frame.thing) is not None:
-            of = Call(of.name, tree.arguments)
-        if isinstance(of, Name):
-            return self.name(Name(of.name, of.order + order), frame)
-        return self.derived(self.tree(of, frame), order, frame)
-
-    def _of_function(self, tree: Operator, frame: Frame) -> tuple[ca.SX, dict[str, ca.SX], list[ca.SX], int, list[str]]:
-        """A function with symbols for arguments: its value, them, what to put in, how often to derive, and by what."""
-        head = tree.brackets[0]
-        if not head or not isinstance(head[0], Name):
-            raise Mistake(f"{tree.name}[...] names a function first: {tree.name}[f; x](...)")
-        function = scope.function(head[0].name, frame.thing)
-        if function is None:
-            raise Mistake(f"there is no function '{head[0].name}' to derive")
-        order = int(self.known(self.tree(head[1], frame))) if len(head) > 1 else 1
-        by = [t.name for t in (tree.brackets[1] if len(tree.brackets) > 1 else ()) if isinstance(t, Name)]
-        values = [self.tree(t, frame) for t in tree.arguments]
-        count = len(function.arguments)
-        by = by or [a.name for a in function.arguments[:1]]
-        for name in by:
-            if name not in [a.name for a in function.arguments]:
-                raise Mistake(f"'{name}' is no argument of {function.name}: {did_you_mean(name, [a.name for a in function.arguments])}")
-        given = values[:count]
-        for a in function.arguments[len(given) :]:
-            if a.default is None:
-                raise Mistake(f"{tree.name} of {function.name} needs {count} argument(s), not {len(values)}")
-            given.append(self.formula(a.default, function, Frame(function.owner)))
-        symbols = {a.name: ca.SX.sym(a.name, *v.shape) for a, v in zip(function.arguments, given, strict=True)}
-        body = self.apply(function, list(symbols.values()), frame)
-        return body, symbols, [*given, *values[count:]], order, by
-
-    def _pdiff(self, tree: Operator, frame: Frame) -> ca.SX:
-        body, symbols, values, order, by = self._of_function(tree, frame)
-        for _ in range(order):
-            by_what = symbols[by[0]]
-            derivative = ca.jacobian(algebra.flat(body), algebra.flat(by_what))
-            body = ca.reshape(derivative, *body.shape) if by_what.numel() == 1 else derivative
-        return _substituted(body, list(symbols.values()), values)
-
-    def _diff(self, tree: Operator, frame: Frame) -> ca.SX:
-        """The total derivative, with rates of the arguments given behind them, or 1."""
-        body, symbols, values, order, by = self._of_function(tree, frame)
-        count = len(symbols)
-        rates = values[count:]
-        for _ in range(order):
-            column, total = algebra.flat(body), ca.SX(body.numel(), 1)
-            for k, name in enumerate(by):
-                symbol = symbols[name]
-                rate = rates[k] if k < len(rates) else ca.SX.ones(*symbol.shape)
-                total += ca.jtimes(column, algebra.flat(symbol), algebra.flat(_as(rate, symbol.shape, f"the rate of '{name}'")))
-            body = ca.reshape(total, *body.shape)
-        return _substituted(body, list(symbols.values()), values[:count])
-
-    def _delayed(self, tree: Operator, frame: Frame) -> ca.SX:
-        of, *rest = tree.brackets[0]
-        signal = self.tree(of, frame)
-        if frame.initial:
-            return _as(self.tree(rest[0], frame), signal.shape, "what was before a delay") if rest else ca.SX(*signal.shape)
-        if len(tree.arguments) != 1:
-            raise Mistake("delayed[e](τ) needs one duration")
-        by = self.tree(tree.arguments[0], frame)
-        if by.numel() != 1:
-            raise Mistake(f"a duration is one number, not {algebra.shape(by)}")
-        if by.is_constant() and float(by) == 0:
-            return signal
-        before = _as(self.tree(rest[0], frame), signal.shape, "what was before a delay") if rest else ca.SX(*signal.shape)
-        made = []
-        for element, past in zip(ca.vertsplit(ca.densify(algebra.flat(signal))), ca.vertsplit(ca.densify(algebra.flat(before))), strict=True):
-            self.spare += 1
-            delay = Delay(f"delay.d{self.spare}", signal=element, by=by, before=past)
-            self.delays.append(delay)
-            made.append(delay.sym)
-        return ca.reshape(ca.vertcat(*made), *signal.shape)
-
-    def _simplify(self, tree: Operator, frame: Frame) -> ca.SX:
-        of = tree.brackets[0][0]
-        called = Call(of.name, tree.arguments) if isinstance(of, Name) and scope.function(of.name, frame.thing) else of
-        return ca.simplify(self.tree(called, frame))
-
-    def _linsolve(self, tree: Operator, frame: Frame) -> ca.SX:
-        """The argument for which a function is zero, where it depends on it linearly."""
-        body, symbols, values, _, by = self._of_function(tree, frame)
-        unknown = symbols[by[0]]
-        column = algebra.flat(body)
-        slope = ca.jacobian(column, algebra.flat(unknown))
-        rest = ca.substitute([column], [unknown], [ca.SX(*unknown.shape)])[0]
-        from strut.network.linear import solve
-
-        found = ca.reshape(solve(slope, -rest), *unknown.shape)
-        return _substituted(found, list(symbols.values()), values[: len(symbols)])
-
-
-def _substituted(expression: ca.SX, symbols: list[ca.SX], values: list[ca.SX]) -> ca.SX:
-    return ca.substitute([expression], symbols, [ca.densify(v) for v in values])[0] if symbols else expression
-
-
-def _as(m: ca.SX, wanted: tuple[int, int], what: str, item: Item | None = None) -> ca.SX:
-    """A value in the shape that is needed: its own, one number for all, or as many elements."""
-    if m.shape == wanted:
-        return m
-    if m.numel() == 1:
-        return ca.repmat(m, *wanted)
-    if m.numel() == wanted[0] * wanted[1]:
-        return ca.reshape(m, *wanted)
-    raise Mistake(f"{what} is {algebra.shape(m)}: {wanted[0]}×{wanted[1]} is needed", item.mark if item else None)
 
 
 def _names(text: str) -> list[str]:

@@ -213,7 +213,7 @@ class Node(Object):
     @property
     def self_edge(self) -> Edge:
         if self._self_edge is None:
-            self._self_edge = Edge(self.name, self)
+            self._self_edge = Edge("self", self)
             self._self_edge.input = self._self_edge.output = self
         return self._self_edge
 
@@ -310,9 +310,7 @@ def follow(template: Object, to: Object) -> None:
             follow(template.own_edge, to.self_edge)
         for function in template.functions.values():
             inherit_function(to, function)
-        for child in [c for c in template.children.values() if isinstance(c, Node)]:
-            inherit_child(to, child)
-        for child in [c for c in template.children.values() if isinstance(c, Edge)]:
+        for child in sorted(template.children.values(), key=lambda c: isinstance(c, Edge)):
             inherit_child(to, child)
         for alias in template.aliases.values():
             if alias.name not in to.aliases or to.aliases[alias.name].origin is not None:

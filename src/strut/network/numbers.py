@@ -87,4 +87,3 @@ def _number(m: ca.SX) -> float:
     if not m.is_constant() or m.numel() != 1:
         raise Mistake("a number that is known beforehand is needed")
     return float(m)
-

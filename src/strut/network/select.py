@@ -115,7 +115,8 @@ class Select:
                 try:
                     found = self._stage(stage, found, origin, below)
                 except Mistake as mistake:
-                    raise mistake.at(stage.mark)
+                    mistake.at(stage.mark)
+                    raise
                 if len(found) > MOST:
                     raise TooMuch(f"a selector finds more than {MOST} things", stage.mark)
             return found
@@ -135,10 +136,7 @@ class Select:
         else:
             if below:
                 found = [Found(child, f.context) for f in found for child in children_of(f.thing)]
-            if stage.kind == "regex":
-                result = self._regex(stage, found)
-            else:
-                result = self._word(stage, found, origin)
+            result = self._regex(stage, found) if stage.kind == "regex" else self._word(stage, found, origin)
         return [self._labelled(stage.label, f) for f in result] if stage.label else result
 
     @staticmethod

@@ -77,10 +77,6 @@ def _body(parts: list) -> list[s.Statement]:
     return [p for p in parts if isinstance(p, s.Statement)]
 
 
-def _words(parts: list) -> list[Word]:
-    return [p for p in parts if isinstance(p, Token)]
-
-
 def _head(part: Any) -> dict[str, Any]:
     """Where a statement begins, and the annotation before it."""
     if isinstance(part, Word):
@@ -230,7 +226,11 @@ class Statements(Transformer):
         head = next(p for p in parts if isinstance(p, Token) and p.type == "NODE")
         name = next((p for p in parts if _is_value(p)), None)
         return s.NodeStatement(
-            None if name is None else _text(name), _first(parts, s.Selector), list(_first(parts, _Templated, [])), _body(parts), **_head(head)
+            None if name is None else _text(name),
+            _first(parts, s.Selector),
+            list(_first(parts, _Templated, [])),
+            _body(parts),
+            **_head(head),
         )
 
     def object(self, parts: list) -> s.NodeStatement:
@@ -239,7 +239,7 @@ class Statements(Transformer):
         )
 
     def edge(self, parts: list) -> s.EdgeStatement:
-        head = next(p for p in parts if isinstance(p, Token) and p.type == "EDGE")
+        head = next(p for p in parts if isinstance(p, Word) and p.type == "EDGE")
         name = next((p for p in parts if _is_value(p)), None)
         connect = next((p for p in parts if type(p) is tuple), None)
         attributes = _first(parts, s.Attributes) or s.Attributes()

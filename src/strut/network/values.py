@@ -54,7 +54,8 @@ def _position(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX | tuple
         if tree.start is None and tree.stop is None:
             return None
         begin, end, step = (
-            default if t is None else int(constant(evaluate(t, resolve, constant))) for t, default in ((tree.start, 0), (tree.stop, None), (tree.step, 1))
+            default if t is None else int(constant(evaluate(t, resolve, constant)))
+            for t, default in ((tree.start, 0), (tree.stop, None), (tree.step, 1))
         )
         return (begin, end, step)
     return evaluate(tree, resolve, constant)
