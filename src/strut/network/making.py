@@ -14,9 +14,6 @@ from strut.network.embedded import Texts
 from strut.network.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
 from strut.network.files import Files
 from strut.network.model import Node, Object, apply
-    Node,
-    Object,
-)
 from strut.network.numbers import calculate
 from strut.network.select import Found, Select
 
