@@ -64,7 +64,9 @@ class Meaning:
         except Mistake as mistake:
             self.placed(mistake, text, item)
             raise
-        except RecursionError as error:
+        except (RuntimeError, NotImplementedError) as error:
+            if not isinstance(error, RecursionError):
+                raise self.placed(Mistake(f"cannot be calculated: {str(error).splitlines()[-1][:200]}"), text, item) from error
             raise self.placed(
                 Mistake("the expression leads too deep: variables or functions call each other endlessly"), text, item
             ) from error

@@ -126,7 +126,7 @@ class Operators:
         unknown = symbols[by[0]]
         column = algebra.flat(body)
         slope = ca.jacobian(column, algebra.flat(unknown))
-        rest = ca.substitute([column], [unknown], [ca.SX(*unknown.shape)])[0]
+        rest = ca.substitute([column], [unknown], [ca.SX.zeros(*unknown.shape)])[0]
         found = ca.reshape(solve(slope, -rest), *unknown.shape)
         return _substituted(found, list(symbols.values()), values[: len(symbols)])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from lark import Lark, UnexpectedToken
 from lark.lexer import Lexer
+from lark.parsers.lalr_analysis import Shift
 
 from strut.network.errors import MOST, Mistake, NetworkError, Problem, Source
 from strut.network.lexer import KEYWORDS, OPERATORS, Word, words
@@ -65,22 +66,32 @@ class _Reading:
             self.state.feed_token(word)
         except UnexpectedToken as error:
             self.problems.append(_unexpected(error, word))
-            if self._unwound() and word.type == "RBRACE":
+            left = self._unwind()
+            if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
             else:
-                self.lost_at = max(before, 0)
+                self.lost_at = max(before - left, 0)
 
-    def _unwound(self) -> bool:
-        """Give up what was begun since the last place where a statement may stand. Is that inside a block?"""
-        state = self.state
+    def _fits(self, word: Word) -> bool:
+        try:
+            self.state.copy(deepcopy_values=False).feed_token(word)
+        except UnexpectedToken:
+            return False
+        return True
+
+    def _unwind(self) -> int:
+        """Give up what was begun since the last place where a statement may stand. How many blocks are left by that?"""
+        state, left = self.state, 0
         while len(state.state_stack) > 1 and not self._may_begin(self.table[state.position]):
             state.state_stack.pop()
-            state.value_stack.pop()
-        return "RBRACE" in self.table[state.position]
+            given_up = state.value_stack.pop()
+            left += isinstance(given_up, Word) and given_up.type == "LBRACE"
+        return left
 
     @staticmethod
     def _may_begin(row: dict) -> bool:
-        return "NODE" in row and ("RBRACE" in row or "$END" in row)
+        """A statement may begin where 'node' is not the end of something else."""
+        return row.get("NODE", (None,))[0] is Shift and ("RBRACE" in row or "$END" in row)
 
     def end(self, source: Source) -> list[Statement]:
         if self.problems:
