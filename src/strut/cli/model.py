@@ -31,8 +31,8 @@ class Reading:
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a mechanism: FILE.toml (our model
-    files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free); or a network, FILE.cdn. What is a mechanism is assembled."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism: FILE.toml
+    (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
     found = _find(text, how or Reading())
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
@@ -83,7 +83,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
             return mechanism.modelfile.load(path)
         return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
-    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.toml, FILE.urdf, FILE.xml (MJCF) or FILE.cdn")
+    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
 
 
 def find_network(path: str) -> network.Network:
