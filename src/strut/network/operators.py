@@ -34,6 +34,8 @@ class Operators:
             "simplify": self._simplify,
             "linsolve": self._linsolve,
         }
+        if not tree.brackets[0]:
+            raise Mistake(f"{tree.name}[] has nothing in its brackets: say what it is of, {tree.name}[x]")
         return handlers[tree.name](tree, frame)
 
     def _dt(self, tree: Operator, frame: Frame) -> ca.SX:
