@@ -25,7 +25,14 @@ from strut.walkers.coman import coman_mechanism
 
 pinocchio = optional("pinocchio")
 POINTS = 200
-PUBLISHED = {5: 2.5, 10: 10.4, 20: 37.8, 30: 106.0, 40: 217.0, 50: 405.0}  # [us] of one RK4 step of the original code generator on such a chain
+PUBLISHED = {
+    5: 2.5,
+    10: 10.4,
+    20: 37.8,
+    30: 106.0,
+    40: 217.0,
+    50: 405.0,
+}  # [us] of one RK4 step of the original code generator on such a chain
 CHAINS = tuple(PUBLISHED)
 WANTED = ("inverse dynamics", "mass matrix", "forward dynamics")
 

@@ -10,6 +10,7 @@ COMMON = {"errors", "files", "html", "units", "version"}
 MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},
+    "network": {"system"},
     "contact": {"system", "mechanism"},
     "gait": {"system", "simulate"},
     "simulate": {"system"},

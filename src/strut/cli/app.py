@@ -19,7 +19,7 @@ from strut.cli.design import design
 from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
-from strut.cli.model import Reading, find_mechanism, find_model, parse_times, with_parameters, with_settings
+from strut.cli.model import Reading, find_mechanism, find_model, find_network, find_runnable, parse_times, with_parameters, with_settings
 from strut.cli.reproduce import reproduce
 from strut.cli.save import walks, write_page, write_run
 from strut.cli.show import (
@@ -69,7 +69,7 @@ Model = Annotated[
     str,
     typer.Argument(
         help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function returning one) of your own; "
-        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's MJCF)."
+        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's MJCF); or a network, FILE.cdn."
     ),
 ]
 Settings = Annotated[
@@ -148,7 +148,9 @@ def run(
             "that, and the plots as SVG and PNG. May be given more than once.",
         ),
     ] = [],
-    method: Annotated[str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}.")] = "dop853",
+    method: Annotated[
+        str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}. FILE.cdn may say itself.", show_default="dop853")
+    ] = "",
     rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
     atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
     seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
@@ -174,11 +176,13 @@ def run(
 
       strut run van-der-pol --set mu=1000 -t 2000 --method radau
     """
-    system = with_settings(find_model(model, Reading(stops, tuple(ignore))), settings)
     times = parse_times(t)
+    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step)
+    system = with_settings(system, settings)
+    method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
     if method in FIXED:
-        options["step"] = times.step or 1e-3
+        options["step"] = times.step or own.get("step", 1e-3)
     with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
         warnings.simplefilter("always")
         result = strut.simulate(system, t=(times.begin, times.end), progress=report, **options)
@@ -217,6 +221,32 @@ def _changed(options: dict[str, Any]) -> list[str]:
     """Options that differ from the defaults of the command, as typed."""
     defaults = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12, "seed": 0}
     return [word for name, value in defaults.items() if options[name] != value for word in (f"--{name}", str(options[name]))]
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Networks, FILE.cdn.")],
+) -> None:
+    """Read networks and say what is wrong with them: every mistake with its place, and what led there.
+
+    [bold]Examples[/bold]
+
+      strut check oscillators.cdn
+    """
+    wrong = False
+    for path in files:
+        try:
+            found = find_network(str(path))
+            system = found.system()
+        except StrutError as error:
+            wrong = True
+            notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)
+            notes.print(escape(str(error)), soft_wrap=True, highlight=False)
+            continue
+        counts = f"{len(found.nodes)} nodes, {len(found.edges)} edges, {system.size('x')} states, {len(system.events)} events"
+        out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
+    if wrong:
+        raise typer.Exit(1)
 
 
 @app.command("list")

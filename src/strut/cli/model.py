@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 
-from strut import mechanism
+from strut import mechanism, network
 from strut.cli.show import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
@@ -31,10 +31,21 @@ class Reading:
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; or a mechanism: FILE.toml (our model
-    files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism: FILE.toml
+    (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
     found = _find(text, how or Reading())
     return mechanism.system(found) if isinstance(found, Mechanism) else found
+
+
+def find_runnable(text: str, how: Reading, step: float | None) -> tuple[System, dict[str, Any]]:
+    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]."""
+    if not text.endswith(".cdn"):
+        return find_model(text, how), {}
+    found = find_network(text)
+    options = found.options(step)
+    system = found.system()
+    knows = any(q.name == "dt" for q in system.p)
+    return (system.using(dt=options["step"]) if knows else system), options
 
 
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
@@ -63,14 +74,26 @@ def _find(text: str, how: Reading) -> System | Mechanism:
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
         return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
-    if path.endswith((".toml", ".xml")):
+    if path.endswith(".cdn") and not name:
+        return find_network(path).system()
+    if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
         return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
-    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
+    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
+
+
+def find_network(path: str) -> network.Network:
+    """A network from a file; says what was left out."""
+    found = network.load(path)
+    for line in found.said:
+        notes.print(escape(line), soft_wrap=True)
+    for problem in found.warnings:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
+    return found
 
 
 def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:

@@ -125,7 +125,7 @@ class Native:
         args = [rows(x, m, s["NX"]), rows(z, m, s["NZ"]), rows(u, m, s["NU"])]
         p = np.ascontiguousarray(p, dtype=float)
         stride = s["NP"] if p.ndim == 2 else 0
-        d = rows(d, m, s["ND"]) if s["ND"] else np.empty((m, 0))
+        d = rows(np.zeros(s["ND"]) if np.isscalar(d) else d, m, s["ND"]) if s["ND"] else np.empty((m, 0))
         out = np.empty((m, s[WIDTH[which]]))
         self.library.strut_eval(FUNCTIONS.index(which), m, address(t), *map(address, args), address(p), stride, address(d), address(out))
         return out

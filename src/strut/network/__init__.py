@@ -1,0 +1,12 @@
+"""Networks: nodes and edges, equations as people write them, in the coupled-dynamics language.
+
+net = network.load("oscillators.cdn")
+run = strut.simulate(net.system(), t=10, **net.options())
+"""
+
+from strut.network.errors import NetworkError, Problem
+from strut.network.model import Edge, Node, Variable
+from strut.network.network import Network, load, loads
+from strut.network.numbers import evaluated
+
+__all__ = ["Edge", "Network", "NetworkError", "Node", "Problem", "Variable", "evaluated", "load", "loads"]

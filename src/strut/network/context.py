@@ -1,0 +1,91 @@
+"""What a text is expanded in: a stack of expansions (what generators and patterns matched) and scopes of defines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A generated or matched text and its groups: group 0 is the whole, each with its index in the list it came from."""
+
+    texts: tuple[str, ...]
+    indices: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return self.texts[0]
+
+
+def plain(text: str, index: int = 0) -> Expansion:
+    """An expansion without groups."""
+    return Expansion((text,), (index,))
+
+
+@dataclass(slots=True)
+class Define:
+    """The value of a define: its whole text, and its elements where it is a list."""
+
+    text: str
+    elements: tuple[str, ...] = ()
+    index: int = 0
+
+    def items(self) -> tuple[str, ...]:
+        return self.elements or ((self.text,) if self.text else ())
+
+
+@dataclass(slots=True)
+class Scope:
+    """Defines of a block; what it does not have, the blocks around it may."""
+
+    parent: Scope | None = None
+    values: dict[str, Define] = field(default_factory=dict)
+
+    def get(self, name: str) -> Define | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            scope = scope.parent
+        return None
+
+
+Stack = tuple[Expansion, "Stack"] | None
+"""Innermost expansion first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A stack of expansions and a scope."""
+
+    scope: Scope
+    stack: Stack = None
+
+    def push(self, expansion: Expansion) -> Context:
+        return Context(self.scope, (expansion, self.stack))
+
+    def inner(self) -> Context:
+        """The same expansions in a scope of their own."""
+        return Context(Scope(self.scope), self.stack)
+
+    def within(self, scope: Scope) -> Context:
+        """The same expansions in a new scope below another one."""
+        return Context(Scope(scope), self.stack)
+
+    def level(self, depth: int) -> Expansion | None:
+        """The expansion `depth` levels out; 0 is the innermost."""
+        stack = self.stack
+        for _ in range(depth):
+            if stack is None:
+                return None
+            stack = stack[1]
+        return stack[0] if stack is not None else None
+
+    def trail(self, most: int = 6) -> str:
+        """The expansions in words, innermost first, for error messages."""
+        words: list[str] = []
+        stack = self.stack
+        while stack is not None and len(words) < most:
+            words.append(stack[0].text)
+            stack = stack[1]
+        return " in ".join(f"'{w}'" for w in words if w)

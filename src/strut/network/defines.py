@@ -1,0 +1,71 @@
+"""Statements that define texts."""
+
+from __future__ import annotations
+
+import os
+
+from strut.network import syntax as s
+from strut.network.context import Context, Define
+from strut.network.embedded import SPECIAL
+from strut.network.making import Making, Place
+
+
+class DefineStatements(Making):
+    """Defines, by value, by selector and from the environment."""
+
+    # ---- defines ----
+
+    def defines(self, statement: s.DefinesStatement, places: list[Place]) -> None:
+        self.run(statement.body, places)
+
+    def define(self, statement: s.DefineStatement, places: list[Place]) -> None:
+        def one(k: int, place: Place) -> None:
+            name = statement.names[k % len(statement.names)]
+            if name is None:
+                return
+            names = self.texts.all(name.text, place.context)
+            scope = place.context.scope
+            for i, e in enumerate(names):
+                if statement.operator in ("?=", "?$="):
+                    known = scope.get(e.text)
+                    if known is not None and known.text:
+                        continue
+                if isinstance(statement.values, s.Selector):
+                    define = self._selected(statement.values, place)
+                else:
+                    value = statement.values[k % len(statement.values)]
+                    if value is None:
+                        continue
+                    define = self._defined(value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names))
+                if statement.operator in ("$=", "?$="):
+                    found = os.environ.get(define.text)
+                    if found is None:
+                        continue
+                    define = Define(found)
+                scope.values[e.text] = define
+
+        self.each(places, statement.mark, one)
+
+    def _selected(self, selector: s.Selector, place: Place) -> Define:
+        found = self.select.below(selector, place.thing, place.context)
+        texts = []
+        for f in found:
+            top = f.context.level(0) if f.context.stack is not place.context.stack else None
+            texts.append(top.text if top else f.thing.name)
+        return _listed(texts)
+
+    def _defined(self, text: str, context: Context, i: int, count: int) -> Define:
+        if not SPECIAL.search(text):
+            return Define(text)
+        values = self.texts.all(text, context)
+        if count > 1 and len(values) == count:
+            return Define(values[i].text)
+        if len(values) == 1 and "{" not in self.texts.whole(text, context):
+            return Define(values[0].text)
+        return _listed([v.text for v in values])
+
+
+def _listed(texts: list[str]) -> Define:
+    """A define that holds a list: its text generates it."""
+    hidden = [t.replace("\\", "\\\\").replace(",", "\\,") for t in texts]
+    return Define("{" + ",".join(hidden) + "}" if texts else "", tuple(texts))

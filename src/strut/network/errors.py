@@ -1,0 +1,84 @@
+"""Mistakes in a network, and where they stand: file, line, column, a caret, and the expansion that led there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from strut.errors import ModelError
+
+MOST = 20
+"""More problems are not collected: what follows is mostly their consequence."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and what it is called."""
+
+    name: str
+    text: str = field(repr=False)
+    lines: list[str] = field(init=False, repr=False, compare=False, default_factory=list)
+
+    def line(self, number: int) -> str:
+        if not self.lines:
+            self.lines.extend(self.text.splitlines() or [""])
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text."""
+
+    source: Source
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    def picture(self) -> str:
+        """The line, and a caret below the place."""
+        text = self.source.line(self.line)
+        start = max(0, self.column - 100)
+        shown = text[start : start + 140].replace("\t", " ")
+        return f"    {shown}\n    {' ' * (self.column - 1 - start)}^"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake: what, where, and through which steps it came about."""
+
+    message: str
+    mark: Mark | None = None
+    trail: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.mark is None:
+            return "\n".join([self.message, *(f"  {step}" for step in self.trail)])
+        return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.trail)])
+
+
+class NetworkError(ModelError):
+    """A network is wrong; `problems` lists every mistake found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems[:MOST]))
+
+
+class Mistake(ModelError):
+    """One mistake on its way up: whoever knows the place adds it."""
+
+    def __init__(self, message: str, mark: Mark | None = None, trail: tuple[str, ...] = ()) -> None:
+        self.problem = Problem(message, mark, trail)
+        super().__init__(message)
+
+    def at(self, mark: Mark | None, *trail: str) -> Mistake:
+        """The same mistake, at this place if it has none yet."""
+        p = self.problem
+        self.problem = replace(p, mark=p.mark or mark, trail=(*p.trail, *(step for step in trail if step not in p.trail)))
+        return self
+
+
+class TooMuch(Mistake):
+    """A limit was reached; nothing further is tried."""

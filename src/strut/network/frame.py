@@ -1,0 +1,19 @@
+"""Where an expression stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from strut.network.model import Object
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where an expression stands: in which object, with which arguments, and whether at the beginning of a run."""
+
+    thing: Object
+    values: dict[str, ca.SX] = field(default_factory=dict)
+    initial: bool = False
+    depth: int = 0

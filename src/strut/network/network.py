@@ -1,0 +1,135 @@
+"""`Network`: a model in the coupled-dynamics language, loaded and ready to be asked or lowered."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from strut.network.build import Builder
+from strut.network.context import Context
+from strut.network.errors import Mistake, NetworkError, Problem, Source
+from strut.network.files import Files, read
+from strut.network.lower import Lowering
+from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
+from strut.network.parse import parse
+from strut.network.select import Found
+from strut.system.system import System
+
+METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
+"""Integrators by their names in the language, and ours."""
+
+
+class Network:
+    """A network of nodes and edges.
+
+    root, templates: what the file made. integrator: how it wants to be integrated.
+    warnings: what was left out knowingly. said: what `debug-print` printed.
+    """
+
+    def __init__(self, builder: Builder, name: str) -> None:
+        self.name = name
+        self.root, self.templates = builder.root, builder.templates
+        self.integrator = builder.integrator
+        self.warnings, self.said = builder.warnings, builder.said
+        self.select = builder.select
+        self._builder = builder
+        if self.integrator["method"] not in METHODS:
+            raise NetworkError([Problem(f"there is no integrator '{self.integrator['method']}': {', '.join(METHODS)} are known")])
+
+    def __repr__(self) -> str:
+        return f"<Network {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Every node, the network itself not counted."""
+        return [n for n in self.root.walk() if isinstance(n, Node)]
+
+    @property
+    def edges(self) -> list[Edge]:
+        """Every edge, those from nodes to themselves that hold their equations not counted."""
+        return [e for e in self.root.walk() if isinstance(e, Edge)]
+
+    @property
+    def step(self) -> float:
+        """The step the file asks for [s]."""
+        return self._builder.texts.calculate(self.integrator["default-timestep"])
+
+    def options(self, step: float | None = None) -> dict[str, Any]:
+        """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
+        chosen = self.step if step is None else step
+        return {"method": METHODS[self.integrator["method"]], "step": chosen}
+
+    def find(self, selector: str) -> list[Object | Item]:
+        """What a selector finds: `network.find('nodes | /h.*/ . r')`."""
+        statements = parse(Source("selector", f"delete {selector}"))
+        chosen = statements[0].selectors[0]  # type: ignore[attr-defined]
+        try:
+            found: list[Found] = self.select.below(chosen, self.root, Context(self._builder.scope))
+        except Mistake as mistake:
+            raise NetworkError([mistake.problem]) from mistake
+        return [f.thing for f in found]
+
+    def change(self, text: str) -> Network:
+        """Run further statements on this network."""
+        self._builder.problems.clear()
+        with paused():
+            self._builder.text(Source("text", text))
+        return self
+
+    def system(self, *, outputs: Iterable[str] | None = None, seed: int = 0) -> System:
+        """The hybrid system of this network.
+
+        outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
+        seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
+        """
+        lowering = Lowering(self, seed)
+        with paused():
+            made = lowering.system(outputs)
+        self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
+        return made
+
+    def states_of(self, node: str) -> list[str]:
+        """Names of the states a node can be in, in the order in which they are counted."""
+        lowering = Lowering(self, 0)
+        lowering.system(())
+        for each, (_, known) in lowering.meaning.machines.items():
+            if each.path == node:
+                return known
+        raise NetworkError([Problem(f"'{node}' has no states")])
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Without looking for garbage: a large model is made of many objects, all of which stay."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def load(path: str | Path, *, seed: int = 0) -> Network:
+    """A network from a file. `seed` is that of random edges."""
+    try:
+        source = read(Path(path))
+    except Mistake as mistake:
+        raise NetworkError([mistake.problem]) from mistake
+    return loads(source.text, str(path), seed=seed)
+
+
+def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
+    """A network from a text."""
+    builder = Builder(Files(), seed=seed)
+    builder.reading.append(where)
+    with paused():
+        builder.text(Source(where, text))
+    stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)
+    return Network(builder, stem if stem.isidentifier() else f"network_{stem}")
+
+
+__all__ = ["Action", "Edge", "Function", "Network", "Node", "Variable", "load", "loads"]

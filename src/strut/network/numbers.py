@@ -1,0 +1,89 @@
+"""Calculations inside texts, `$(...)`: constants and functions, no variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import casadi as ca
+import numpy as np
+
+from strut.network import algebra
+from strut.network.errors import Mistake, NetworkError, Problem
+from strut.network.formula import Binary, Call, Name, Number, Tree, Unary, read
+from strut.network.values import arguments, evaluate
+
+CONSTANTS = {
+    **dict.fromkeys(("pi", "PI", "π"), math.pi),
+    **dict.fromkeys(("e", "E"), math.e),
+    **dict.fromkeys(("NaN", "nan", "NAN"), math.nan),
+    **dict.fromkeys(("Inf", "INF", "inf", "∞"), math.inf),
+}
+PLAIN: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+}
+
+
+@lru_cache(maxsize=100_000)
+def calculate(text: str) -> float:
+    """The number that a text stands for."""
+    if not text.strip():
+        return 0.0
+    try:
+        tree = read(text).tree
+        quick = _quick(tree)
+        if quick is not None:
+            return quick
+        found = constant(tree)
+    except Mistake as mistake:
+        raise Mistake(f"cannot calculate '{text}': {mistake}") from mistake
+    if found.numel() != 1:
+        raise Mistake(f"cannot calculate '{text}': it is {algebra.shape(found)}, a single number is needed")
+    return float(found)
+
+
+def _quick(tree: Tree) -> float | None:
+    """Plain arithmetic without the machinery."""
+    if isinstance(tree, Number):
+        return tree.value
+    if isinstance(tree, Binary) and tree.operator in PLAIN:
+        a, b = _quick(tree.left), _quick(tree.right)
+        return None if a is None or b is None else PLAIN[tree.operator](a, b)
+    if isinstance(tree, Unary) and tree.operator == "-":
+        a = _quick(tree.operand)
+        return None if a is None else -a
+    return CONSTANTS.get(tree.name) if isinstance(tree, Name) and not tree.order else None
+
+
+def constant(tree: Tree) -> ca.SX:
+    """The value of a tree without variables."""
+
+    def resolve(t: Tree) -> ca.SX:
+        if isinstance(t, Name):
+            if t.name in CONSTANTS and not t.order:
+                return ca.SX(CONSTANTS[t.name])
+            raise Mistake(f"'{t.name}' is a variable or unknown: only numbers and functions can be calculated with here")
+        if isinstance(t, Call) and not t.order:
+            found = algebra.call(t.name, arguments(t, resolve, _number), _number)
+            if found is not None:
+                return found
+        raise Mistake(f"there is no function '{t.name}' here" if isinstance(t, Call) else "operators like dt[...] need variables")
+
+    return evaluate(tree, resolve, _number)
+
+
+def evaluated(text: str) -> np.ndarray:
+    """The matrix that an expression without variables stands for."""
+    try:
+        return np.array(ca.DM(constant(read(text).tree)))
+    except Mistake as mistake:
+        raise NetworkError([Problem(f"cannot calculate '{text}': {mistake}")]) from mistake
+
+
+def _number(m: ca.SX) -> float:
+    if not m.is_constant() or m.numel() != 1:
+        raise Mistake("a number that is known beforehand is needed")
+    return float(m)

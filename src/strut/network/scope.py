@@ -1,0 +1,103 @@
+"""What a name means where it stands: in a node, in an edge, in an event, in a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from strut.network.model import Edge, Event, Function, Node, Object, Variable
+
+
+def around(thing: Object) -> Iterator[Object]:
+    """Where names are looked for: the thing; for an edge its input node; then what they are in, outwards."""
+    seen: set[int] = set()
+    start: list[Object] = [thing]
+    if isinstance(thing, Edge) and thing.input is not None:
+        start.append(thing.input)
+    for each in start:
+        seen.add(id(each))
+        yield each
+    outer: Object | None = thing.parent
+    while outer is not None:
+        if id(outer) not in seen:
+            seen.add(id(outer))
+            yield outer
+        outer = outer.parent
+
+
+def own(thing: Object, name: str) -> Variable | None:
+    """A variable of a thing itself, or one that its interface shows."""
+    found = thing.variables.get(name)
+    if found is None and isinstance(thing, Node) and name in thing.aliases:
+        return exposed(thing, name)
+    return found
+
+
+def exposed(node: Node, name: str, depth: int = 0) -> Variable | None:
+    """What an interface name stands for, through the interfaces of children."""
+    alias = node.aliases.get(name)
+    child = node.children.get(alias.child) if alias else None
+    if alias is None or child is None or depth > 100:
+        return None
+    found = child.variables.get(alias.variable)
+    return exposed(child, alias.variable, depth + 1) if found is None and isinstance(child, Node) else found
+
+
+def node_named(name: str, thing: Object) -> Object | None:
+    """The node or edge a dotted name begins with."""
+    if name in ("input", "output"):
+        for each in around(thing):
+            if isinstance(each, Edge):
+                return each.input if name == "input" else each.output
+    for each in around(thing):
+        if isinstance(each, Node) and name in each.children:
+            return each.children[name]
+    return None
+
+
+def step_into(path: str, thing: Object) -> Object | None:
+    """The object that a path 'a.b' means, seen from a thing."""
+    first, *rest = path.split(".")
+    found = node_named(first, thing)
+    for name in rest:
+        found = found.children.get(name) if isinstance(found, Node) else None
+    return found
+
+
+def variable(name: str, thing: Object) -> Variable | None:
+    """The variable that a name means in a thing."""
+    path, dot, last = name.rpartition(".")
+    if dot:
+        found = step_into(path, thing)
+        return None if found is None else own(found, last)
+    for each in around(thing):
+        found_here = own(each, last)
+        if found_here is not None:
+            return found_here
+    return None
+
+
+def function(name: str, thing: Object) -> Function | None:
+    """The function that a name means in a thing."""
+    path, dot, last = name.rpartition(".")
+    if dot:
+        found = step_into(path, thing)
+        return found.functions.get(last) if isinstance(found, Node) else None
+    for each in around(thing):
+        if isinstance(each, Node) and last in each.functions:
+            return each.functions[last]
+    return None
+
+
+def machine(thing: Object | None) -> Node | None:
+    """The nearest node, from a thing outwards, that has states."""
+    each = thing.parent if isinstance(thing, Event) else thing
+    while each is not None:
+        if isinstance(each, Node) and each.initial_state is not None:
+            return each
+        each = each.parent
+    return None
+
+
+def known(thing: Object) -> list[str]:
+    """Names of variables that can be seen from a thing, nearest first."""
+    return list(dict.fromkeys(n for each in around(thing) for n in [*each.variables, *(each.aliases if isinstance(each, Node) else ())]))
