@@ -8,7 +8,7 @@ import pytest
 import strut
 import strut.errors
 from strut.cli import look
-from strut.view.player import POLICY
+from strut.view.sheet import POLICY
 from tests.cli.test_cli import run
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from strut.view.meshes import Loaded, load
+from strut.view.sheet import part
 from strut.view.staged import camera, colour, newtons, side, staged, tick
 
 if TYPE_CHECKING:
@@ -72,17 +71,6 @@ def rows(encoded_column: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(encoded_column["rows"]), dtype="<f4").reshape(count, width)
 
 
-def inlined(name: str, data: Any) -> str:
-    """JSON as a part of a page: within a script element only '<' could end it."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>'
-
-
-def script(name: str) -> str:
-    """The text of a script of the player."""
-    return (resources.files("strut.view") / "scripts" / name).read_text(encoding="utf-8")
-
-
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 
 
@@ -105,5 +93,5 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
 """
 
 
-PLAYER = script("film.js") + script("flat.js") + 'strutFilm("film", strutFlat);\n'
+PLAYER = part("film.js") + part("flat.js") + 'strutFilm("film", strutFlat);\n'
 """Plays the film of a page, flat."""

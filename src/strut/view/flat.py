@@ -13,7 +13,7 @@ import numpy as np
 
 from strut.simulate.staged import RIM, Piece, Stage
 from strut.view import meshes
-from strut.view.staged import colour, newtons
+from strut.view.staged import colour, middle, newtons
 
 INK, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
 TRAIL = 3.0
@@ -100,7 +100,7 @@ def machine(stage: Stage, k: int, seen: Eye, opacity: float = 1.0, edge: str = I
     """The pieces in frame k, far ones first; of a planar machine, in their order."""
     order = list(range(len(stage.pieces)))
     if not stage.planar:
-        order.sort(key=lambda i: float(_middle(stage.pieces[i], k) @ seen.toward))
+        order.sort(key=lambda i: float(middle(stage.pieces[i], k) @ seen.toward))
     found = []
     for i in order:
         shade, own = colour(stage.pieces[i])
@@ -190,20 +190,15 @@ def _grid(stage: Stage, k: int, seen: Eye) -> list[Figure]:
     """Lines on the ground around the machine, on round distances."""
     assert stage.land is not None
     step, reach = 0.5 * 10 ** round(np.log10(stage.size)), 4
-    middle = np.round(_middle(stage.pieces[0], k)[:2] / step) * step
+    centre = np.round(middle(stage.pieces[0], k)[:2] / step) * step
     marks = np.arange(-reach, reach + 1) * step
     fine = np.linspace(-reach * step, reach * step, 81)
     lines = []
     for mark in marks:
-        across = np.column_stack([np.full(2, middle[0] + mark), middle[1] + np.array([-reach, reach]) * step])
-        along = np.column_stack([middle[0] + fine, np.full(len(fine), middle[1] + mark)])
+        across = np.column_stack([np.full(2, centre[0] + mark), centre[1] + np.array([-reach, reach]) * step])
+        along = np.column_stack([centre[0] + fine, np.full(len(fine), centre[1] + mark)])
         lines += [Figure(seen(np.column_stack([p, stage.land.at(p[:, 0])])), edge="#c2cad3", width=1.0) for p in (across, along)]
     return lines
-
-
-def _middle(piece: Piece, k: int) -> np.ndarray:
-    v = piece.values
-    return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
 
 
 def _print(at: np.ndarray, size: float) -> Figure:
@@ -225,7 +220,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[Figure]:
     n, head = np.array([-d[1], d[0]]), min(6 * thick, length / 2)
     neck = end - head * d
     return [Figure(np.array([start + n * thick / 2, neck + n * thick / 2, neck + n * 2.2 * thick, end, neck - n * 2.2 * thick,
-                             neck - n * thick / 2, start - n * thick / 2]), FORCE)]  # fmt: skip
+                             neck - n * thick / 2, start - n * thick / 2]), FORCE, "#ffffff")]  # fmt: skip
 
 
 def _shaded(shade: str, light: float) -> str:

@@ -90,7 +90,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "template": {},
         "height": figure.height,
-        "margin": {"l": 76, "r": 14, "t": 10, "b": 46},
+        "margin": {"l": 64, "r": 14, "t": 10, "b": 42},
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": figure.legend,
@@ -100,8 +100,8 @@ def _layout(figure: Figure) -> dict[str, Any]:
     }
     if figure.flows:
         return layout | {"margin": {"l": 10, "r": 10, "t": 34, "b": 34}}
-    x: dict[str, Any] = {"title": {"text": text(figure.x)}, "zeroline": False}
-    y: dict[str, Any] = {"title": {"text": text(figure.y)}, "zeroline": False}
+    x: dict[str, Any] = {"title": {"text": text(figure.x), "standoff": 6}, "zeroline": False, "automargin": True}
+    y: dict[str, Any] = {"title": {"text": text(figure.y), "standoff": 6}, "zeroline": False, "automargin": True}
     if figure.span:
         x["range"] = list(figure.span)
     if figure.height_span:

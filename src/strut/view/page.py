@@ -26,7 +26,7 @@ def page(trajectory: Trajectory, path: str | Path, title: str | None = None, rem
     """Write a run as one HTML file, and return where it is.
 
     What was asked and how it ended, a moving picture, states, energy (per step where there are steps), contact forces, outputs,
-    parameters, events and how to run it again. Plotly is inside, about 5 MB; the page asks nothing of any network.
+    parameters, events and how to run it again. Plotly is inside, compressed: about 2 MB. The page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command that made the run.
     """
     return run_report(trajectory, title, remarks, asked).save(path)

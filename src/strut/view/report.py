@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from strut.files import written
+from strut.files import put
 from strut.html import safe, table
-from strut.view.assets import DRAW, STYLE
 from strut.view.figure import Figure
 from strut.view.interactive import Pages, plotly_script
-
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-"""What a browser lets the page do: run what is in it, and load nothing."""
+from strut.view.sheet import inlined, packed, part, sheet
 
 
 class Report:
@@ -27,7 +23,7 @@ class Report:
         self.title = title
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
-        self._data: dict[str, str] = {}
+        self._data: dict[str, Any] = {}
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
@@ -77,45 +73,27 @@ class Report:
         """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the id under which the
         script finds it; and the script."""
         self._parts.append(markup)
-        self._data |= {name: json.dumps(value, allow_nan=False) for name, value in (data or {}).items()}
+        self._data |= data or {}
         if script and script not in self._scripts:
             self._scripts.append(script)
 
     def document(self) -> str:
         """The text of the page."""
-        plotly = f"<script>{plotly_script()}</script>\n" if self._figures else ""
-        pages = Pages()
-        data = {"figures": pages.figures(self._figures), "columns": pages.columns} if self._figures else {}
-        data |= self._data
-        return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{safe(self.title)}</title>
-<style>{STYLE}</style>
-{plotly}</head>
-<body>
-<main>
+        data = "".join(inlined(name, value) for name, value in self._data.items())
+        scripts = list(self._scripts)
+        if self._figures:
+            pages = Pages()
+            figures = pages.figures(self._figures)
+            texts = {"plotly": plotly_script(), "figures": figures, "columns": pages.columns}
+            data += "".join(packed(name, text) for name, text in texts.items())
+            scripts += [part("unpack.js"), part("figures.js")]
+        body = f"""<main>
 {"".join(self._parts)}{"</section>" if self._open else ""}
 </main>
-{"".join(_data(name, text) for name, text in data.items())}
-<script>{DRAW if self._figures else ""}{"".join(self._scripts)}</script>
-</body>
-</html>
+{data}<script>{"".join(scripts)}</script>
 """
+        return sheet(self.title, "report.css", body)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""
-        text = self.document()
-
-        def write(scratch: Path) -> None:
-            scratch.write_text(text, encoding="utf-8")
-
-        return written(Path(path), write)
-
-
-def _data(name: str, text: str) -> str:
-    """JSON as a part of the page: within a script element only '<' could end it."""
-    return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>\n'
+        return put(Path(path), self.document())

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StrutError
-from strut.simulate.staged import Piece, Stage, frame_times
+from strut.simulate.staged import RATE, Piece, Stage, frame_times
 from strut.view.plots import PALETTE, planar_points
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-RATE = 60.0
-"""Frames per second of a film in the browser."""
 NEAR = 3.0
 """A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is followed."""
 BODY = "#7F8A96"
@@ -45,7 +43,7 @@ def _followed(stage: Stage) -> Stage:
     swapped = np.zeros(len(stage.t), dtype=bool)
     for k in stage.cuts:
         apart = [
-            [_middle(stage.pieces[i], k) - _middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
+            [middle(stage.pieces[i], k) - middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
         ]
         kept, crossed = (sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2))
         if crossed < kept:
@@ -59,7 +57,8 @@ def _followed(stage: Stage) -> Stage:
     return replace(stage, pieces=tuple(pieces))
 
 
-def _middle(piece: Piece, k: int) -> np.ndarray:
+def middle(piece: Piece, k: int) -> np.ndarray:
+    """Where a piece is in frame k."""
     v = piece.values
     return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
 

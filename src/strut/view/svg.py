@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StorageError, ValueRangeError
-from strut.files import written
+from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
-from strut.view.flat import Eye, Figure, Look, eye, frame, ground_line, hull, outlines
+from strut.view.flat import PATH, Eye, Figure, Look, eye, frame, ground_line, hull, outlines
 from strut.view.staged import camera, colour, needed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def stick_figure(
     points = np.vstack([stick.points for stick in sticks])
     low, high = points.min(axis=0) - 0.08 * stage.size, points.max(axis=0) + 0.08 * stage.size
     if stage.com is not None:
-        sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge="#CC79A7", width=1.5))
+        sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
     if stage.land is not None and stage.planar:
         sticks = ground_line(stage, low[0], high[0]) + sticks
     return _written(path, sticks, (low, high), width, f"{trajectory.system_name}, {begin:.4g} to {end:.4g} s")
@@ -122,12 +122,7 @@ def _written(path: str | Path, figures: list[Figure], box: tuple[np.ndarray, np.
     place = Path(path)
     kind = place.suffix.lower()
     if kind == ".svg":
-        whole = text(figures, box, width, title)
-
-        def write(scratch: Path) -> None:
-            scratch.write_text(whole, encoding="utf-8")
-
-        return written(place, write)
+        return put(place, text(figures, box, width, title))
     if kind == ".png":
         from strut.view import raster
 

@@ -120,8 +120,8 @@ const strutFlat = (film, canvas) => {
       const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
       if (length < 4) continue;
       const d = [(q[0] - p[0]) / length, (q[1] - p[1]) / length], head = Math.min(12, length / 2), b = [q[0] - d[0] * head, q[1] - d[1] * head];
-      line([p, b], "#009E73", 3);
-      fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73");
+      line([p, b], "#fff", 5); line([p, b], "#009E73", 3);
+      fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73", "#fff");
     }
     if (film.planar) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
       pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + " m", spot([n * film.tick, 0, 0])[0], height - 6);
