@@ -33,11 +33,7 @@ def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, ask
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if given), index.html, and the
     plots as SVG and PNG. The data comes first; where plotly or matplotlib is missing it is all there is, and `missing` says what
     to install. asked: the command that made the run, for the page."""
-    place = Path(directory).expanduser()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot make the directory {place}: {error.strerror}; choose another") from error
+    place = made(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
@@ -50,6 +46,16 @@ def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, ask
     except MissingExtraError as error:
         missing.append(str(error))
     return Written(place, tuple(file.name for file in files), tuple(missing))
+
+
+def made(directory: Path) -> Path:
+    """A directory that exists."""
+    place = directory.expanduser()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot make the directory {place}: {error.strerror}; choose another") from error
+    return place
 
 
 def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:

@@ -171,17 +171,23 @@ def _cells(cells: Cells) -> dict[str, Any]:
     keys = sorted(cells.names)
     colors = cell_colors(len(keys))
     ranks = {key: k for k, key in enumerate(keys)}
-    ranked = np.vectorize(lambda v: ranks.get(int(v), -1), otypes=[float])(cells.values)
+    ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(cells.values)
     n = len(keys)
     scale = [[(k + side) / n, color] for k, color in enumerate(colors) for side in (0, 1)]
     bar |= {"tickvals": list(range(n)), "ticktext": [text(cells.names[key]) for key in keys]}
     found |= {"z": np.where(ranked < 0, np.nan, ranked), "colorscale": scale, "zmin": -0.5, "zmax": n - 0.5, "colorbar": bar}
-    return found | {"customdata": cells.values, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
+    words = [[text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values]
+    return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
 
 
 def cell_colors(count: int) -> list[str]:
-    """For kinds of cells: the last colours are paler, so that many kinds can be told apart."""
-    return [PALETTE[k % len(PALETTE)] for k in range(count)]
+    """For kinds of cells: those beyond the palette are paler, so that many kinds can be told apart."""
+    return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
+
+
+def _pale(shade: str, part: float) -> str:
+    """A colour mixed with white."""
+    return "#" + "".join(f"{round(255 - part * (255 - int(shade[k : k + 2], 16))):02X}" for k in (1, 3, 5))
 
 
 def _flow(flow: Flow) -> dict[str, Any]:

@@ -116,6 +116,15 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y), counted=against is None)
 
 
+def sections(trajectory: Trajectory, most: int = 4) -> Panels:
+    """Poincaré sections of the first states that have a rate, over the steps; nothing for a run of fewer than two steps."""
+    counts = trajectory.events.counts()
+    if sum(counts.get(name, 0) for name in step_events(trajectory)) < 2:
+        return Panels()
+    chosen = [label for pair in state_pairs(trajectory) for label in pair] or list(trajectory.names.x)
+    return Panels([poincare(trajectory, label) for label in chosen[:most]])
+
+
 def _padded(values: np.ndarray) -> tuple[float, float] | None:
     """What an axis covers so that a curve does not touch its ends."""
     low, high = float(np.min(values)), float(np.max(values))

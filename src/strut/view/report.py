@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,27 @@ from strut.html import safe, table
 from strut.view.figure import Figure
 from strut.view.interactive import Pages, plotly_script
 from strut.view.sheet import inlined, packed, part, sheet
+
+LONG = 20
+"""Rows of a table beyond which it scrolls by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table of texts or numbers; `title` stands above it. Numbers are written to nine digits and stand to the right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+
+    @property
+    def texts(self) -> list[list[str]]:
+        return [[f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Columns that hold nothing but numbers."""
+        return tuple(k for k in range(len(self.head)) if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows))
 
 
 class Report:
@@ -59,13 +81,22 @@ class Report:
         """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself."""
         self._parts.append(table(head, rows, numbers, kind="box long" if long else "box"))
 
-    def tables(self, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[object]]]]) -> None:
-        """Several small ones beside each other."""
-        self._parts.append('<div class="side">' + "".join(table(head, rows) for head, rows in tables if rows) + "</div>\n")
+    def tables(self, tables: Iterable[Rows]) -> None:
+        """Several beside each other, where there is room."""
+        made = [
+            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
+            + table(t.head, t.texts, t.numbers, kind="box long" if len(t.rows) > LONG else "box")
+            for t in tables
+            if t.rows
+        ]
+        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in made)}</div>\n')
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
-        places = "".join(f'<div class="figure" style="height:{int(figure.height)}px"></div>\n' for figure in figures)
+        wide = [f";max-width:{int(1.2 * figure.height)}px" if figure.equal else "" for figure in figures]
+        places = "".join(
+            f'<div class="figure" style="height:{int(figure.height)}px{most}"></div>\n' for figure, most in zip(figures, wide, strict=True)
+        )
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 

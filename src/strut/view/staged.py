@@ -141,5 +141,5 @@ def newtons(stage: Stage) -> float:
 
 def tick(window: float) -> float:
     """A round distance, a few of which fit in the window."""
-    power = 10.0 ** math.floor(math.log10(window / 2))
-    return float(max(m for m in (1, 2, 5) if m * power <= window / 2) * power)
+    power = 10.0 ** math.floor(math.log10(window / 3))
+    return float(max(m for m in (1, 2, 5) if m * power <= window / 3) * power)
