@@ -1,9 +1,11 @@
 """What the tests of this room share, made once: a browser, a walk, its report and its player."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import strut
-from strut import view, walkers
+from strut import gait, view, walkers
 from tests.view.browser import LOOKS, Visit, browser
 
 
@@ -11,6 +13,16 @@ from tests.view.browser import LOOKS, Visit, browser
 def compass():
     """Ten seconds of walking, as asked of reports; nobody may change it."""
     return strut.simulate(walkers.compass(slope=strut.deg(3)), t=10)
+
+
+@pytest.fixture(scope="session")
+def walker():
+    """What a search for gaits hands over: a gait, its branch through a doubling, the doubled branch, and a coarse basin."""
+    found = gait.find(walkers.compass(slope=strut.deg(3)))
+    branch = gait.follow(found.system, "slope", to=strut.deg(4.6), start=found, points=16)
+    (doubling,) = branch.bifurcations
+    doubled = doubling.doubled(to=strut.deg(4.6), points=10)
+    return SimpleNamespace(gait=found, branch=branch, doubled=doubled, basin=gait.basin(found, cells=(8, 6)))
 
 
 @pytest.fixture(scope="session")

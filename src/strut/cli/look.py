@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 import strut
@@ -16,7 +17,11 @@ RUNS = (".h5", ".hdf5")
 KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
 
 
-def page_of(file: Path, output: Path | None, film: bool) -> tuple[Path | list[Path], str]:
+Written = tuple[Path | list[Path], str]
+"""What was written, and a remark where something is missing."""
+
+
+def page_of(file: Path, output: Path | None, film: bool) -> Written:
     """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a temporary directory.
     And a remark, where something is missing."""
     if file.is_dir():
@@ -32,14 +37,13 @@ def page_of(file: Path, output: Path | None, film: bool) -> tuple[Path | list[Pa
             return page_of(whole, output, film)
     if kind not in (*RUNS, ".json", ".csv"):
         raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
+    write = _opened(file, film)
     if output is not None:
-        return _written(file, output, film)
+        return write(output)
     try:
-        return _written(file, file.with_name(file.name + ".html"), film)
-    except StorageError as error:
-        if not str(error).startswith("cannot write"):
-            raise
-        return _written(file, Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html", film)
+        return write(file.with_name(file.name + ".html"))
+    except StorageError:
+        return write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
 
 
 def _best(folder: Path) -> Path:
@@ -51,25 +55,30 @@ def _best(folder: Path) -> Path:
     raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
 
 
-def _written(file: Path, path: Path, film: bool) -> tuple[Path | list[Path], str]:
-    kind = file.suffix.lower()
-    if kind == ".csv":
-        return strut.view.table_report(file).save(path), ""
-    result = strut.view.Result.load(file) if kind == ".json" else None
+def _opened(file: Path, film: bool) -> Callable[[Path], Written]:
+    """Reads a file, and returns what writes it as a page or a film."""
+    if file.suffix.lower() == ".csv":
+        report = strut.view.table_report(file)
+        return lambda path: (report.save(path), "")
+    result = strut.view.Result.load(file) if file.suffix.lower() == ".json" else None
     run = result.run if result is not None else strut.Trajectory.load(file)
-    if film or path.suffix.lower() not in (".html", ".htm"):
-        if run is None:
-            raise StorageError(f"cannot film {file.name}: it has no run")
-        return strut.view.animation(run, path), ""
-    try:
-        if result is not None:
-            return result.page(path), ""
-        assert run is not None
-        return strut.view.page(run, path), ""
-    except MissingExtraError as error:
-        if run is None or run.stage() is None:
-            raise
-        return strut.view.animation(run, path), f"only the animation: {error}"
+
+    def write(path: Path) -> Written:
+        if film or path.suffix.lower() not in (".html", ".htm"):
+            if run is None:
+                raise StorageError(f"cannot film {file.name}: it has no run")
+            return strut.view.animation(run, path), ""
+        try:
+            if result is not None:
+                return result.page(path), ""
+            assert run is not None
+            return strut.view.page(run, path), ""
+        except MissingExtraError as error:
+            if run is None or run.stage() is None:
+                raise
+            return strut.view.animation(run, path), f"only the animation: {error}"
+
+    return write
 
 
 def open_in_browser(path: Path) -> bool:

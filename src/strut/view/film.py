@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.view.flat import across
 from strut.view.meshes import Loaded, load
 from strut.view.sheet import part
 from strut.view.staged import camera, colour, newtons, side, staged, tick
@@ -40,12 +41,14 @@ def encoded(stage: Stage) -> dict[str, Any]:
         "size": stage.size,
         "pieces": pieces,
         "pushes": [{"name": p.name, "at": column(p.at), "force": column(p.force)} for p in stage.pushes],
+        "pivots": [{"kind": p.kind, "at": column(p.at), "axis": column(p.axis)} for p in stage.pivots],
         "newton": newtons(stage),
         "land": None if land is None else {n: column(getattr(land, n).reshape(-1, 1)) for n in ("x", "y", "height")},
         "com": None if stage.com is None else column(stage.com),
         "prints": np.round(stage.prints, 5).tolist(),
         "centre": column(centre),
         "window": np.round(window, 6).tolist(),
+        "flat": np.round(across(stage), 6).tolist(),
         "still": still,
         "tick": tick(float(window.max())),
         "meshes": [
@@ -79,6 +82,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
+    boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
     shown = "".join(
         f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'

@@ -13,7 +13,7 @@ import numpy as np
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
-from strut.view.flat import GROUND, PATH, SOFT, Eye, Figure, Look, eye, frame, ground_line, hull, outlines
+from strut.view.flat import GROUND, PATH, SOFT, Eye, Figure, Look, across, eye, frame, ground_line, hull, outlines
 from strut.view.staged import camera, colour, needed
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ def last_step(stage: Stage, trajectory: Trajectory) -> tuple[float, float]:
         times = trajectory.events.times(max(counts, key=lambda name: counts[name])) if counts else times
     if len(times) < 2:
         return float(stage.t[0]), float(stage.t[-1])
-    end = int(np.searchsorted(stage.t, times[-1])) - 1  # just before it lands: after, the legs may have changed names
-    return float(times[-2]), float(stage.t[max(end, 1)])
+    return float(times[-2]), float(stage.t[min(int(np.searchsorted(stage.t, times[-1] - 1e-9)), len(stage.t) - 1)])
 
 
 def _sticks(stage: Stage, k: int, seen: Eye, heavy: bool) -> Iterable[Figure]:
@@ -117,12 +116,10 @@ def _stick(piece: Piece, k: int, seen: Eye) -> np.ndarray:
 
 def window(stage: Stage, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
     """What of the world frame k shows: opposite corners, in the picture's plane."""
-    centre, extent, _ = camera(stage)
-    seen = eye(stage)
-    middle = seen(centre[k])
-    half = np.abs(np.column_stack([seen.right, seen.up])).T @ extent / 2 * (1.0 if stage.planar else 0.8)
+    centre, _, _ = camera(stage)
+    half = across(stage) / 2
     grown = max(half[0] / aspect, half[1])
-    reach = np.array([grown * aspect, grown])
+    middle, reach = eye(stage)(centre[k]), np.array([grown * aspect, grown])
     return middle - reach, middle + reach
 
 
