@@ -155,7 +155,11 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     assert not found.note
     assert 500 < len(found.faces) <= meshes.MOST_FACES
     np.testing.assert_allclose(np.linalg.norm(found.vertices, axis=1), 0.3, atol=1e-6)
-    assert "mesh" in [p["kind"] for p in view.film.film(every_shape(ball))["pieces"]]
+    run = every_shape(ball)
+    assert "mesh" in [p["kind"] for p in view.film.film(run)["pieces"]]
+    stage = staged.staged(run)
+    alone = replace(stage, pieces=tuple(p for p in stage.pieces if p.kind == "mesh"))
+    assert np.all((alone.extents[1] - alone.extents[0]) >= 0.59)  # the camera sees all of it
     for path, why in (
         ("/nowhere/a.stl", "was not found"),
         ("package://robot/a.stl", "is not a file here"),

@@ -87,6 +87,7 @@ class Stage:
 
     t: times of the frames [s]. cuts: frames before which something jumped, so that nothing is drawn in between.
     com: the centre of mass by frame, if the run knows it. prints: where feet came to stand: t, x, y, z.
+    pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else only their place counts.
     """
 
     t: np.ndarray
@@ -98,11 +99,12 @@ class Stage:
     com: np.ndarray | None = None
     prints: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
     pivots: tuple[Pivot, ...] = ()
+    boxes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def corners(self) -> list[np.ndarray]:
         """Corners of boxes around the pieces, frame by frame."""
-        return [corner for piece in self.pieces for corner in _reach(piece)]
+        return [corner for piece in self.pieces for corner in _reach(piece, self.boxes)]
 
     @cached_property
     def extents(self) -> tuple[np.ndarray, np.ndarray]:
@@ -195,15 +197,20 @@ def _columns(rows: np.ndarray) -> ca.DM:
     return ca.DM(rows.T) if rows.size else ca.DM(rows.shape[1], rows.shape[0])
 
 
-def _reach(piece: Piece) -> list[np.ndarray]:
+def _reach(piece: Piece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
     """Corners of a box around a piece, frame by frame."""
     v = piece.values
     if "start" in v:
         return [v[end] + sign * v["radius"] for end in ("start", "end") for sign in (-1, 1)]
-    if piece.kind == "mesh":
+    if piece.kind == "mesh" and piece.path not in boxes:
         return [v["at"]]
-    if piece.kind in ("box", "ellipsoid"):
+    if piece.kind in ("box", "ellipsoid", "mesh"):
         R = v["rotation"].reshape(-1, 3, 3).transpose(0, 2, 1)
+        if piece.kind == "mesh":
+            low, high = boxes[piece.path]
+            middle = v["at"] + np.einsum("kij,kj->ki", R, v["scale"] * (low + high) / 2)
+            around = np.abs(R * (v["scale"] * (high - low))[:, None, :] / 2).sum(axis=2)
+            return [middle - around, middle + around]
         if piece.kind == "box":
             around = np.abs(R * v["size"][:, None, :] / 2).sum(axis=2)
         else:

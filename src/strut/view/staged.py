@@ -14,6 +14,7 @@ import numpy as np
 
 from strut.errors import StrutError
 from strut.simulate.staged import RATE, Piece, Stage, frame_times
+from strut.view import meshes
 from strut.view.plots import PALETTE, planar_points
 
 if TYPE_CHECKING:
@@ -29,7 +30,14 @@ SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 def staged(trajectory: Trajectory, rate: float = RATE) -> Stage | None:
     """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed through their swaps."""
     found = trajectory.stage(rate)
-    return _points(trajectory, rate) if found is None else _followed(found)
+    return _points(trajectory, rate) if found is None else _measured(_followed(found))
+
+
+def _measured(stage: Stage) -> Stage:
+    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as a point."""
+    read = {path: meshes.load(path) for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")}
+    boxes = {path: (m.vertices.min(axis=0), m.vertices.max(axis=0)) for path, m in read.items() if not m.note}
+    return replace(stage, boxes=boxes) if boxes else stage
 
 
 def _followed(stage: Stage) -> Stage:

@@ -77,7 +77,7 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
 
 def inline(drawn: Strip, width: int = 640) -> str:
     """The strip as a part of a page, on the page's own paper and ground."""
-    found = text(drawn.figures, drawn.box, width, drawn.title, paper="")
+    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     for own, shared in ((GROUND, "--ground"), (SOFT, "--soft")):
         found = found.replace(f'"{own}"', f'"var({shared})"')
     return f'<div class="strip">{found}</div>\n'

@@ -105,16 +105,15 @@ const strutSpace = (film, canvas, redraw) => {
 
   /* ---- joints ---- */
   const seen = (color, order) => Object.assign(new T.MeshBasicMaterial({ color, depthTest: false, transparent: true }), { order });  /* through the body */
-  const pale = seen("#ffffff", 6), dark = seen("#1b1f24", 7);
+  const pale = seen("#ffffff", 6), dark = seen("#1b1f24", 5), rod = seen("#E69F00", 7);
   const pivots = film.pivots.map(p => {
     const group = new T.Group(), r = 0.016 * size, put = (geometry, cloth, ...stretch) => {
       const mesh = new T.Mesh(geometry, cloth);
       mesh.renderOrder = cloth.order; mesh.scale.set(...stretch); group.add(mesh);
     };
-    if (p.kind === "revolute") { put(pipe, dark, 1.25 * r, 0.9 * r, 1.25 * r); put(pipe, pale, r, r, r); put(pipe, dark, 0.35 * r, 6 * r, 0.35 * r); }
-    else if (p.kind === "prismatic") { put(cube, dark, 2.3 * r, 3.9 * r, 2.3 * r); put(cube, pale, 1.8 * r, 3.4 * r, 1.8 * r); put(pipe, dark, 0.35 * r, 7 * r, 0.35 * r); }
-    else { put(ball, dark, 1.25 * r, 1.25 * r, 1.25 * r); put(ball, pale, r, r, r); put(ball, dark, 0.35 * r, 0.35 * r, 0.35 * r); }
-    group.children[0].renderOrder = 5;
+    if (p.kind === "revolute") { put(pipe, dark, 1.25 * r, 0.9 * r, 1.25 * r); put(pipe, pale, r, r, r); put(pipe, rod, 0.35 * r, 6 * r, 0.35 * r); }
+    else if (p.kind === "prismatic") { put(cube, dark, 2.3 * r, 3.9 * r, 2.3 * r); put(cube, pale, 1.8 * r, 3.4 * r, 1.8 * r); put(pipe, rod, 0.35 * r, 7 * r, 0.35 * r); }
+    else { put(ball, dark, 1.25 * r, 1.25 * r, 1.25 * r); put(ball, pale, r, r, r); put(ball, rod, 0.35 * r, 0.35 * r, 0.35 * r); }
     scene.add(group);
     return (k, a) => {
       group.visible = film.shown("joints");
