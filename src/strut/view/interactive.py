@@ -21,8 +21,8 @@ CLEAR = "rgba(0,0,0,0)"
 SCALE = "Cividis"
 """Of colours for amounts: even to the eye, and the same to the colour-blind."""
 
-DIGITS = 8
-"""Of numbers in a page: what can be seen after zooming in some ten thousand times. The data itself is in the run's file."""
+DIGITS = 7
+"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the run's file."""
 
 
 def plotly_script() -> str:
