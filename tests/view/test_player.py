@@ -6,6 +6,7 @@ import pytest
 import strut
 from strut import walkers
 from tests.view.browser import LOOKS, Visit, hued, share
+from tests.view.test_drawing import every_shape
 
 pytest.importorskip("PIL.Image")
 
@@ -25,10 +26,21 @@ def test_player_draws_and_asks_for_nothing(playing):
     drawn(playing)
 
 
-@pytest.mark.parametrize("name", ["rimless-wheel", "trunk-3d"])
-def test_so_do_other_machines(chromium, playing, tmp_path, name):
-    run = strut.simulate(walkers.CATALOGUE[name](), t=3)
-    drawn(Visit(chromium, run.animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
+@pytest.mark.parametrize("make", [lambda: strut.simulate(walkers.rimless_wheel(), t=3), every_shape], ids=["wheel", "every shape in space"])
+def test_so_do_other_machines(chromium, playing, tmp_path, make):
+    drawn(Visit(chromium, make().animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
+
+
+def test_joints_are_marked(playing):
+    playing.scrub(0.3)
+    shown = playing.pixels()
+    playing.run("document.getElementById('show-joints').click()")
+    without = playing.pixels()
+    playing.run("document.getElementById('show-joints').click()")
+    np.testing.assert_array_equal(shown, playing.pixels())
+    rows, columns = np.nonzero(np.abs(shown - without).max(axis=2) > 24)
+    assert 10 < len(rows) < 2000
+    assert max(np.ptp(rows), np.ptp(columns)) < 80  # one place, the hip
 
 
 def test_walker_has_its_colours_and_controls_work(playing):
