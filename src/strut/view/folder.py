@@ -63,7 +63,7 @@ def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     found: dict[str, Figure | plots.Panels] = {"states": plots.states(run), "held": plots.held(run), "outputs": plots.outputs(run)}
     found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
     landed = [name for name in step_events(run) if name in run.events.counts()]
-    found["section"] = plots.sections(run)
+    found["section"] = plots.sections(run, most=2)
     if run.names.stored and run.has_ledger:
         found |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
         if all(joules.flows(run)):
