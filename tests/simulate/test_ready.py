@@ -1,10 +1,10 @@
 """Prepared runs end where ordinary ones do."""
 
-import numpy as np
 import pytest
 
 from strut import simulate_batch
 from strut.simulate.ready import Ready
+from strut.system.values import start
 from strut.walkers import compass, rimless_wheel
 
 
@@ -15,12 +15,13 @@ def test_a_prepared_run_is_that_of_a_batch(walker, backend, monkeypatch):
     usual = simulate_batch(walker, 1.7)
     ready = Ready(walker, 1.7)
     assert ready.native == (backend == "native")
-    for group, vector in (("x", ready.x0), ("z", ready.z0), ("u", ready.u), ("p", ready.p)):
-        for q in getattr(walker, group):
-            value = q.value if isinstance(q.value, np.ndarray) else [0.08 - np.pi / 8]  # the wheel's angle, slope - pi / spokes
-            vector[0, walker.slices(group)[q.name]] = value
+    begin = start(walker)
+    ready.x0[0], ready.z0[0], ready.u[0], ready.p[0] = begin.x, begin.z, begin.u, begin.p
+    ready(0.9)
+    assert ready.t[0] == 0.9
     for _ in range(2):
         ready()
+        assert dict(zip(ready.jumps, ready.counts[0], strict=True)) == {name: count[0] for name, count in usual.counts.items()}
         assert ready.x == pytest.approx(usual.x, abs=1e-9)
         assert ready.z == pytest.approx(usual.z, abs=1e-9)
         assert ready.t[0] == usual.t[0] == 1.7
@@ -29,8 +30,8 @@ def test_a_prepared_run_is_that_of_a_batch(walker, backend, monkeypatch):
 
 def test_a_run_that_falls_says_so():
     ready = Ready(compass(), 5.0)
-    ready.x0[0], ready.p[0] = [0.2, -0.3, -0.1, 0.0], [float(q.value[0]) for q in compass().p]
-    ready.z0[0] = [float(q.value[0]) for q in compass().z]
+    begin = start(compass(), [0.2, -0.3, -0.1, 0.0])
+    ready.x0[0], ready.z0[0], ready.p[0] = begin.x, begin.z, begin.p
     ready()
     assert ready.status == "sit"
     assert ready.t[0] < 5

@@ -10,19 +10,15 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
-from strut.gait.energetics import Energetics, energetics, travelled
-from strut.gait.map import TOLERANCE, ReturnMap
-from strut.simulate import Trajectory, simulate
+from strut.gait.energetics import Energetics, energetics
+from strut.gait.map import ReturnMap
+from strut.gait.replay import record
+from strut.simulate import Trajectory
 from strut.system.quantity import State
 from strut.system.system import System
 
 NOTHING = 1e-11
 """Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""
-RETURNS = 1e-8
-"""A replayed step must come back this closely, times what the gait itself magnifies."""
-
-AFTER = 1e-12
-"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event, too little to move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +27,7 @@ class Gait:
 
     x0, z0: the state just after the event `section`, by name. vector: x0 as numbers in order.
     period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
+    step_length: how far it comes in one period [m], along the ground.
     residual: largest change of a state over the gait.
     jacobian: of the return map by its free states `names`.
     multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors: columns, by `names`.
@@ -43,6 +40,7 @@ class Gait:
     x0: Mapping[str, float]
     z0: Mapping[str, float] = field(repr=False)
     period: float
+    step_length: float
     residual: float
     jacobian: np.ndarray = field(repr=False)
     multipliers: np.ndarray
@@ -69,16 +67,11 @@ class Gait:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The gait in the simulator, from just after the section to just after the next (and so on for several steps)."""
-        return replay(self.system, self.vector, np.array(list(self.z0.values())), self.period)
+        return record(self.system, self.vector, np.array(list(self.z0.values())), self.period)
 
     @cached_property
     def energetics(self) -> Energetics:
         return energetics(self.trajectory, self.step_length)
-
-    @cached_property
-    def step_length(self) -> float:
-        """How far it comes in one period [m], along the ground."""
-        return travelled(self.trajectory)
 
     @property
     def speed(self) -> float:
@@ -154,9 +147,4 @@ def _with_clock(system: System) -> System:
     return made.using(values)
 
 
-def replay(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
-    """One period in the simulator, and just so much longer that the event that ends it happens in the run."""
-    return simulate(system, t=period * (1 + AFTER) + AFTER, x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
-
-
-__all__ = ["Gait", "replay", "spectrum"]
+__all__ = ["Gait", "spectrum"]
