@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
@@ -14,7 +13,6 @@ from strut.gait.energetics import Energetics, energetics
 from strut.gait.map import ReturnMap
 from strut.gait.replay import record
 from strut.simulate import Trajectory
-from strut.system.quantity import State
 from strut.system.system import System
 
 NOTHING = 1e-11
@@ -93,11 +91,10 @@ class Gait:
         known = [q.name for q in self.system.p]
         if parameter not in known:
             raise UnknownNameError(f"system '{self.system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
-        clocked = _with_clock(self.system)
-        step = ReturnMap(clocked, self.section, (parameter,), self.steps, np.append(self.vector, 0.0), np.array(list(self.z0.values())))
-        done, m = step(np.append(self.y0, 0.0)), len(self.y0)
-        change = np.linalg.lstsq(np.eye(m) - done.by_y[:m, :m], done.by_p[:m, 0], rcond=1e-13)[0]
-        period = done.by_y[m, :m] @ change + done.by_p[m, 0]
+        step = self.map((parameter,))
+        done = step(self.y0)
+        change = np.linalg.lstsq(np.eye(len(self.y0)) - done.by_y, done.by_p[:, 0], rcond=1e-13)[0]
+        period = done.period_by_y @ change + done.period_by_p[0]
         return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
 
     def data(self) -> dict[str, object]:
@@ -134,17 +131,6 @@ def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = values[order], U[:, :rank] @ vectors[:, order]
     n = len(jacobian)
     return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack([vectors, Vt[rank:].T.astype(complex)])
-
-
-def _with_clock(system: System) -> System:
-    """The system with a state that counts seconds: at the section it says how the period varies."""
-    if "gait-clocked" not in system.cache:
-        clock = State("gait_clock", 0.0, "s")
-        flow = {**system.flow, clock.name: ca.SX(1)}
-        system.cache["gait-clocked"] = replace(system, x=(*system.x, clock), flow=flow, implied=None)
-    values = {q.name: q.value for group in (system.u, system.p) for q in group}
-    made: System = system.cache["gait-clocked"]
-    return made.using(values)
 
 
 __all__ = ["Gait", "spectrum"]
