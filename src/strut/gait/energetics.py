@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.gait.shape import shape_of
+from strut.gait.shape import Shape, shape_of
 from strut.simulate import Trajectory
 from strut.system.compile import lowered
 from strut.system.quantity import sx
@@ -92,9 +92,8 @@ Moment = tuple[np.ndarray, np.ndarray]
 """Continuous and discrete states."""
 
 
-def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section: str | None = None) -> float:
+def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, shape: Shape) -> float:
     """How far a machine's base has come along the ground [m] between two moments: sideways left out; nan where it has no base."""
-    shape = shape_of(system, section, p)
     labels = system.labels("x")
     cyclic = [i for i in shape.cyclic if not labels[i].endswith("_y")]
     if system.symmetry and cyclic:

@@ -12,6 +12,7 @@ from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeEr
 from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap
+from strut.gait.replay import fallen, replay
 from strut.system.system import System
 from strut.system.values import start as values_of
 
@@ -217,9 +218,18 @@ class _Follow:
         """The point at arclength ds along the tangent."""
         w = np.append(at.y, at.value) / self.scale
         done = self.correct(w + ds * at.tangent, at.tangent, float(at.tangent @ w + ds))
-        if done is None:
+        if done is None or not self.walks(done[0], done[2]):
             return None
         return self.point(done[0], done[1], done[2], at.tangent), done[3]
+
+    def walks(self, w: np.ndarray, period: float) -> bool:
+        """Does the simulator make the step, too, and end it on its feet? A fixed point after which a foot does not lift is no gait."""
+        step, real = self.step, w * self.scale
+        p = step.start.p.copy()
+        p[step.places] = np.clip(real[-1], *self.own)
+        why = fallen(step, replay(step, step.whole(real[:-1]), step.start.z, period, p), period)
+        self.why = f"steps end by {why}" if why else self.why
+        return not why
 
     def run(self, y: np.ndarray, value: float, sense: float, points: int, most: int, first: np.ndarray | None = None) -> Branch:
         w = np.append(y, value) / self.scale
@@ -281,7 +291,7 @@ class _Follow:
         if done is not None and np.linalg.norm(done[0] - guess) > 10 * np.linalg.norm(guess - w) + 1e-6:
             self.why = "the branch turns before it"
             return None
-        return None if done is None else self.point(done[0], done[1], done[2], here.tangent)
+        return None if done is None or not self.walks(done[0], done[2]) else self.point(done[0], done[1], done[2], here.tangent)
 
     # ---- bifurcations ----
 

@@ -54,7 +54,7 @@ def replay(step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.n
     run.x0[0], run.z0[0], run.u[0], run.p[0] = x, z, step.start.u, step.start.p if p is None else p
     run(lasting(period))
     x1, z1, values = run.x[0].copy(), run.z[0].copy(), run.p[0].copy()
-    return Replay(run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.section))
+    return Replay(run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.shape))
 
 
 def exchanged(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -39,13 +39,10 @@ class Shape:
         return x
 
 
-def shape_of(system: System, section: str | None = None, p: np.ndarray | None = None) -> Shape:
-    """Found once per section and parameters: on level ground other states say how far a walker has come than on a slope.
-
-    p: values of all parameters; by default the system's own.
-    """
+def shape_of(system: System, section: str | None = None) -> Shape:
+    """Found once per section and parameters: on level ground other states say how far a walker has come than on a slope."""
     name = section or default_section(system)
-    values = parameters(system) if p is None else p
+    values = parameters(system)
     key = f"gait-shape-{name}-{values.tobytes().hex()}"
     if key not in system.cache:
         system.cache[key] = _shape(system, name, values)
