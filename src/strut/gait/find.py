@@ -12,6 +12,7 @@ from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap, Step
 from strut.gait.newton import newton, newton_from, shoot
 from strut.gait.replay import refused
+from strut.gait.shape import told
 from strut.system.system import System
 
 SAME = 1e-6
@@ -35,7 +36,7 @@ def find(
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of the longest period.
 
     The walker walks `walk` steps from the guess, and Newton goes on from there; where it falls, Newton begins at the guess, and if that
-    fails too, at `starts` random states around it. Every gait found is replayed in the simulator; one that does not return is none.
+    fails too, at `starts` random states around it, if there are any. Every gait found is replayed in the simulator; one that does not return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
@@ -55,7 +56,7 @@ def find(
         gait = None
     if gait is None and steps > 1 and (first := _orbit(step, y, walk)) is not None and (gait := _gait(step, first, fell)) is not None:
         return gait
-    gaits, near, more = _search(step, starts, seed)
+    gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
     gaits += [gait] if gait is not None else []
     if gaits:
         return min(gaits, key=lambda g: (not g.stable, -g.period))
@@ -169,16 +170,18 @@ def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = No
 
 
 def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoGaitError:
-    told = {"done": f"no {step.section} in {step.longest:g} s", step.section: "derivatives that are not finite"}
-    false = {name.removeprefix(NO_GAIT) for name in fell if name.startswith(NO_GAIT)}
-    reasons = ", ".join(f"{told.get(n, n)} ({c})" for n, c in fell.most_common(5) if not n.startswith(NO_GAIT)) or "nothing"
+    """What was sought, how near it came, and why steps ended."""
+    known = {"done": f"no {step.section} within {step.longest:g} s", step.section: "derivatives that are not finite"}
+    known |= {"too many steps": f"no {step.section}, however long it swung"}
+    false = sorted(told(system, name.removeprefix(NO_GAIT)) for name in fell if name.startswith(NO_GAIT))
+    ended = [(known.get(n) or told(system, n), c) for n, c in fell.most_common(8) if not n.startswith(NO_GAIT)][:5]
     near = f"the closest approach changed the state by {closest:.3g} over a step" if np.isfinite(closest) else "no step was completed"
     if false:
-        near = f"Newton found fixed points that are no gaits: {', '.join(sorted(false))} in the simulator"
+        near = f"Newton found fixed points that are no gaits, by what the simulator said of them ({'; '.join(false)})"
+    why = f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}" if ended else "no step ended early"
     values = ", ".join(f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray))
     return NoGaitError(
-        f"no gait of '{system.name}' was found with {values}: {near}; steps ended by {reasons}. "
-        "Give another guess, more starts=..., or other parameters",
+        f"no gait of '{system.name}' was found with {values}: {near}; {why}. Give another guess, more starts=..., or other parameters",
         float(closest),
         dict(fell),
     )

@@ -13,6 +13,7 @@ from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap
 from strut.gait.replay import fallen, replay
+from strut.gait.shape import told
 from strut.system.system import System
 from strut.system.values import start as values_of
 
@@ -112,7 +113,7 @@ class Branch:
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
         step = ReturnMap(self.system, self.section, (), self.steps)
-        return find(self.system.using({self.name: value}), step.whole(y), self.section, steps=self.steps, walk=0, starts=20, z0=self.z0)
+        return find(self.system.using({self.name: value}), step.whole(y), self.section, steps=self.steps, walk=0, starts=0, z0=self.z0)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -177,7 +178,7 @@ class _Follow:
             self.why = str(error)
             return None
         if not done.ok:
-            self.why = f"steps end by {done.status}"
+            self.why = f"steps end by {told(self.step.system, done.status)}"
             return None
         m = len(real) - 1
         F = np.hstack([(done.by_y - np.eye(m)) * self.scale[:-1], done.by_p * self.scale[-1]])
@@ -228,7 +229,7 @@ class _Follow:
         p = step.start.p.copy()
         p[step.places] = np.clip(real[-1], *self.own)
         why = fallen(step, replay(step, step.whole(real[:-1]), step.start.z, period, p), period)
-        self.why = f"steps end by {why}" if why else self.why
+        self.why = f"steps end by {told(step.system, why)}" if why else self.why
         return not why
 
     def run(self, y: np.ndarray, value: float, sense: float, points: int, most: int, first: np.ndarray | None = None) -> Branch:
@@ -257,7 +258,7 @@ class _Follow:
             if next_ is None:
                 ds = min(ds, step_length) / 2
                 if ds < 1e-7:
-                    ended = self.why
+                    ended = f"beyond {self.step.parameters[0]} = {here.value:.6g} {self.why}"
                     break
                 continue
             new, iterations = next_

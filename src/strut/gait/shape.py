@@ -67,6 +67,12 @@ def default_section(system: System) -> str:
     raise ModelError(f"system '{system.name}' has no heel_strike and no touchdown: say which event ends a step, section=...; {names}")
 
 
+def told(system: System, status: str) -> str:
+    """A status, and what it means if it is an event that says so."""
+    meant = next((e.description for e in system.events if e.name == status), "")
+    return f"{status}: {meant}" if meant else status
+
+
 def _shape(system: System, section: str, p: np.ndarray) -> Shape:
     names = [e.name for e in system.events]
     if section not in names:
