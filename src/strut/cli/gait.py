@@ -10,10 +10,10 @@ import numpy as np
 import typer
 
 from strut import gait as gaits
-from strut.cli.gait_pictures import basin_picture, bifurcation_diagram
+from strut.cli.gait_pages import write
 from strut.cli.model import find_model, with_settings
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import MissingExtraError, ModelError, StrutError, ValueRangeError
+from strut.errors import ValueRangeError
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
 from strut.system.system import System
@@ -60,7 +60,11 @@ def gait(
     found = gaits.find_all(system, where, starts=starts, seed=seed) if everything else [gaits.find(system, section=where, seed=seed)]
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
-    files = _written(output, found, branches, basins) if output is not None else []
+    asked = " ".join(["strut gait", model, *(f"--set {s}" for s in settings), *(["--all"] if everything else [])])
+    asked += (f" --sweep {sweep}" if sweep else "") + (" --basin" if basin else "")
+    files, missing = write(output, found, branches, basins, asked) if output is not None else ([], [])
+    for note in missing:
+        notes.print(note, markup=False)
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:
@@ -79,7 +83,8 @@ def gait(
     for b in branches:
         branch_text(b)
     for cell_map in basins:
-        table(f"basin over {cell_map.names[0]}, {cell_map.names[1]}", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
+        out.print(f"basin over {cell_map.names[0]} and {cell_map.names[1]}, how walks from each cell end", markup=False)
+        table("", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
     for path in files:
         out.print(f"wrote {path}", soft_wrap=True, markup=False)
 
@@ -106,9 +111,11 @@ def branch_text(branch: Branch) -> None:
     rows = [
         [float(v[k]), float(branch.period[k]), float(abs(branch.multipliers[k, 0])), "yes" if branch.stable[k] else "no"] for k in shown
     ]
-    table(f"{len(v)} gaits over {branch.name}", [branch.name, "period [s]", "largest multiplier", "stable"], rows)
+    unit = next(q.unit for q in branch.system.p if q.name == branch.name)
+    name = f"{branch.name} [{unit}]" if unit else branch.name
+    table(f"{len(v)} gaits over {branch.name}", [name, "period [s]", "largest multiplier", "stable"], rows)
     if branch.bifurcations:
-        table("bifurcations", ["kind", branch.name], [[b.kind, float(b.at)] for b in branch.bifurcations])
+        table("bifurcations", ["kind", name], [[b.kind, float(b.at)] for b in branch.bifurcations])
     notes.print(f"the branch ended: {branch.ended}", markup=False)
 
 
@@ -133,39 +140,3 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
         raise ValueRangeError(f"'{text}' is no sweep: write NAME=A:B, for example slope=2deg:5deg")
     unit = next((q.unit for q in system.p if q.name == name), "")
     return name, number(low, unit), number(high, unit)
-
-
-def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin]) -> list[Path]:
-    """A page for every gait; sweeps and basins as tables and pictures."""
-    from strut.simulate import simulate
-    from strut.view import page
-
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"cannot write to {directory}: {error}") from error
-    files = []
-    for k, g in enumerate(found):
-        run = simulate(g.system, t=6 * g.period, x0=g.vector, z0=np.array(list(g.z0.values())))
-        said = ", ".join(f"{m.real:.6g}{m.imag:+.6g}i" for m in g.multipliers)
-        remarks = f"period {g.period:.9g} s, step {g.step_length:.9g} m, cost of transport {g.cost_of_transport:.9g}; multipliers {said}"
-        try:
-            files.append(page(run, directory / f"gait-{k + 1}.html", f"{g.system.name}: gait {k + 1}", remarks))
-        except StrutError as error:
-            notes.print(f"no page: {error}", markup=False)
-    for k, b in enumerate(branches):
-        columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
-        files.append(directory / f"sweep-{k + 1}.csv")
-        header = ",".join([b.name, "period", "stable", *b.names])
-        np.savetxt(files[-1], np.column_stack(columns), delimiter=",", header=header, comments="")
-    for k, m in enumerate(basins):
-        files.append(directory / f"basin-{k + 1}.csv")
-        a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
-        lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
-        files[-1].write_text("\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n")
-    try:
-        files += [bifurcation_diagram(b, directory / f"sweep-{k + 1}.html") for k, b in enumerate(branches)]
-        files += [basin_picture(m, directory / f"basin-{k + 1}.html") for k, m in enumerate(basins)]
-    except MissingExtraError as error:
-        notes.print(f"no pictures: {error}", markup=False)
-    return files

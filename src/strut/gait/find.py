@@ -36,7 +36,8 @@ def find(
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of the longest period.
 
     The walker walks `walk` steps from the guess, and Newton goes on from there; where it falls, Newton begins at the guess, and if that
-    fails too, at `starts` random states around it, if there are any. Every gait found is replayed in the simulator; one that does not return is none.
+    fails too, at `starts` random states around it, if there are any. Every gait found is replayed in the simulator; one that does not
+    return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
