@@ -91,8 +91,10 @@ def gait(
 
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
-    kind = "stable" if g.stable else "unstable"
-    out.print(f"[bold]{g.system.name}[/bold]: a {kind} gait, found to {g.residual:.1e}\n")
+    article = "an" if g.kind == "unstable" else "a"
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {g.residual:.1e}\n")
+    if g.neutral:
+        out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
         ["period", g.period, "s"],
         ["step length", g.step_length, "m"],

@@ -18,6 +18,11 @@ from strut.view.figure import Figure
 from strut.view.film import PLAYER, film, film_controls
 from strut.view.report import Report
 
+VERDICTS = {
+    "stable": ": small disturbances die out.",
+    "unstable": ": small disturbances grow.",
+    "neutral": ": it is one of a family, along something that is conserved; other small disturbances die out.",
+}
 STEPS = 6
 """Walked for the moving picture."""
 
@@ -50,7 +55,7 @@ def write(directory: Path, found: list[Gait], branches: list[Branch], basins: li
 
 def gait_page(g: Gait, title: str, asked: str, drawings: list[tuple[str, str, Figure]], branch: Branch | None) -> Report:
     """One gait: its numbers, how it moves, its multipliers, its energy, its branch and its basin."""
-    word, verdict = ("Stable", ": small disturbances die out.") if g.stable else ("Unstable", ": small disturbances grow.")
+    word, verdict = g.kind.capitalize(), VERDICTS[g.kind]
     report = Report(title, word, f"{verdict} The largest multiplier has a modulus of {abs(g.multipliers[0]):.6g}.", g.stable)
     report.note(f"Asked: {asked}. Found to {g.residual:.1e}, and replayed in the simulator.")
     report.facts(
@@ -98,7 +103,7 @@ def _energy(report: Report, g: Gait) -> None:
     account = g.energetics
     report.section("Energy of a step")
     booked = [("lost in events", account.lost), ("dissipated", account.dissipated), ("supplied", account.supplied)]
-    rows = [[what, name, f"{value:.9g}"] for what, channels in booked for name, value in channels.items()]
+    rows = [[what, name, f"{value + 0.0:.9g}"] for what, channels in booked for name, value in channels.items()]
     report.table(["", "channel", "energy [J]"], [*rows, ["given by gravity", "", f"{account.fallen:.9g}"]], (2,))
     report.subheading("Cost of transport, by definition")
     costs = [[name, f"{value:.9g}", DEFINITIONS[name]] for name, value in account.costs.items()]

@@ -50,7 +50,7 @@ def find(
         fell.update(why)
         closest = min(closest, size)
         if done is not None and (gait := _gait(step, at, fell, done)) is not None:
-            if guess is not None or gait.stable:
+            if guess is not None or gait.kind != "unstable":
                 return gait
             break
     else:
@@ -60,7 +60,7 @@ def find(
     gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
     gaits += [gait] if gait is not None else []
     if gaits:
-        return min(gaits, key=lambda g: (not g.stable, -g.period))
+        return min(gaits, key=lambda g: (g.kind == "unstable", -g.period))
     raise _none(system, step, min(closest, near), fell + more)
 
 
@@ -74,7 +74,10 @@ def find_all(
     seed: int = 0,
     z0: Any = None,
 ) -> list[Gait]:
-    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises `NoGaitError` where there is none."""
+    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises `NoGaitError` where there is none.
+
+    Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began stands for all.
+    """
     step = ReturnMap(system, section, (), steps, guess, z0)
     gaits, closest, fell = _search(step, starts, seed)
     if not gaits:
@@ -142,6 +145,9 @@ def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float,
     for y in found.y[found.converged]:
         if all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits) and (gait := _gait(step, y, fell)) is not None:
             gaits.append(gait)
+    family = [g for g in gaits if g.neutral]
+    own = step.free(step.start.x)
+    gaits = [g for g in gaits if not g.neutral] + sorted(family, key=lambda g: float(np.linalg.norm(g.y0 - own)))[:1]
     return sorted(gaits, key=lambda g: -g.period), min(near.closest, found.closest), fell
 
 

@@ -17,6 +17,8 @@ from strut.system.system import System
 
 NOTHING = 1e-11
 """Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""
+FAMILY = 1e-7
+"""A multiplier this close to 1 is 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,17 @@ class Gait:
     @property
     def stable(self) -> bool:
         return bool(np.all(np.abs(self.multipliers) < 1))
+
+    @property
+    def neutral(self) -> bool:
+        """A multiplier is 1: it is one of a family, along which something that the machine conserves, such as energy, varies."""
+        return bool(np.any(np.abs(self.multipliers - 1) < FAMILY))
+
+    @property
+    def kind(self) -> str:
+        """In a word: stable, unstable, or neutral if it is stable but for its family."""
+        others = self.multipliers[np.abs(self.multipliers - 1) >= FAMILY]
+        return "stable" if self.stable else "neutral" if self.neutral and np.all(np.abs(others) < 1) else "unstable"
 
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
@@ -113,11 +126,9 @@ class Gait:
 
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
-        kind = "stable" if self.stable else "unstable"
         many = "" if self.steps == 1 else f" of {self.steps} steps"
-        return (
-            f"<Gait of {self.system.name}{many}: {self.period:.6g} s, {self.step_length:.6g} m, {kind}, largest multiplier {largest:.4g}>"
-        )
+        told = f"{self.period:.6g} s, {self.step_length:.6g} m, {self.kind}, largest multiplier {largest:.4g}"
+        return f"<Gait of {self.system.name}{many}: {told}>"
 
 
 def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
