@@ -122,7 +122,7 @@ def test_disturbances_decay_as_multipliers_say():
 
 @pytest.mark.parametrize("walker", [compass(slope=-0.01), compass(slope=0.45), simplest(slope=0.3)])
 def test_no_gait_says_so(walker):
-    with pytest.raises(NoGaitError, match="no gait of .* was found with .*slope=.* ended by") as told:
+    with pytest.raises(NoGaitError, match="no gait of .* was found with .*slope=.* ended early: ") as told:
         find(walker, starts=100)
     assert told.value.closest > 1e-6
     assert told.value.fell
@@ -130,7 +130,7 @@ def test_no_gait_says_so(walker):
 
 def test_coming_to_rest_is_no_gait():
     """On level ground the wheel's map has a fixed point, at rest; the simulator sees infinitely many impacts there."""
-    with pytest.raises(NoGaitError, match="fixed points that are no gaits: zeno"):
+    with pytest.raises(NoGaitError, match="fixed points that are no gaits.*zeno"):
         find(rimless_wheel(slope=0.0), starts=100)
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import strut
 from strut.errors import ModelError, UnknownNameError
 from strut.gait import basin, find, froude, impact_loss, push, sensitivity_norm, step_down, weight_of
 from strut.gait.robust import survives
@@ -25,6 +26,16 @@ def test_steps_down_of_duindams_compass(duindam):
     assert limit.largest == pytest.approx(0.01663, abs=2e-5)
     assert limit.beyond - limit.largest < 1.1e-5
     assert limit.fell == "fall"
+    assert 0.020 < limit.again < 0.022
+    assert "some larger ones are survived again" in str(limit)
+
+
+def test_the_largest_push_is_the_simulators(duindam):
+    """Just below it the walker walks thirty seconds, just above it falls, in runs that know nothing of gaits."""
+    limit = push(duindam, {"stance_rate": -1.0})
+    for size, status in ((limit.largest, "done"), (limit.beyond, limit.fell)):
+        pushed = {**duindam.x0, "stance_rate": duindam.x0["stance_rate"] - size}
+        assert strut.simulate(duindam.system, t=30.0, x0=pushed, rtol=1e-8, atol=1e-10).status == status
 
 
 def test_free_feet_survive_the_same_step_down(duindam):
@@ -105,3 +116,18 @@ def test_sensitivity_norm_is_that_of_a_linear_system():
     norm = sensitivity_norm(gait, np.array([[0.0], [1.0]]), np.array([[0.0, 1.0]]))
     assert norm == pytest.approx(1 / math.sqrt(1 - gait.jacobian[1, 1] ** 2), rel=1e-9)
     assert sensitivity_norm(find(compass(slope=math.radians(4.6))), np.eye(4), np.eye(4)) == math.inf
+
+
+def test_sensitivity_norm_is_what_steps_do():
+    """A small disturbance, walked in the simulator: the summed squares of what a leg's angle shows of it."""
+    gait, size = find(compass()), 1e-6
+    disturbed = {**gait.x0, "stance_rate": gait.x0["stance_rate"] + size}
+    runs = [strut.simulate(gait.system, t=30 * gait.period, x0=x0, rtol=1e-12, atol=1e-14) for x0 in (disturbed, gait.x0)]
+    angles = [np.array([e.after["stance"] for e in run.events if e.name == "heel_strike"][:25]) for run in runs]
+    seen = (
+        np.linalg.norm(angles[0] - angles[1]) / size
+    )  # the disturbance itself is one of the rate: the angle shows it from the first step on
+    index = list(gait.names).index
+    column, row = np.zeros((4, 1)), np.zeros((1, 4))
+    column[index("stance_rate")], row[0, index("stance")] = 1.0, 1.0
+    assert sensitivity_norm(gait, column, row) == pytest.approx(seen, rel=1e-4)

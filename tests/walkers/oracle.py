@@ -9,6 +9,8 @@ from scipy.integrate import solve_ivp
 class Walker:
     """`masses(x, z, angles)` gives (mass, position, inertia, angle) tuples; `held(q)` velocities rows as functions of q, v."""
 
+    late = 0.0  # [rad] of the stance leg beyond the vertical, before which the swing foot may scuff
+
     def __init__(self, n, masses, stance_rows, swing_rows, swing_gap, g, locks=()):
         q, v = ca.SX.sym("q", 2 + n), ca.SX.sym("v", 2 + n)
         bodies = masses(q)
@@ -66,7 +68,7 @@ class Walker:
 
         def heel(t, y):
             past = y[3] > y[2]  # swing in front of stance
-            return float(self.gap(y[: 2 + self.n])) if past and y[2] < 0 else 1.0
+            return float(self.gap(y[: 2 + self.n])) if past and y[2] < -self.late else 1.0
 
         heel.direction = -1
         more, q, v = self.phase(q, v, "locked" if self.locks else "stance", heel)

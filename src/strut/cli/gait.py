@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shlex
 from pathlib import Path
@@ -14,7 +15,7 @@ from rich.markup import escape
 from strut import gait as gaits
 from strut.cli.model import find_model, with_settings
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import ValueRangeError
+from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
@@ -96,8 +97,10 @@ def gait(
 
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
-    kind = "stable" if g.stable else "unstable"
-    out.print(f"[bold]{g.system.name}[/bold]: a {kind} gait, found to {g.residual:.1e}\n")
+    article = "an" if g.kind == "unstable" else "a"
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {g.residual:.1e}\n")
+    if g.neutral:
+        out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
         ["period", g.period, "s"],
         ["step length", g.step_length, "m"],
@@ -116,9 +119,11 @@ def branch_text(branch: Branch) -> None:
     rows = [
         [float(v[k]), float(branch.period[k]), float(abs(branch.multipliers[k, 0])), "yes" if branch.stable[k] else "no"] for k in shown
     ]
-    table(f"{len(v)} gaits over {branch.name}", [branch.name, "period [s]", "largest multiplier", "stable"], rows)
+    unit = next(q.unit for q in branch.system.p if q.name == branch.name)
+    name = f"{branch.name} [{unit}]" if unit else branch.name
+    table(f"{len(v)} gaits over {branch.name}", [name, "period [s]", "largest multiplier", "stable"], rows)
     if branch.bifurcations:
-        table("bifurcations", ["kind", branch.name], [[b.kind, float(b.at)] for b in branch.bifurcations])
+        table("bifurcations", ["kind", name], [[b.kind, float(b.at)] for b in branch.bifurcations])
     notes.print(f"the branch ended: {branch.ended}", markup=False)
 
 
@@ -171,7 +176,12 @@ def _written(directory: Path, found: list[Gait], branches: list[Branch], basins:
 def _doubled(branch: Branch) -> list[Branch]:
     """The gaits of twice as many steps, from where the branch doubles to where it ends."""
     end = float(branch.parameter[-1])
-    return [b.doubled(to=end, points=40) for b in branch.bifurcations if b.kind == "doubling" and abs(end - b.at) > 1e-9]
+    found = []
+    for b in branch.bifurcations:
+        if b.kind == "doubling" and abs(end - b.at) > 1e-9:
+            with contextlib.suppress(NoGaitError):  # it begins too steeply to be drawn
+                found.append(b.doubled(to=end, points=40))
+    return found
 
 
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.gait.shape import shape_of
+from strut.gait.shape import Shape, shape_of
 from strut.simulate import Trajectory
 from strut.system.compile import lowered
 from strut.system.quantity import sx
@@ -93,24 +93,20 @@ def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
     return {"positive": float(gains[gains > 0].sum()), "absolute": float(np.abs(gains).sum()), "squared_torque": squared}
 
 
-def travelled(run: Trajectory) -> float:
-    """How far the machine's base has come along the ground [m]: the displacement of what carries it, sideways left out."""
-    system = run.system
-    if system is None:
-        raise ModelError("a distance needs the run's system: a loaded trajectory has none")
-    raw = run.raw
-    begin = dict(zip(run.names.x, raw.poly[0, 0], strict=False)) | dict(zip(run.names.z, raw.z[0], strict=True))
-    end = dict(zip(run.names.x, raw.x_end, strict=False)) | dict(zip(run.names.z, raw.z_end, strict=True))
-    shape = shape_of(system)
-    names = [system.labels("x")[i] for i in shape.cyclic]
-    if system.symmetry and names:
-        values = start(system)
-        after = _exchanged(system)(run.raw.x_end[: len(run.names.x)], run.raw.z_end, values.p)
-        end |= dict(zip(run.names.x, np.array(after).reshape(-1), strict=True))
-    else:
-        names += _accumulated(system, shape.section)
-    moved = [end[n] - float(begin[n]) for n in names if not n.endswith("_y")]
-    return float(np.linalg.norm(moved)) if moved else math.nan
+Moment = tuple[np.ndarray, np.ndarray]
+"""Continuous and discrete states."""
+
+
+def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, shape: Shape) -> float:
+    """How far a machine's base has come along the ground [m] between two moments: sideways left out; nan where it has no base."""
+    labels = system.labels("x")
+    cyclic = [i for i in shape.cyclic if not labels[i].endswith("_y")]
+    if system.symmetry and cyclic:
+        after = np.array(_exchanged(system)(*end, p)).reshape(-1)
+        return float(np.linalg.norm(after[cyclic] - begin[0][cyclic]))
+    added = [i for i in _accumulated(system, shape.section) if not system.labels("z")[i].endswith("_y")]
+    moved = np.concatenate([end[0][cyclic] - begin[0][cyclic], end[1][added] - begin[1][added]])
+    return float(np.linalg.norm(moved)) if len(moved) else math.nan
 
 
 def _exchanged(system: System) -> ca.Function:
@@ -122,23 +118,23 @@ def _exchanged(system: System) -> ca.Function:
     return made
 
 
-def _accumulated(system: System, section: str) -> list[str]:
-    """Discrete lengths to which the section adds: footholds. Found once."""
+def _accumulated(system: System, section: str) -> list[int]:
+    """Indices of discrete lengths to which the section adds: footholds. Found once."""
     key = f"gait-accumulated-{section}"
     if key not in system.cache:
         system.cache[key] = _adding(system, section)
-    found: list[str] = system.cache[key]
+    found: list[int] = system.cache[key]
     return found
 
 
-def _adding(system: System, section: str) -> list[str]:
+def _adding(system: System, section: str) -> list[int]:
     event = next(e for e in system.events if e.name == section)
     found = []
     for q in system.z:
         if q.unit == "m" and q.size == 1 and q.name in event.reset:
             by = ca.simplify(ca.jacobian(sx(event.reset[q.name]), q.sym))
             if by.is_constant() and float(ca.DM(by)) == 1.0:
-                found.append(q.name)
+                found.append(system.slices("z")[q.name].start)
     return found
 
 

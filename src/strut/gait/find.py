@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 
 from strut.errors import NoGaitError
-from strut.gait.gait import RETURNS, Gait, replay, spectrum
+from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap, Step
 from strut.gait.newton import newton, newton_from, shoot
+from strut.gait.replay import refused
+from strut.gait.shape import told
 from strut.system.system import System
-from strut.system.values import start
 
 SAME = 1e-6
 """Fixed points closer than this are one."""
 SETTLED = 2e-2
 """A walker whose state changes less than this over a step, relative to it, is near enough for Newton."""
 NO_GAIT = "no gait: "
-STANDS = 1e-6
-"""A step shorter than this [m], or than this [s], is no step."""
 
 
 def find(
@@ -37,7 +36,8 @@ def find(
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of the longest period.
 
     The walker walks `walk` steps from the guess, and Newton goes on from there; where it falls, Newton begins at the guess, and if that
-    fails too, at `starts` random states around it. Every gait found is replayed in the simulator; one that does not return is none.
+    fails too, at `starts` random states around it, if there are any. Every gait found is replayed in the simulator; one that does not
+    return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
@@ -50,17 +50,17 @@ def find(
         fell.update(why)
         closest = min(closest, size)
         if done is not None and (gait := _gait(step, at, fell, done)) is not None:
-            if guess is not None or gait.stable:
+            if guess is not None or gait.kind != "unstable":
                 return gait
             break
     else:
         gait = None
     if gait is None and steps > 1 and (first := _orbit(step, y, walk)) is not None and (gait := _gait(step, first, fell)) is not None:
         return gait
-    gaits, near, more = _search(step, starts, seed)
+    gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
     gaits += [gait] if gait is not None else []
     if gaits:
-        return min(gaits, key=lambda g: (not g.stable, -g.period))
+        return min(gaits, key=lambda g: (g.kind == "unstable", -g.period))
     raise _none(system, step, min(closest, near), fell + more)
 
 
@@ -74,7 +74,10 @@ def find_all(
     seed: int = 0,
     z0: Any = None,
 ) -> list[Gait]:
-    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises `NoGaitError` where there is none."""
+    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises `NoGaitError` where there is none.
+
+    Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began stands for all.
+    """
     step = ReturnMap(system, section, (), steps, guess, z0)
     gaits, closest, fell = _search(step, starts, seed)
     if not gaits:
@@ -86,7 +89,7 @@ def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
     """Where Newton may begin: after some steps of walking if the walker can, and at the guess itself."""
     reached, now = [], y
     for _ in range(walk):
-        done = step(now)
+        done = step(now, rough=True)
         if not done.ok:
             break
         shrunk = np.linalg.norm(done.y - now) < SETTLED * (1 + np.linalg.norm(now))
@@ -130,96 +133,65 @@ def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
 
 def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float, Counter]:
     begin = random_starts(step, starts, seed)
-    first = step.many(begin)
+    first = step.many(begin, rough=True)
     fell: Counter = Counter(str(s) for s in first.status[~first.ok])
     begin = np.vstack([begin[first.ok], first.y[first.ok]])
     if not len(begin):
         return [], np.inf, fell
-    found = newton(step, begin)
-    fell += found.fell
+    near = newton(step, begin, rough=True)
+    found = newton(step, near.y[near.converged])
+    fell += near.fell
     gaits: list[Gait] = []
     for y in found.y[found.converged]:
         if all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits) and (gait := _gait(step, y, fell)) is not None:
             gaits.append(gait)
-    return sorted(gaits, key=lambda g: -g.period), found.closest, fell
+    family = [g for g in gaits if g.neutral]
+    own = step.free(step.start.x)
+    gaits = [g for g in gaits if not g.neutral] + sorted(family, key=lambda g: float(np.linalg.norm(g.y0 - own)))[:1]
+    return sorted(gaits, key=lambda g: -g.period), min(near.closest, found.closest), fell
 
 
 def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = None) -> Gait | None:
     """The gait at a fixed point, if the simulator agrees that it is one. `known`: the step from there."""
     done = known or step(y)
-    system = step.system
-    x0 = step.whole(y)
     multipliers, vectors = spectrum(done.by_y)
-    gait = Gait(
+    why, distance = refused(step, y, done.period, float(np.abs(multipliers[0])))
+    if why:
+        fell[f"{NO_GAIT}{why}"] += 1
+        return None
+    system = step.system
+    return Gait(
         system,
         step.section,
         step.steps,
-        dict(zip(system.labels("x"), map(float, x0), strict=True)),
-        dict(zip(system.labels("z"), map(float, step.start.z), strict=True)),
+        dict(zip(system.labels("x"), step.whole(y).tolist(), strict=True)),
+        dict(zip(system.labels("z"), step.start.z.tolist(), strict=True)),
         done.period,
+        distance,
         float(np.abs(done.y - y).max()),
         done.by_y,
         multipliers,
         vectors,
         step.names,
     )
-    why = _spurious(step, gait)
-    if why:
-        fell[f"{NO_GAIT}{why}"] += 1
-        return None
-    return gait
-
-
-def _spurious(step: ReturnMap, gait: Gait) -> str:
-    """Why a fixed point is no gait; empty if it is one."""
-    run = gait.trajectory
-    if run.status != "done":
-        return run.status
-    if not gait.period > STANDS or gait.step_length < STANDS:
-        return "stood still"
-    if not len(run.events):
-        return "made no step"
-    # the state it ended in, discrete states included, must make the next step like the first
-    x, z = run.raw.x_end[: step.nx].copy(), run.raw.z_end.copy()
-    if step.system.symmetry and gait.steps % 2:
-        x, z = exchanged(step.system, x, z)
-    again = replay(step.system, x, z, gait.period)
-    if again.status != "done":
-        return again.status
-    y, grown = step.free(again.raw.x_end[: step.nx]), max(1.0, float(np.abs(gait.multipliers[0])) ** 2)
-    if step.system.symmetry and gait.steps % 2:
-        y = step.free(exchanged(step.system, again.raw.x_end[: step.nx], again.raw.z_end)[0])
-    return "" if np.abs(y - gait.y0).max() < RETURNS * grown * (1 + np.abs(gait.y0).max()) else "the second step was another"
-
-
-def exchanged(system: System, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same moment with left and right exchanged."""
-    import casadi as ca
-
-    from strut.system.quantity import sx
-
-    if "gait-mirror" not in system.cache:
-        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzp"]
-        new = [ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in getattr(system, g)], ca.SX(0, 1)) for g in "xz"]
-        system.cache["gait-mirror"] = ca.Function("mirror", groups, [ca.densify(e) for e in new])
-    a, b = system.cache["gait-mirror"](x, z, start(system).p)
-    return np.array(a).reshape(-1), np.array(b).reshape(-1)
 
 
 def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoGaitError:
-    told = {"done": f"no {step.section} in {step.longest:g} s", step.section: "derivatives that are not finite"}
-    false = {name.removeprefix(NO_GAIT) for name in fell if name.startswith(NO_GAIT)}
-    reasons = ", ".join(f"{told.get(n, n)} ({c})" for n, c in fell.most_common(5) if not n.startswith(NO_GAIT)) or "nothing"
+    """What was sought, how near it came, and why steps ended."""
+    known = {"done": f"no {step.section} within {step.longest:g} s", step.section: "derivatives that are not finite"}
+    known |= {"too many steps": f"no {step.section}, however long it swung"}
+    false = sorted(told(system, name.removeprefix(NO_GAIT)) for name in fell if name.startswith(NO_GAIT))
+    ended = [(known.get(n) or told(system, n), c) for n, c in fell.most_common(8) if not n.startswith(NO_GAIT)][:5]
     near = f"the closest approach changed the state by {closest:.3g} over a step" if np.isfinite(closest) else "no step was completed"
     if false:
-        near = f"Newton found fixed points that are no gaits: {', '.join(sorted(false))} in the simulator"
+        near = f"Newton found fixed points that are no gaits, by what the simulator said of them ({'; '.join(false)})"
+    why = f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}" if ended else "no step ended early"
     values = ", ".join(f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray))
     return NoGaitError(
-        f"no gait of '{system.name}' was found with {values}: {near}; steps ended by {reasons}. "
-        "Give another guess, more starts=..., or other parameters",
+        f"no gait of '{system.name}' was found with {values}: {near}; {why}. Give another guess, more starts=..., or other parameters",
         float(closest),
         dict(fell),
     )
 
 
-__all__ = ["exchanged", "find", "find_all", "random_starts"]
+__all__ = ["find", "find_all", "random_starts"]

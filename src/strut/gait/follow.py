@@ -12,6 +12,8 @@ from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeEr
 from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap
+from strut.gait.replay import fallen, replay
+from strut.gait.shape import told
 from strut.html import card
 from strut.system.system import System
 from strut.system.values import start as values_of
@@ -121,7 +123,7 @@ class Branch:
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
         step = ReturnMap(self.system, self.section, (), self.steps)
-        return find(self.system.using({self.name: value}), step.whole(y), self.section, steps=self.steps, walk=0, starts=20, z0=self.z0)
+        return find(self.system.using({self.name: value}), step.whole(y), self.section, steps=self.steps, walk=0, starts=0, z0=self.z0)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -200,7 +202,7 @@ class _Follow:
             self.why = str(error)
             return None
         if not done.ok:
-            self.why = f"steps end by {done.status}"
+            self.why = f"steps end by {told(self.step.system, done.status)}"
             return None
         m = len(real) - 1
         F = np.hstack([(done.by_y - np.eye(m)) * self.scale[:-1], done.by_p * self.scale[-1]])
@@ -241,9 +243,18 @@ class _Follow:
         """The point at arclength ds along the tangent."""
         w = np.append(at.y, at.value) / self.scale
         done = self.correct(w + ds * at.tangent, at.tangent, float(at.tangent @ w + ds))
-        if done is None:
+        if done is None or not self.walks(done[0], done[2]):
             return None
         return self.point(done[0], done[1], done[2], at.tangent), done[3]
+
+    def walks(self, w: np.ndarray, period: float) -> bool:
+        """Does the simulator make the step, too, and end it on its feet? A fixed point after which a foot does not lift is no gait."""
+        step, real = self.step, w * self.scale
+        p = step.start.p.copy()
+        p[step.places] = np.clip(real[-1], *self.own)
+        why = fallen(step, replay(step, step.whole(real[:-1]), step.start.z, period, p), period)
+        self.why = f"steps end by {told(step.system, why)}" if why else self.why
+        return not why
 
     def run(self, y: np.ndarray, value: float, sense: float, points: int, most: int, first: np.ndarray | None = None) -> Branch:
         w = np.append(y, value) / self.scale
@@ -271,7 +282,7 @@ class _Follow:
             if next_ is None:
                 ds = min(ds, step_length) / 2
                 if ds < 1e-7:
-                    ended = self.why
+                    ended = f"beyond {self.step.parameters[0]} = {here.value:.6g} {self.why}"
                     break
                 continue
             new, iterations = next_
@@ -305,7 +316,7 @@ class _Follow:
         if done is not None and np.linalg.norm(done[0] - guess) > 10 * np.linalg.norm(guess - w) + 1e-6:
             self.why = "the branch turns before it"
             return None
-        return None if done is None else self.point(done[0], done[1], done[2], here.tangent)
+        return None if done is None or not self.walks(done[0], done[2]) else self.point(done[0], done[1], done[2], here.tangent)
 
     # ---- bifurcations ----
 

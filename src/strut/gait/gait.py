@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
-from strut.gait.energetics import Energetics, energetics, travelled
-from strut.gait.map import TOLERANCE, ReturnMap
+from strut.gait.energetics import Energetics, energetics
+from strut.gait.map import ReturnMap
+from strut.gait.replay import record
 from strut.html import card
-from strut.simulate import Trajectory, simulate
-from strut.system.quantity import State
+from strut.simulate import Trajectory
 from strut.system.system import System
 
 NOTHING = 1e-11
 """Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""
-RETURNS = 1e-8
-"""A replayed step must come back this closely, times what the gait itself magnifies."""
-
-AFTER = 1e-10
-"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event, too little to move."""
+FAMILY = 1e-7
+"""A multiplier this close to 1 is 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +28,7 @@ class Gait:
 
     x0, z0: the state just after the event `section`, by name. vector: x0 as numbers in order.
     period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
+    step_length: how far it comes in one period [m], along the ground.
     residual: largest change of a state over the gait.
     jacobian: of the return map by its free states `names`.
     multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors: columns, by `names`.
@@ -44,6 +41,7 @@ class Gait:
     x0: Mapping[str, float]
     z0: Mapping[str, float] = field(repr=False)
     period: float
+    step_length: float
     residual: float
     jacobian: np.ndarray = field(repr=False)
     multipliers: np.ndarray
@@ -63,6 +61,17 @@ class Gait:
     def stable(self) -> bool:
         return bool(np.all(np.abs(self.multipliers) < 1))
 
+    @property
+    def neutral(self) -> bool:
+        """A multiplier is 1: it is one of a family, along which something that the machine conserves, such as energy, varies."""
+        return bool(np.any(np.abs(self.multipliers - 1) < FAMILY))
+
+    @property
+    def kind(self) -> str:
+        """In a word: stable, unstable, or neutral if it is stable but for its family."""
+        others = self.multipliers[np.abs(self.multipliers - 1) >= FAMILY]
+        return "stable" if self.stable else "neutral" if self.neutral and np.all(np.abs(others) < 1) else "unstable"
+
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
         return ReturnMap(self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values())))
@@ -70,16 +79,11 @@ class Gait:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The gait in the simulator, from just after the section to just after the next (and so on for several steps)."""
-        return replay(self.system, self.vector, np.array(list(self.z0.values())), self.period)
+        return record(self.system, self.vector, np.array(list(self.z0.values())), self.period)
 
     @cached_property
     def energetics(self) -> Energetics:
         return energetics(self.trajectory, self.step_length)
-
-    @cached_property
-    def step_length(self) -> float:
-        """How far it comes in one period [m], along the ground."""
-        return travelled(self.trajectory)
 
     @property
     def speed(self) -> float:
@@ -101,11 +105,10 @@ class Gait:
         known = [q.name for q in self.system.p]
         if parameter not in known:
             raise UnknownNameError(f"system '{self.system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
-        clocked = _with_clock(self.system)
-        step = ReturnMap(clocked, self.section, (parameter,), self.steps, np.append(self.vector, 0.0), np.array(list(self.z0.values())))
-        done, m = step(np.append(self.y0, 0.0)), len(self.y0)
-        change = np.linalg.lstsq(np.eye(m) - done.by_y[:m, :m], done.by_p[:m, 0], rcond=1e-13)[0]
-        period = done.by_y[m, :m] @ change + done.by_p[m, 0]
+        step = self.map((parameter,))
+        done = step(self.y0)
+        change = np.linalg.lstsq(np.eye(len(self.y0)) - done.by_y, done.by_p[:, 0], rcond=1e-13)[0]
+        period = done.period_by_y @ change + done.period_by_p[0]
         return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
 
     def data(self) -> dict[str, object]:
@@ -140,16 +143,13 @@ class Gait:
                 [(f"{m.real:.9g}", f"{m.imag:.9g}", f"{abs(m):.9g}") for m in self.multipliers],
             ),
         }
-        kind = "stable" if self.stable else "unstable"
-        return card(f"Gait of {self.system.name}", f"{kind}, {self.period:.6g} s, {self.step_length:.6g} m", tables)
+        return card(f"Gait of {self.system.name}", f"{self.kind}, {self.period:.6g} s, {self.step_length:.6g} m", tables)
 
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
-        kind = "stable" if self.stable else "unstable"
         many = "" if self.steps == 1 else f" of {self.steps} steps"
-        return (
-            f"<Gait of {self.system.name}{many}: {self.period:.6g} s, {self.step_length:.6g} m, {kind}, largest multiplier {largest:.4g}>"
-        )
+        told = f"{self.period:.6g} s, {self.step_length:.6g} m, {self.kind}, largest multiplier {largest:.4g}"
+        return f"<Gait of {self.system.name}{many}: {told}>"
 
 
 def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,20 +165,4 @@ def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack([vectors, Vt[rank:].T.astype(complex)])
 
 
-def _with_clock(system: System) -> System:
-    """The system with a state that counts seconds: at the section it says how the period varies."""
-    if "gait-clocked" not in system.cache:
-        clock = State("gait_clock", 0.0, "s")
-        flow = {**system.flow, clock.name: ca.SX(1)}
-        system.cache["gait-clocked"] = replace(system, x=(*system.x, clock), flow=flow, implied=None)
-    values = {q.name: q.value for group in (system.u, system.p) for q in group}
-    made: System = system.cache["gait-clocked"]
-    return made.using(values)
-
-
-def replay(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
-    """One period in the simulator, and just so much longer that the event that ends it happens in the run."""
-    return simulate(system, t=period * (1 + AFTER) + AFTER, x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
-
-
-__all__ = ["Gait", "replay", "spectrum"]
+__all__ = ["Gait", "spectrum"]

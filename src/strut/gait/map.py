@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
+from threading import get_ident
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.shape import Shape, shape_of
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
@@ -20,6 +23,8 @@ from strut.system.values import start
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
 """Steps are integrated this exactly: fixed points are wanted to 1e-12, and cost little."""
+ROUGH = {"rtol": 1e-8, "atol": 1e-10}
+"""On the way to a fixed point this is enough, in half the time."""
 LONGEST = 60.0
 """A step that takes longer [s] is none."""
 MOST_STEPS = 4000
@@ -46,7 +51,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One evaluation of a return map; see `Steps`."""
+    """One evaluation of a return map; see `Steps`. period_by_y, period_by_p: derivatives of the period."""
 
     x: np.ndarray
     y: np.ndarray
@@ -55,6 +60,8 @@ class Step:
     by_p: np.ndarray
     status: str
     ok: bool
+    period_by_y: np.ndarray
+    period_by_p: np.ndarray
 
 
 class ReturnMap:
@@ -83,14 +90,23 @@ class ReturnMap:
         self.system, self.steps, self.longest = system, steps, longest
         self.shape: Shape = shape_of(system, section)
         self.section, self.parameters = self.shape.section, tuple(parameters)
+        self.chosen = np.array(self.shape.free, dtype=int)
+        self.all_free = len(self.chosen) == system.size("x")
         self.start = start(system, x0, z0)
-        self.varied, self.exchange = _made(system, self.section, self.parameters)
+        for name in self.parameters:
+            if name not in system.slices("p"):
+                known = [q.name for q in system.p]
+                raise UnknownNameError(f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, known)}")
+        self.varied, self.exchange = _made(system, self.section, len(self.parameters))
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
         self.variation = np.hstack([np.eye(nx), np.zeros((nx, n - nx))]).reshape(-1, order="F")
         self.held = np.concatenate([self.start.z, np.zeros(self.varied.size("z") - len(self.start.z))])
         self.varying = [next(q for q in system.p if q.name == name) for name in self.parameters]
         self.places = [system.slices("p")[name].start for name in self.parameters]
+        along = np.zeros((system.size("p"), len(self.parameters)))
+        along[self.places, range(len(self.places))] = 1.0
+        self.along = along.reshape(-1, order="F")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,43 +115,56 @@ class ReturnMap:
 
     def free(self, x: np.ndarray) -> np.ndarray:
         """The free states of whole ones."""
-        return np.asarray(x, dtype=float)[..., list(self.shape.free)]
+        return np.asarray(x, dtype=float)[..., self.chosen]
 
     def whole(self, y: np.ndarray) -> np.ndarray:
-        return self.shape.whole(np.asarray(y, dtype=float), self.start.x)
+        """States from free ones."""
+        return np.asarray(y, dtype=float) if self.all_free else self.shape.whole(np.asarray(y, dtype=float), self.start.x)
 
-    def __call__(self, y: Any, p: Any = None) -> Step:
-        """One step from free states `y`, or from whole ones; `p`: values of the map's parameters."""
+    def __call__(self, y: Any, p: Any = None, rough: bool = False) -> Step:
+        """One step from free states `y`, or from whole ones; `p`: values of the map's parameters. rough: see `ROUGH`."""
         y = np.asarray(y, dtype=float)
-        if len(y) == self.nx != len(self.shape.free):
+        m, nx = len(self.shape.free), self.nx
+        if len(y) == nx != m:
             y = self.free(y)
-        ready, m = self._prepared(), len(self.shape.free)
-        ready.p[0] = self.start.p
+        ready = self._prepared(rough)
+        ready.p[0, : len(self.start.p)], ready.p[0, len(self.start.p) :] = self.start.p, self.along
         if p is not None:
             ready.p[0, self.places] = self._allowed(p)
-        by_y, by_p, period, free = np.eye(m), np.zeros((m, len(self.parameters))), 0.0, list(self.shape.free)
-        status, x = self.section, self.start.x
+        by_y: np.ndarray | None = None
+        by_p, period, free = np.zeros((m, len(self.parameters))), 0.0, self.chosen
+        time_y, time_p = np.zeros(m), np.zeros(len(self.parameters))
         for _ in range(self.steps):
-            ready.x0[0, : self.nx], ready.x0[0, self.nx :], ready.z0[0] = self.whole(y), self.variation, self.held
+            ready.x0[0, :nx], ready.x0[0, nx:], ready.z0[0] = self.whole(y), self.variation, self.held
             ready()
-            status, period = ready.status, period + float(ready.t[0])
-            x, J = ready.x[0, : self.nx].copy(), ready.x[0, self.nx :].reshape(self.n, self.nx).T
-            if status != self.section or not np.isfinite(ready.x).all():
-                nothing = np.full(self.nx, np.nan)
-                return Step(nothing, self.free(nothing), period, by_y * np.nan, by_p * np.nan, status, False)
+            period += float(ready.t[0])
+            x, J = ready.x[0, :nx].copy(), ready.x[0, nx:].reshape(self.n, nx).T
+            if ready.status != self.section or not isfinite(ready.x.sum()):
+                nothing = np.full(nx, np.nan)
+                missing = np.full((m, m), np.nan), by_p * np.nan
+                return Step(nothing, self.free(nothing), period, *missing, ready.status, False, time_y * np.nan, time_p * np.nan)
             if self.exchange is not None:
                 turned, S, Sp = (np.array(part) for part in self.exchange(x, ready.z[0, : len(self.start.z)], ready.p[0]))
                 x, J = turned[:, 0], S @ J
-                J[:, self.nx :] += Sp
-            A = J[free, : self.nx] @ self.shape.spread
-            by_y, by_p, y = A @ by_y, A @ by_p + J[free, self.nx :], x[free]
-        return Step(x, y, period, by_y, by_p, status, True)
+                J[:, nx:] += Sp
+            later = ready.z[0, -self.n :]
+            by_time = later[:nx] if self.all_free else later[:nx] @ self.shape.spread
+            time_y, time_p = (
+                time_y + (by_time if by_y is None else by_time @ by_y),
+                time_p + by_time @ by_p + later[nx:],
+            )
+            A = J[:, :nx].copy() if self.all_free else J[free, :nx] @ self.shape.spread
+            if self.parameters:
+                by_p = A @ by_p + J[free, nx:]
+            by_y, y = A if by_y is None else A @ by_y, x if self.all_free else x[free]
+        assert by_y is not None
+        return Step(x, y, period, by_y, by_p, self.section, True, time_y, time_p)
 
-    def _prepared(self) -> Ready:
-        """The variational run with everything in place; made once per section and parameters."""
-        key = f"return-map-ready-{self.longest}"
+    def _prepared(self, rough: bool = False) -> Ready:
+        """The variational run with everything in place; made once per section and parameters, for each thread."""
+        key = f"return-map-ready-{self.longest}-{rough}-{get_ident()}"
         if key not in self.varied.cache:
-            self.varied.cache[key] = Ready(self.varied, self.longest, **TOLERANCE, max_steps=MOST_STEPS)
+            self.varied.cache[key] = Ready(self.varied, self.longest, **(ROUGH if rough else TOLERANCE), max_steps=MOST_STEPS)
         ready: Ready = self.varied.cache[key]
         ready.u[0] = self.start.u
         return ready
@@ -148,12 +177,13 @@ class ReturnMap:
                 q.check(np.array([value]))
         return values
 
-    def many(self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None) -> Steps:
-        """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's parameters."""
+    def many(self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None, rough: bool = False) -> Steps:
+        """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's parameters. rough: see `ROUGH`."""
         rows = len(y)
         values = np.repeat(self.start.p[None], rows, axis=0)
         if p is not None:
             values[:, self.places] = p
+        values = np.hstack([values, np.repeat(self.along[None], rows, axis=0)])
         m, k = len(self.shape.free), len(self.parameters)
         by_y, by_p = np.repeat(np.eye(m)[None], rows, axis=0), np.zeros((rows, m, k))
         period, status, ok = np.zeros(rows), np.full(rows, self.section, dtype=object), np.ones(rows, dtype=bool)
@@ -162,21 +192,24 @@ class ReturnMap:
             alive = np.flatnonzero(ok)
             if not len(alive):
                 break
-            x1, J, t, said = self._step(self.whole(y[alive]), values[alive], threads)
+            x1, J, t, said = self._step(self.whole(y[alive]), values[alive], threads, rough)
             good = (said == self.section) & np.isfinite(x1).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
             x[alive], y[alive], period[alive], status[alive], ok[alive] = x1, self.free(x1), period[alive] + t, said, good
-            S, free = self.shape.spread, list(self.shape.free)
+            J[~good] = np.nan
+            S, free = self.shape.spread, self.chosen
             A, B = J[:, free, : self.nx] @ S, J[:, free, self.nx :]
             by_y[alive], by_p[alive] = A @ by_y[alive], A @ by_p[alive] + B
         bad = ~ok
         x[bad], y[bad], by_y[bad], by_p[bad] = np.nan, np.nan, np.nan, np.nan
         return Steps(x, y, period, by_y, by_p, status, ok)
 
-    def _step(self, x: np.ndarray, p: np.ndarray, threads: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _step(
+        self, x: np.ndarray, p: np.ndarray, threads: int | None, rough: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         rows = len(x)
         finite = np.isfinite(x).all(axis=1)
         begin = np.hstack([np.where(finite[:, None], x, 0.0), np.repeat(self.variation[None], rows, axis=0)])
-        options: dict[str, Any] = {**TOLERANCE, "max_steps": MOST_STEPS}
+        options: dict[str, Any] = {**(ROUGH if rough else TOLERANCE), "max_steps": MOST_STEPS}
         done = simulate_batch(self.varied, self.longest, x0=begin, z0=self.held, u=self.start.u, p=p, threads=threads, **options)
         x1 = done.x[:, : self.nx]
         J = done.x[:, self.nx :].reshape(rows, self.n, self.nx).transpose(0, 2, 1)
@@ -191,22 +224,25 @@ class ReturnMap:
         return x1, J, done.t, said
 
 
-def _made(system: System, section: str, parameters: tuple[str, ...]) -> tuple[System, ca.Function | None]:
+def _made(system: System, section: str, directions: int) -> tuple[System, ca.Function | None]:
     """The variational system and the exchange of left and right, with its derivatives; made once."""
-    key = f"return-map-{section}-{','.join(parameters)}"
+    key = f"return-map-{section}-{directions}"
     if key not in system.cache:
-        system.cache[key] = (variational(system, section, parameters), _exchange(system, parameters))
+        varied = variational(system, section, directions)
+        system.cache[key] = (varied, _exchange(system, varied, directions))
     made: tuple[System, ca.Function | None] = system.cache[key]
     return made
 
 
-def _exchange(system: System, parameters: tuple[str, ...]) -> ca.Function | None:
+def _exchange(system: System, varied: System, directions: int) -> ca.Function | None:
     if not system.symmetry:
         return None
     x, z, p = (ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzp")
     new = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
-    chosen = ca.vertcat(*[q.sym for q in system.p if q.name in parameters], ca.SX(0, 1))
-    return ca.Function("exchange", [x, z, p], [ca.densify(new), ca.densify(ca.jacobian(new, x)), ca.densify(ca.jacobian(new, chosen))])
+    along = ca.reshape(varied.p[-1].sym, p.numel(), directions) if directions else ca.SX(p.numel(), 0)
+    by_p = ca.jtimes(new, p, along) if directions else ca.SX(new.numel(), 0)
+    everything = ca.vertcat(*[q.sym for q in varied.p], ca.SX(0, 1))
+    return ca.Function("exchange", [x, z, everything], [ca.densify(new), ca.densify(ca.jacobian(new, x)), ca.densify(by_p)])
 
 
 __all__ = ["ReturnMap", "Step", "Steps"]

@@ -13,6 +13,10 @@ GOAL = 1e-13
 """A residual below this, relative to the state, is a fixed point; integration is no more exact."""
 GOOD = 1e-10
 """A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what is left."""
+NEAR = 1e-4
+"""Up to a residual of this, relative to the state, steps may be integrated roughly."""
+SINGULAR = 1e9
+"""A solution this much longer than what it solves for comes from a matrix that may have lost a rank."""
 SHORTEST = 2.0**-10
 """Of a Newton step: one that must be shortened more leads nowhere."""
 
@@ -28,19 +32,21 @@ class Found:
     fell: Counter = field(repr=False)
 
 
-def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndarray | None = None) -> Found:
+def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: bool = False) -> Found:
     """Damped Newton on y -> step(y) - y from every row of `starts`.
 
-    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state itself.
+    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state itself. rough: only near
+    fixed points, in less time.
     """
+    goal = NEAR if rough else GOAL
     y = np.array(starts, dtype=float)
     rows, m = y.shape
-    first = step.many(y, p)
+    first = step.many(y, rough=rough)
     F, J, alive = first.y - y, first.by_y - np.eye(m), first.ok.copy()
     fell: Counter = Counter(str(s) for s in first.status[~first.ok])
     size = np.where(alive, np.linalg.norm(np.nan_to_num(F), axis=1), np.inf)
     closest = float(size.min(initial=np.inf))
-    converged = _small(F, y, GOAL) & alive
+    converged = _small(F, y, goal) & alive
     scale, direction = np.ones(rows), np.zeros_like(y)
     fresh = np.ones(rows, dtype=bool)
     for _ in range(iterations):
@@ -48,11 +54,11 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndar
         if not len(busy):
             break
         for k in busy[fresh[busy]]:
-            direction[k] = np.linalg.lstsq(J[k], -F[k], rcond=1e-13)[0]
+            direction[k] = solved(J[k], -F[k])
             length, most = float(np.linalg.norm(direction[k])), 0.5 * (0.1 + float(np.linalg.norm(y[k])))
             scale[k] = min(1.0, most / length) if length > 0 else 1.0
         trial = y[busy] + scale[busy, None] * direction[busy]
-        done = step.many(trial, None if p is None else np.broadcast_to(p, (rows, np.shape(p)[-1]))[busy])
+        done = step.many(trial, rough=rough)
         fell.update(str(s) for s in done.status[~done.ok])
         new = done.y - trial
         new_size = np.where(done.ok, np.linalg.norm(np.nan_to_num(new), axis=1), np.inf)
@@ -64,42 +70,66 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, p: np.ndar
         y[took], F[took], J[took], size[took] = trial[better], new[better], done.by_y[better] - np.eye(m), new_size[better]
         scale[busy[~better]] /= 2
         alive[busy[~better & ~stalled & (scale[busy] < SHORTEST)]] = False
-        converged |= _small(F, y, GOAL) & alive
+        converged |= _small(F, y, goal) & alive
         closest = min(closest, float(size.min(initial=np.inf)))
     residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
     return Found(y, residual, converged, closest, fell)
 
 
 def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tuple[Step | None, np.ndarray, float, Counter]:
-    """`newton` from one start: the last step if it converged, where it ended, its residual's size, and what ended steps."""
-    y, fell = np.array(start, dtype=float), Counter[str]()
-    done = step(y)
+    """`newton` from one start, roughly until it is near: the last step if it converged, where it ended, its residual's size, and
+    what ended steps."""
+    y, fell, rough = np.array(start, dtype=float), Counter[str](), True
+    done = step(y, rough=True)
     if not done.ok:
         return None, y, np.inf, Counter([done.status])
     F = done.y - y
-    size = float(np.linalg.norm(F))
+    size = _length(F)
     one = np.eye(len(y))
     for _ in range(iterations):
-        if _small(F[None], y[None], GOAL)[0]:
+        weight = 1 + np.abs(y)
+        worst = float((np.abs(F) / weight).max())
+        if not rough and worst <= GOAL:
             return done, y, size, fell
-        direction = np.linalg.lstsq(done.by_y - one, -F, rcond=1e-13)[0]
-        length, most = float(np.linalg.norm(direction)), 0.5 * (0.1 + float(np.linalg.norm(y)))
+        direction = solved(done.by_y - one, -F)
+        length, most = _length(direction), 0.5 * (0.1 + _length(y))
         scale = min(1.0, most / length) if length > 0 else 1.0
+        if rough and worst <= NEAR:
+            rough, trial = False, step(y + scale * direction)
+            if not trial.ok:
+                return None, y, size, Counter([trial.status])
+            y = y + scale * direction
+            F, done = trial.y - y, trial
+            size = _length(F)
+            continue
         while True:
-            trial = step(y + scale * direction)
+            trial = step(y + scale * direction, rough=rough)
             new = trial.y - y - scale * direction
-            grown = float(np.linalg.norm(new)) if trial.ok else np.inf
+            grown = _length(new) if trial.ok else np.inf
             if not trial.ok:
                 fell[trial.status] += 1
             if grown < (1 - 1e-4 * scale) * size:
                 break
-            if _small(F[None], y[None], GOOD)[0]:
+            if not rough and worst <= GOOD:
                 return done, y, size, fell
             scale /= 2
             if scale < SHORTEST:
                 return None, y, size, fell
         y, F, size, done = y + scale * direction, new, grown, trial
     return None, y, size, fell
+
+
+def solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solution of A x = b; the shortest of the best ones where A is singular to rounding (a direction that changes nothing)."""
+    try:
+        x = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        x = np.full(len(b), np.inf)
+    return x if _length(x) < SINGULAR * _length(b) else np.linalg.lstsq(A, b, rcond=1e-13)[0]
+
+
+def _length(v: np.ndarray) -> float:
+    return float(v @ v) ** 0.5
 
 
 def shoot(step: ReturnMap, orbit: np.ndarray, iterations: int = 40) -> np.ndarray | None:

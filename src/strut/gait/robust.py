@@ -16,13 +16,18 @@ STEPS = 25
 """A walker that makes so many steps after a disturbance has survived it."""
 TRIALS = 32
 """Disturbances tried at once; each round narrows the limit to one interval between two of them."""
+BEYOND = 400
+"""Disturbances tried beyond the limit."""
+DOUBLINGS = 60
+"""2^60 steps: a multiplier that has not died out by then is 1 to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Survived:
     """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell` says.
 
-    What a gait survives is not always an interval: a larger disturbance may be survived again.
+    What a gait survives is not always an interval: `again` is the largest of those tried beyond it that is survived although smaller
+    ones are not; nan if there is none.
     """
 
     kind: str
@@ -30,6 +35,13 @@ class Survived:
     beyond: float
     fell: str
     unit: str
+    again: float = np.nan
+
+    def __str__(self) -> str:
+        if not np.isfinite(self.beyond):
+            return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, and no larger one was tried"
+        more = f"; some larger ones are survived again, up to {self.again:.6g} {self.unit}" if np.isfinite(self.again) else ""
+        return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends by {self.fell}{more}"
 
 
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
@@ -89,33 +101,39 @@ def _limit(
     own = {"x": gait.vector, "z": np.array(list(gait.z0.values())), "p": values.p.copy()}
     for (group, name), value in (fixed or {}).items():
         own[group][system.slices(group)[name]] = value
-    low, high, fell = 0.0, most, ""
-    while True:
-        sizes = np.linspace(low, high, TRIALS + 1)[1:]
-        tried = {group: np.repeat(vector[None], TRIALS, axis=0) for group, vector in own.items()}
+
+    def tried(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        begun = {group: np.repeat(vector[None], len(sizes), axis=0) for group, vector in own.items()}
         for (group, name), weight in direction.items():
-            tried[group][:, system.slices(group)[name]] += weight * sizes[:, None]
-        fine, status = survives(gait, tried["x"], tried["z"], tried["p"], steps)
+            begun[group][:, system.slices(group)[name]] += weight * sizes[:, None]
+        return survives(gait, begun["x"], begun["z"], begun["p"], steps)
+
+    low, high, fell = 0.0, most, ""
+    while not fell or high - low > exact:
+        sizes = np.linspace(low, high, TRIALS + 1)[1:]
+        fine, status = tried(sizes)
         if fine.all():
-            return Survived(kind, high, np.inf, "", unit) if not fell else Survived(kind, float(sizes[-2]), high, fell, unit)
+            if not fell:
+                return Survived(kind, high, np.inf, "", unit)
+            break
         k = int(np.argmin(fine))
         fell = str(status[k])
         low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
-        if high - low <= exact:
-            return Survived(kind, low, high, fell, unit)
+    larger = np.linspace(high, most, BEYOND)
+    again = larger[tried(larger)[0]]
+    return Survived(kind, low, high, fell, unit, float(again.max(initial=-np.inf)) if len(again) else np.nan)
 
 
-def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray, steps: int = 500) -> float:
+def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray) -> float:
     """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a matrix with a column
     for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
     if not gait.stable:
         return float("inf")
-    B, C = np.atleast_2d(disturbance), np.atleast_2d(indicator)
-    total, state = 0.0, B.astype(float)
-    for _ in range(steps):
-        total += float(np.sum((C @ state) ** 2))
-        state = gait.jacobian @ state
-    return total**0.5
+    B, C = np.atleast_2d(disturbance).astype(float), np.atleast_2d(indicator).astype(float)
+    total, power = B @ B.T, gait.jacobian
+    for _ in range(DOUBLINGS):  # of the steps summed over: sum of A^k B B' A'^k
+        total, power = total + power @ total @ power.T, power @ power
+    return float(np.trace(C @ total @ C.T)) ** 0.5
 
 
 def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.quantity import sx, time
 from strut.system.system import GROUPS, System
-from strut.system.values import start
+from strut.system.values import parameters, start
 
 SAMPLES = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
@@ -42,9 +42,10 @@ class Shape:
 def shape_of(system: System, section: str | None = None) -> Shape:
     """Found once per section and parameters: on level ground other states say how far a walker has come than on a slope."""
     name = section or default_section(system)
-    key = f"gait-shape-{name}-{start(system).p.tobytes().hex()}"
+    values = parameters(system)
+    key = f"gait-shape-{name}-{values.tobytes().hex()}"
     if key not in system.cache:
-        system.cache[key] = _shape(system, name)
+        system.cache[key] = _shape(system, name, values)
     found: Shape = system.cache[key]
     return found
 
@@ -66,12 +67,18 @@ def default_section(system: System) -> str:
     raise ModelError(f"system '{system.name}' has no heel_strike and no touchdown: say which event ends a step, section=...; {names}")
 
 
-def _shape(system: System, section: str) -> Shape:
+def told(system: System, status: str) -> str:
+    """A status, and what it means if it is an event that says so."""
+    meant = next((e.description for e in system.events if e.name == status), "")
+    return f"{status}: {meant}" if meant else status
+
+
+def _shape(system: System, section: str, p: np.ndarray) -> Shape:
     names = [e.name for e in system.events]
     if section not in names:
         raise UnknownNameError(f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}")
     nx = system.size("x")
-    cyclic = _cyclic(system)
+    cyclic = _cyclic(system, p)
     after = ca.vertcat(*_after(system, section))
     leader: dict[int, int] = {}
     for j in range(nx):
@@ -102,12 +109,12 @@ def _after(system: System, section: str) -> list[ca.SX]:
     return after[: len(system.x)]
 
 
-def _cyclic(system: System) -> tuple[int, ...]:
+def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
     """Lengths along which a machine can be shifted, with discrete states that move along, without the flow noticing."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return ()
-    by_x, by_z = _varied(system)
+    by_x, by_z = _varied(system, p)
     columns = np.hstack([by_x[:, lengths], by_z])
     _, singular, right = np.linalg.svd(columns)
     kept = np.zeros(columns.shape[1])
@@ -116,15 +123,14 @@ def _cyclic(system: System) -> tuple[int, ...]:
     return tuple(i for k, i in enumerate(lengths) if np.abs(shifts[:, k]).max(initial=0.0) > 1e-9)
 
 
-def _varied(system: System) -> tuple[np.ndarray, np.ndarray]:
+def _varied(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the flow by continuous and discrete states, at random points below one another."""
     if "gait-flow-by" not in system.cache:
-        x, z, u, p = (ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in GROUPS)
+        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in GROUPS]
         flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
-        lengths = ca.vertcat(*[q.sym for q in system.x])
-        system.cache["gait-flow-by"] = ca.Function("by", [time, x, z, u, p], [ca.jacobian(flow, lengths), ca.jacobian(flow, z)])
-    random, values = np.random.default_rng(1), start(system)
+        system.cache["gait-flow-by"] = ca.Function("by", [time, *groups], [ca.jacobian(flow, part) for part in groups[:2]])
+    random, u = np.random.default_rng(1), start(system).u
     sizes = system.size("x"), system.size("z")
     points = [[random.uniform(0.1, 1, n) for n in sizes] for _ in range(SAMPLES)]
-    rows = [system.cache["gait-flow-by"](0.3, *point, values.u, values.p) for point in points]
+    rows = [system.cache["gait-flow-by"](0.3, *point, u, p) for point in points]
     return np.vstack([np.array(r[0]) for r in rows]), np.vstack([np.array(r[1]) for r in rows])

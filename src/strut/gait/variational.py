@@ -7,7 +7,6 @@ with its events located to rounding. Discrete states that hold numbers others de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -16,18 +15,20 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.event import Event
 from strut.system.ledger import Ledger
-from strut.system.quantity import Discrete, State, sx, time
+from strut.system.quantity import Discrete, Param, State, sx, time
 from strut.system.scene import Scene
 from strut.system.system import System
 
-BY_STATE, BY_HELD = "variation", "held_variation"
+BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variation", "direction"
 
 
-def variational(system: System, section: str, parameters: Sequence[str] = ()) -> System:
-    """The system with its dependence on the initial x and on `parameters`, stopped after the event `section`.
+def variational(system: System, section: str, directions: int = 0) -> System:
+    """The system with its dependence on the initial x and on its parameters along so many directions, stopped after the event `section`.
 
-    States `variation` (nx x (nx + np), column by column) and, where needed, `held_variation` of discrete states. After the section the
-    columns are derivatives of the state just after the event, at the time it happens: those of the return map.
+    States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of discrete states. After the
+    section the columns are derivatives of the state just after the event, at the time it happens: those of the return map; the
+    discrete `time_variation` (n) is how the time of the section varies. The parameter `direction` (number of parameters x directions,
+    column by column) says along what parameters vary, so that one system serves for all of them.
     """
     if system.samples:
         raise ModelError(
@@ -38,7 +39,7 @@ def variational(system: System, section: str, parameters: Sequence[str] = ()) ->
     names = [e.name for e in system.events]
     if section not in names:
         raise UnknownNameError(f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}")
-    return _Variational(system, section, parameters).build()
+    return _Variational(system, section, directions).build()
 
 
 def carried(system: System) -> list[Discrete]:
@@ -73,31 +74,30 @@ def _varies(expression: ca.SX, sources: ca.SX) -> bool:
 
 
 class _Variational:
-    def __init__(self, system: System, section: str, parameters: Sequence[str]) -> None:
+    def __init__(self, system: System, section: str, directions: int) -> None:
         self.system, self.section = system, section
         self.held = carried(system)
-        known = {q.name: q for q in system.p}
-        for name in parameters:
-            if name not in known:
-                raise UnknownNameError(f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, list(known))}")
         self.x = ca.vertcat(*[q.sym for q in system.x])
         self.z = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
-        self.p = ca.vertcat(*[known[n].sym for n in parameters], ca.SX(0, 1))
-        self.nx, self.nz, self.n = self.x.numel(), self.z.numel(), self.x.numel() + self.p.numel()
+        self.p = ca.vertcat(*[q.sym for q in system.p], ca.SX(0, 1))
+        self.nx, self.nz, self.n = self.x.numel(), self.z.numel(), self.x.numel() + directions
+        self.direction = Param(ALONG, np.zeros(self.p.numel() * directions)) if directions else None
+        self.D = ca.reshape(self.direction.sym, self.p.numel(), directions) if self.direction is not None else ca.SX(0, 0)
         self.flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
         start = np.hstack([np.eye(self.nx), np.zeros((self.nx, self.n - self.nx))])
         self.state = State(BY_STATE, start.reshape(-1, order="F"))
         self.X = ca.reshape(self.state.sym, self.nx, self.n)
         self.discrete = Discrete(BY_HELD, np.zeros(self.nz * self.n)) if self.nz else None
         self.Z = ca.reshape(self.discrete.sym, self.nz, self.n) if self.discrete is not None else ca.SX(0, self.n)
+        self.timing = Discrete(OF_TIME, np.zeros(self.n))
 
-    def _along(self, expression: ca.SX, by_time: bool = False) -> ca.SX:
+    def _along(self, expression: ca.SX) -> ca.SX:
         """How an expression varies with what is varied: its derivative times the dependence."""
         total = ca.jacobian(expression, self.x) @ self.X
         if self.nz:
             total = total + ca.jacobian(expression, self.z) @ self.Z
-        if self.p.numel():
-            total = total + ca.horzcat(ca.SX.zeros(expression.numel(), self.nx), ca.jacobian(expression, self.p))
+        if self.direction is not None:
+            total = total + ca.horzcat(ca.SX.zeros(expression.numel(), self.nx), ca.jtimes(expression, self.p, self.D))
         return ca.densify(total)
 
     def _rate(self, expression: ca.SX) -> ca.SX:
@@ -122,6 +122,8 @@ class _Variational:
         if self.nz:
             changes[BY_HELD] = ca.vec(ca.densify(held))
         ends = event.name == self.section
+        if ends:
+            changes[OF_TIME] = ca.vec(ca.densify(-sooner))
         return replace(event, reset=reset | changes, terminal=event.terminal or ends, loss=None)
 
     def build(self) -> System:
@@ -130,7 +132,8 @@ class _Variational:
         return replace(
             system,
             x=(*system.x, self.state),
-            z=(*system.z, *([self.discrete] if self.discrete is not None else [])),
+            z=(*system.z, *([self.discrete] if self.discrete is not None else []), self.timing),
+            p=(*system.p, *([self.direction] if self.direction is not None else [])),
             flow={**system.flow, BY_STATE: ca.vec(along)},
             events=tuple(self._event(e) for e in system.events),
             outputs={},

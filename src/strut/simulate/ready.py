@@ -16,8 +16,9 @@ from strut.system.system import System
 
 
 class Ready:
-    """Runs of a system from 0 to at most `t` [s]. Put numbers into `x0`, `z0`, `u`, `p` and call; then read `t`, `x`, `z` and `status`
-    before the next call overwrites them. Nothing is checked: it is for numbers that were."""
+    """Runs of a system from 0 to at most `t` [s], or as long as a call says. Put numbers into `x0`, `z0`, `u`, `p` and call; then read
+    `t`, `x`, `z`, `counts` (of events, in order) and `status` before the next call overwrites them. Nothing is checked: it is for
+    numbers that were."""
 
     def __init__(self, system: System, t: float, **options: Any) -> None:
         self.system, self.end, self.options = system, t, options
@@ -28,12 +29,14 @@ class Ready:
         self.jumps = names_of(system).jumps
         self.status = ""
         self.native = isinstance(model, Native) and not system.delays
+        self.counts = np.zeros((1, len(self.jumps)), dtype=np.int64)
         if isinstance(model, Native) and self.native:
             sizes = model.sizes
             self.chosen = chosen_options({"ledger": False, **options}).native(dense=False)
-            self.rest = [np.array([t]), np.zeros((1, 1, 0)), np.zeros((1, sizes["NJ"]), dtype=np.int64), np.zeros(1, dtype=np.int64)]
+            self.counts = np.zeros((1, sizes["NJ"]), dtype=np.int64)
+            self.rest = [np.array([t]), np.zeros((1, 1, 0)), self.counts, np.zeros(1, dtype=np.int64)]
             self.empty, self.none = np.empty((0, 1)), np.empty(0, dtype=np.int32)
-            stops, y, self.counts, steps = self.rest
+            stops, y, _, steps = self.rest
             self.many = Many(
                 0.0,
                 address(stops),
@@ -54,11 +57,14 @@ class Ready:
             self.go = model.library.strut_batch
             self.arguments = byref(self.chosen), byref(self.many), 0, 1
 
-    def __call__(self) -> None:
+    def __call__(self, t: float | None = None) -> None:
+        end = self.end if t is None else t
         if not self.native:
-            done = simulate_batch(self.system, self.end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options)
+            done = simulate_batch(self.system, end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options)
             self.x[:], self.z[:], self.t[:], self.status = done.x, done.z, done.t, str(done.status[0])
+            self.counts[0] = [done.counts[name][0] for name in self.jumps]
             return
+        self.rest[0][0] = end
         self.counts[:] = 0
         self.go(*self.arguments)
         word = STATUS[self.code[0]]

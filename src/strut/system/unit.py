@@ -48,7 +48,8 @@ def generate(lowered: Lowered) -> Code:
         parts.append(NO_POWERS)
     for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
         alike = _alike(several)
-        parts += [write(f, f"{each}_{k}", given, made) for k, f in enumerate(several) if alike[k] == k]
+        own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
+        parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
         parts.append(_choose(name, given, made, alike, each=each))
     for label, functions in lowered.jacobians.items():
         inputs = tuple(functions[0].name_in()) if functions else ()
@@ -69,6 +70,7 @@ def unit_text(lowered: Lowered) -> str:
     code = generate(lowered)
     return "\n".join(
         [
+            HURRIED,
             '#include "strut_math.h"',
             code.sizes_text("strut_model"),
             '#include "strut_types.h"',
@@ -78,6 +80,20 @@ def unit_text(lowered: Lowered) -> str:
             _jacobian_entry(lowered) if lowered.jacobians else "",
         ]
     )
+
+
+HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
+#define STRUT_RARE static __attribute__((noinline, optimize("O0")))
+#endif"""
+"""Long resets, such as those of variational equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return
+map compiles in a third of the time."""
+RARE = 3000
+"""Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
+
+
+def _rare(text: str) -> str:
+    """A function, and its parts if it has any, that the compiler need not optimise."""
+    return text.replace("STRUT_PART", "STRUT_RARE").replace("STRUT_FN", "STRUT_RARE")
 
 
 NO_POWERS = """STRUT_FN void STRUT_(flow_and_powers)(strut_real t, const strut_real *x, const strut_real *z, const strut_real *u,

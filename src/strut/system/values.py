@@ -36,6 +36,11 @@ def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any 
     return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
 
 
+def parameters(system: System) -> np.ndarray:
+    """The system's own parameters, as a vector."""
+    return _vector(system, "p", None, None)
+
+
 def runs_in(system: System, **givens: Any) -> int:
     """How many runs the arguments of a batch (x=, z=, u=, p=) describe: the one length that is not 1."""
     lengths: dict[int, str] = {}

@@ -20,10 +20,12 @@ PERIODS = 6
 def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "") -> Result:
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
     cells: its `gait.basin`. asked: the command that was given."""
-    word = "Stable" if gait.stable else "Unstable"
+    word = gait.kind.capitalize()
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
     verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {gait.residual:.1e}.{many}"
+    if gait.neutral:
+        verdict += " It is one of a family, along something that is conserved; other small disturbances die out."
     facts = {
         "period": f"{gait.period:.7g} s",
         "step length": f"{gait.step_length:.7g} m",

@@ -45,6 +45,11 @@ typedef double strut_real;
 #define STRUT_RESTRICT restrict
 #endif
 
+/* Parts of long resets, which run once in many steps. */
+#ifndef STRUT_RARE
+#define STRUT_RARE STRUT_PART
+#endif
+
 /* C has no empty arrays: a model without inputs still owns one unused slot. */
 #define STRUT_SLOTS(n) ((n) > 0 ? (n) : 1)
 
