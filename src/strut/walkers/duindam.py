@@ -79,7 +79,7 @@ def dribbel(**values: float) -> System:
             "foot_r",
             {"ankle": ("ankle", "-knee_l", "hip", "knee_r"), "knee_l": ("knee_r",), "hip": ("-hip",), "knee_r": ("knee_l",)},
         ),
-        description="Dribbel: knees that lock, one hip motor; needs a controller, falls by itself",
+        description="Dribbel: knees that lock, one hip motor; walks down 3 degrees by itself",
     ).using(values)
 
 
