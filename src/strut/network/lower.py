@@ -143,12 +143,14 @@ class Lowering:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
                 selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
-                targets = [f.thing for f in selected or ()]
-                variables = [self._variable(t) for t in targets]
+                variables = [self._variable(f.thing) for f in selected or ()]
                 if not variables or None in variables:
                     self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
                     continue
-                found.extend((v, assignment.text) for v in variables if v is not None)
+                for v, f in zip(variables, selected or (), strict=True):
+                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
+                    if v is not None and text is not None:
+                        found.append((v, text))
 
     @staticmethod
     def _variable(thing: object) -> Variable | None:
