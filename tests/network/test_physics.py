@@ -174,6 +174,31 @@ def test_every_joint_accelerates_as_in_a_mechanism():
         assert np.allclose(found, wanted, rtol=1e-10, atol=1e-10), name
 
 
+def test_what_is_fixed_is_a_part_of_what_carries_it():
+    """A rod with 2 kg at its end, a rod on that, and one halfway: the mass matrix by hand."""
+    text = """
+    require "physics/physics.cdn"
+    node "system" : physics.system {
+        node "a" : physics.joints.revoluteY { com = "[0; 0; -0.5]"  q = 0.3 }
+        node "f" : physics.joints.fixed { tr = "[0; 0; -1]"  m = 2  I = "zeros(3, 3)" }
+        node "b" : physics.joints.revoluteY { com = "[0; 0; -0.5]"  tr = "[0; 0; -0.5]" }
+        node "c" : physics.joints.revoluteY { com = "[0; 0; -0.5]" }
+        edge from "a" to "{f,b}" : physics.joint {}
+        edge from "f" to "c" : physics.joint {}
+        include "physics/model.cdn"
+        include "physics/dynamics.cdn"
+    }"""
+    now = begin(network.loads(text))
+    assert now["system.dynamics.pλ"] == pytest.approx([-1, 0, 0])
+    own = 0.25 + 0.004
+    a, b, c = own + 2 + (1 + 0.004) + (1.5**2 + 0.004), 0.5 * 1 + 0.004, 0.5 * 1.5 + 0.004
+    wanted = {("a", "a"): a, ("a", "b"): b, ("a", "c"): c, ("b", "b"): own, ("b", "c"): 0, ("c", "c"): own}
+    order = {"a": 0, "c": 1, "b": 2}  # depth first, through what is fixed
+    found = now["system.dynamics.H"].reshape(3, 3)
+    for (i, j), value in wanted.items():
+        assert found[order[i], order[j]] == found[order[j], order[i]] == pytest.approx(value), (i, j)
+
+
 def rate_of(net, *names):
     """How the sum of some outputs changes when a run begins."""
     system = net.system(outputs=names)
