@@ -7,10 +7,11 @@ from strut import network
 from strut.system.quantity import sx, time
 
 
-def begin(text, t=0.0, **changed):
-    """Values by name at time `t`, with some states or parameters changed: numbers, or columns."""
+def begin(text, t=0.0, outputs=None, **changed):
+    """Values by name at time `t`, of some outputs only and with some states or parameters changed: numbers, or columns."""
     net = network.loads(text) if isinstance(text, str) else text
-    system = net.system().using(**changed) if changed else net.system()
+    system = net.system(outputs=outputs)
+    system = system.using(**changed) if changed else system
     found = {q.name: np.asarray(q.value, dtype=float).reshape(-1) for q in (*system.p, *system.u)}
     symbols = [q.sym for q in (*system.p, *system.u)]
     for group in (system.x, system.z):

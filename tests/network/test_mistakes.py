@@ -2,7 +2,6 @@
 
 import contextlib
 import random
-import time
 
 import pytest
 
@@ -10,8 +9,6 @@ from strut import network
 from strut.errors import StrutError
 from strut.network import NetworkError
 from tests.network.test_language import EDGES, FUNCTIONS, GENERATORS
-
-LOADS_WITHIN = 10  # [s], a network of 20,000 nodes
 
 
 def mistakes(text):
@@ -84,7 +81,6 @@ def test_what_runs_away_is_stopped(tmp_path):
     (tmp_path / "i.cdn").write_text('import "i.cdn" as "me"', encoding="utf-8")
     with pytest.raises(NetworkError, match="imports itself"):
         network.load(tmp_path / "i.cdn")
-    began = time.perf_counter()
     for text, what in (
         ('node "{0:9}{0:9}{0:9}{0:9}{0:9}{0:9}{0:9}" {}', "more than 200000 names"),
         ('x = "{1:999999999||@0 + @1}"', "more than 200000 names"),
@@ -102,19 +98,19 @@ def test_what_runs_away_is_stopped(tmp_path):
     ):
         with pytest.raises(NetworkError, match=what):
             network.loads(text)
-    assert time.perf_counter() - began < 30
 
 
-def test_twenty_thousand_nodes_load_in_time():
+def test_thousands_of_nodes_load():
     text = """
     templates { node "T" { a = 1  x' = "-a * x" } }
-    node "n{1:20000}" : T { x = "$(@@1 * 2)" }
-    edge from "n{1:20000}" to "n$(@1 + 1)" { x' += "input.x - output.x" }
+    node "n{1:3000}" : T { x = "$(@@1 * 2)" }
+    edge from "n{1:3000}" to "n$(@1 + 1)" { x' += "input.x - output.x" }
     """
-    began = time.perf_counter()
     net = network.loads(text)
-    assert time.perf_counter() - began < LOADS_WITHIN
-    assert (len(net.nodes), len(net.edges)) == (20000, 19999)
+    assert (len(net.nodes), len(net.edges)) == (3000, 2999)
+    last = net.root.children["n3000"]
+    assert last.variables["x"].text == "6000"
+    assert [e.input.name for e in last.inputs] == ["n2999"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 import strut
 from strut import network
 from strut.cli.app import app
+from strut.cli.model import Reading, find_runnable
 
 SWITCH = """
 initial-state "up"
@@ -92,3 +93,29 @@ def test_the_command_line_runs_and_checks(tmp_path):
     path.write_text('x = "1 + y"\nz = = 2', encoding="utf-8")
     told = CliRunner().invoke(app, ["check", str(path)])
     assert told.exit_code == 1
+
+
+def test_an_event_sets_each_of_several_variables_to_its_own_value():
+    text = """
+    node "n{1:3}" { v = "$(10 * @@1)" }
+    x' = 1
+    event when "x > 0.5" { set "n{1:3}" . v = "@@0.v + $(@@1)" }
+    """
+    walk = strut.simulate(network.loads(text).system(), t=1, backend="virtual")
+    assert [walk.at(1)[f"n{k}.v"] for k in (1, 2, 3)] == [11, 22, 33]
+
+
+def test_inputs_have_shapes_and_constraints():
+    net = network.loads('null = "zeros(2, 1)"  a = "null" | in  b = 3 | in (0, 1)  y = "sum(a) + b"')
+    system = net.system()
+    assert {q.name: q.size for q in system.u} == {"a": 2, "b": 1}
+    assert not system.p
+    walk = strut.simulate(system, t=1, u={"a": [2.0, 3.0]}, backend="virtual")
+    assert walk.at(0.5)["y"] == 6  # b is held at 1
+
+
+def test_what_is_watched_is_an_output_however_large_the_network(tmp_path):
+    file = tmp_path / "large.cdn"
+    file.write_text('node "n{1:40}" { m = "t * eye(10)" }\nx\' = 1\n', encoding="utf-8")
+    assert "n40.m" not in find_runnable(str(file), Reading(), None)[0].outputs
+    assert find_runnable(str(file), Reading(), None, ["n40.m[3]", "x"])[0].outputs["n40.m"].numel() == 100

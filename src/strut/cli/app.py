@@ -177,7 +177,7 @@ def run(
       strut run van-der-pol --set mu=1000 -t 2000 --method radau
     """
     times = parse_times(t)
-    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step)
+    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
     system = with_settings(system, settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}

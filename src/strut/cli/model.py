@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,18 @@ def find_model(text: str, how: Reading | None = None) -> System:
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
 
-def find_runnable(text: str, how: Reading, step: float | None) -> tuple[System, dict[str, Any]]:
-    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]."""
+def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[str] = ()) -> tuple[System, dict[str, Any]]:
+    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what is to be watched
+    becomes an output of networks too large to show everything."""
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
     found = find_network(text)
     options = found.options(step)
     system = found.system()
+    known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
+    missing = [base for base in (name.split("[")[0] for name in watch) if base not in known]
+    if missing:
+        system = found.system(outputs=[*system.outputs, *missing])
     knows = any(q.name == "dt" for q in system.p)
     return (system.using(dt=options["step"]) if knows else system), options
 

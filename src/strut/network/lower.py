@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
+import numpy as np
 
 from strut.network import algebra, scope
 from strut.network.conditions import guards
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_OUTPUTS = 3000
 """Elements of variables that become outputs; of larger networks only single numbers do, or none."""
+STRUCTURE = ("zeros", "eye")
+"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single number."""
 
 
 class Lowering:
@@ -143,12 +146,14 @@ class Lowering:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
                 selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
-                targets = [f.thing for f in selected or ()]
-                variables = [self._variable(t) for t in targets]
+                variables = [self._variable(f.thing) for f in selected or ()]
                 if not variables or None in variables:
                     self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
                     continue
-                found.extend((v, assignment.text) for v in variables if v is not None)
+                for v, f in zip(variables, selected or (), strict=True):
+                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
+                    if v is not None and text is not None:
+                        found.append((v, text))
 
     @staticmethod
     def _variable(thing: object) -> Variable | None:
@@ -172,7 +177,7 @@ class Lowering:
                 later.append((v, "state"))
             elif v in written:
                 later.append((v, "discrete"))
-            elif v not in direct and v.constraint is None and not (isinstance(v.owner, Node) and v.owner.table):
+            elif v not in direct and (v.constraint is None or "in" in v.flags) and not (isinstance(v.owner, Node) and v.owner.table):
                 self._try(partial(self._constant, v))
         m.waiting = {v for v, _ in later}
         for v, kind in later:
@@ -184,12 +189,12 @@ class Lowering:
         try:
             number = float(v.text)
         except ValueError:
-            if not is_constant(v.text, v.owner):
+            if "in" not in v.flags and not is_constant(v.text, v.owner):
                 return
-            value = m.formula(v.text, v, Frame(v.owner))
+            value = m.formula(v.text, v, Frame(v.owner, initial=True))
             if "in" in v.flags and value.is_constant():
                 m.memo[(v, True)] = value
-                m.inputs[v] = Input(m.names[v], algebra.flat(value), description=v.note)
+                m.inputs[v] = Input(m.names[v], np.array(ca.DM(algebra.flat(value))).ravel(), description=v.note)
                 return
             if value.numel() != 1 or not value.is_constant():
                 return
@@ -340,7 +345,7 @@ def _title(event: Event) -> str:
 
 
 def is_constant(text: str, thing: Object) -> bool:
-    """Is an expression made of numbers, constants and functions of the language only?"""
+    """Is an expression made of numbers, constants and functions of numbers only?"""
     try:
         waiting: list[Tree | None] = [read(text).tree]
     except Mistake:
@@ -353,7 +358,7 @@ def is_constant(text: str, thing: Object) -> bool:
             if t.order or t.name not in CONSTANTS or scope.variable(t.name, thing) is not None:
                 return False
         elif isinstance(t, Call):
-            if t.order or t.name == "rand" or t.name not in BUILT_IN or scope.function(t.name, thing) is not None:
+            if t.order or t.name in ("rand", *STRUCTURE) or t.name not in BUILT_IN or scope.function(t.name, thing) is not None:
                 return False
             waiting.extend(t.arguments)
         elif isinstance(t, Unary):

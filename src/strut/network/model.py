@@ -167,7 +167,7 @@ class Edge(Object):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What an event sets: the variables a selector finds, looked for where the event is, and their new value."""
+    """What an event sets: the variables a selector finds, looked for where the event is, and a text that gives each its value."""
 
     selector: Any
     context: Context

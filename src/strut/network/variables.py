@@ -188,8 +188,7 @@ class VariableStatements(Making):
             if isinstance(place.thing, Event):
                 if value is None:
                     raise Mistake("an event sets values, not flags")
-                new = self.texts.one(value.text, place.context)
-                place.thing.sets.append(Assignment(selector, place.context, new, statement.mark))
+                place.thing.sets.append(Assignment(selector, place.context, value.text, statement.mark))
                 return
             found = [f for f in self.select.below(selector, place.thing, place.context) if isinstance(f.thing, (Variable, Alias))]
             if not found:
