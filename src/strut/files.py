@@ -35,3 +35,13 @@ def written(path: Path, write: Callable[[Path], None]) -> Path:
     finally:
         scratch.unlink(missing_ok=True)
     return path
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    """Write text or bytes as a file that appears whole or not at all."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+
+    def write(scratch: Path) -> None:
+        scratch.write_bytes(data)
+
+    return written(path, write)

@@ -1,9 +1,11 @@
 """`strut gait` as a person and a program use it."""
 
 import json
+import sys
 
 import pytest
 
+from strut import view
 from strut.cli import main
 
 
@@ -37,9 +39,14 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
     assert "a stable gait" in said
     assert "doubling" in said
     assert "walks" in said
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        "gait-1.html", "sweep-1.csv", "sweep-1.html", "basin-1.csv", "basin-1.html"
-    }  # fmt: skip
+    figures = {f"gait-1-{name}.{kind}" for name in ("multipliers", "sweep_stance", "sweep_period", "basin") for kind in ("svg", "png")}
+    files = {"gait-1.html", "gait-1.json", "gait-1.h5", "sweep-1.csv", "basin-1.csv"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == files | figures
+    page = (tmp_path / "out" / "gait-1.html").read_text(encoding="utf-8")
+    assert "strut gait compass --sweep slope=3deg:4.6deg --points 20 --basin --cells 9" in page
+    saved = view.Result.load(tmp_path / "out" / "gait-1.json")
+    assert saved.data["gait"]["period"] == pytest.approx(0.734346391, abs=1e-9)
+    assert saved.run.provenance["system"] == "compass"
     rows = (tmp_path / "out" / "sweep-1.csv").read_text().splitlines()
     assert rows[0] == "slope,period,stable,stance,swing,stance_rate,swing_rate"
     assert len(rows) > 20
@@ -48,3 +55,11 @@ def test_tables_sweeps_and_files(capsys, tmp_path):
 def test_no_gait_is_one_sentence(capsys):
     assert "no gait of 'compass' was found" in run(capsys, "compass", "--set", "slope=-1deg", code=2).err
     assert "write NAME=A:B" in run(capsys, "compass", "--sweep", "slope", code=2).err
+
+
+def test_without_plotly_a_gait_is_still_saved(capsys, tmp_path, monkeypatch):
+    for name in [*(n for n in sys.modules if n.startswith("plotly")), "plotly", "plotly.offline"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    said = run(capsys, "simplest", "-o", str(tmp_path))
+    assert "pip install 'strut[view]'" in said.err.replace("\n", " ")
+    assert {"gait-1.json", "gait-1.h5"} <= {p.name for p in tmp_path.iterdir()}

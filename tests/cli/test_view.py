@@ -2,13 +2,14 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 import strut
 import strut.errors
 from strut.cli import look
-from strut.view.player import POLICY
+from strut.view.sheet import POLICY
 from tests.cli.test_cli import run
 
 
@@ -80,12 +81,46 @@ def test_pictures_are_opened_as_they_are(capsys, tmp_path, opened):
     assert opened == [(tmp_path / "a.svg").resolve().as_uri()]
 
 
+def test_every_result_can_be_shown(capsys, saved, opened, tmp_path):
+    """A result, a table that stands alone, a table of a run that is there, and folders of them."""
+    pytest.importorskip("plotly")
+    walk = strut.Trajectory.load(saved)
+    strut.view.Result("found it", run=walk, facts={"speed": "0.7 m/s"}).save(tmp_path / "found.json")
+    walk.save(tmp_path / "walk.csv")
+    (tmp_path / "alone").mkdir()
+    walk.save(tmp_path / "alone" / "table.csv")
+    made = {}
+    for name in ("found.json", "walk.csv", "alone/table.csv", "alone"):
+        code, out, _ = run(capsys, "view", str(tmp_path / name), "--json")
+        assert code == 0
+        made[name] = Path(json.loads(out)["file"])
+    assert [path.name for path in made.values()] == ["found.json.html", "walk.h5.html", "table.csv.html", "table.csv.html"]
+    assert "0.7 m/s" in made["found.json"].read_text(encoding="utf-8")
+    assert "A table has no units" in made["alone"].read_text(encoding="utf-8")
+    assert len(opened) == 4
+    code, _, _ = run(capsys, "view", str(tmp_path / "found.json"), "-o", str(tmp_path / "a.gif"), "--no-open")
+    assert code == 0
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF")
+
+
 def test_what_cannot_be_shown_is_said(capsys, tmp_path):
-    (tmp_path / "a.csv").write_text("t")
-    for name, message in (("a.csv", "a run is saved as .h5"), ("none.h5", "there is no such file")):
+    (tmp_path / "a.txt").write_text("t")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a.json").write_text("{}")
+    strut.view.Result("still").save(tmp_path / "still.json")
+    cases = (
+        ("a.txt", "what can be shown is .h5 (a run)"),
+        ("none.h5", "there is no such file"),
+        ("empty", "nothing in it can be shown"),
+        ("a.json", "not a 'strut result 1'"),
+    )
+    for name, message in cases:
         code, _, err = run(capsys, "view", str(tmp_path / name))
         assert code == 2
-        assert message in err
+        assert message in err.replace("\n", " ")
+    code, _, err = run(capsys, "view", str(tmp_path / "still.json"), "--film")
+    assert code == 2
+    assert "it has no run" in err
 
 
 def test_numbers_are_saved_even_if_a_picture_cannot_be(capsys, tmp_path, monkeypatch):

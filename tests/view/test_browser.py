@@ -2,17 +2,10 @@
 
 import pytest
 
-import strut
-from strut import view, walkers
-from tests.view.browser import Visit, browser
+from strut import view
+from tests.view.browser import LOOKS, Visit, hued, share
 
 pytest.importorskip("plotly")
-
-LOOKS = {
-    "light": {"viewport": {"width": 1100, "height": 900}, "color_scheme": "light"},
-    "dark": {"viewport": {"width": 1100, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
-}
 
 TEXTS = """() => {
   const numbers = c => c.match(/[0-9.]+/g).map(Number);
@@ -35,24 +28,11 @@ READABLE = 4.5
 """The contrast that WCAG 2 asks of text (level AA)."""
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    walk = strut.simulate(walkers.compass(slope=strut.deg(3)), t=10)
-    return view.page(walk, tmp_path_factory.mktemp("report") / "walk.html", asked="strut run compass --set slope=3deg")
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_a_report_can_be_read(chromium, report, look):
-    visit = Visit(chromium, report, **LOOKS[look])
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+def test_a_report_can_be_read(reading, look):
+    visit = reading(look)
     page = visit.page
-    assert visit.said == []
-    assert visit.asked == [report.resolve().as_uri()]
+    visit.alone()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # nothing sticks out
     assert page.evaluate("document.querySelectorAll('.figure .scatterlayer path.js-line').length") > 20
     texts = page.evaluate(TEXTS)
@@ -61,41 +41,78 @@ def test_a_report_can_be_read(chromium, report, look):
     assert [t for t in texts if t["size"] < 11] == []
 
 
-def test_labels_of_the_flow_do_not_lie_on_each_other(chromium, report):
-    for look in LOOKS.values():
-        page = Visit(chromium, report, **look).page
-        boxes = page.evaluate(
-            "[...document.querySelectorAll('.sankey text.node-label')].filter(e => e.textContent)"
-            ".map(e => { const r = e.getBoundingClientRect(), around = e.closest('.figure').getBoundingClientRect();"
-            " return [r.left, r.top - around.top, r.right, r.bottom - around.top, innerWidth]; })"
-        )
-        assert len(boxes) == 3
-        for k, (left, top, right, bottom, width) in enumerate(boxes):
-            assert left >= 0
-            assert right <= width
-            assert top >= 0  # not cut off
-            assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b, _ in boxes[:k])  # noqa: E741
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+def test_labels_of_the_flow_do_not_lie_on_each_other(reading, look):
+    boxes = reading(look).page.evaluate(
+        "[...document.querySelectorAll('.sankey text.node-label')].filter(e => e.textContent)"
+        ".map(e => { const r = e.getBoundingClientRect(), around = e.closest('.figure').getBoundingClientRect();"
+        " return [r.left, r.top - around.top, r.right, r.bottom - around.top, innerWidth]; })"
+    )
+    assert len(boxes) == 3
+    for k, (left, top, right, bottom, width) in enumerate(boxes):
+        assert left >= 0
+        assert right <= width
+        assert top >= 0  # not cut off
+        assert not any(left < r and l < right and top < b and t < bottom for l, t, r, b, _ in boxes[:k])  # noqa: E741
 
 
-def test_the_dark_is_dark(chromium, report):
-    shades = {}
-    for look in ("light", "dark"):
-        visit = Visit(chromium, report, **LOOKS[look])
-        page = visit.page
-        shades[look] = page.evaluate("getComputedStyle(document.querySelector('.figure .bg, .main-svg')).backgroundColor")
-        page.emulate_media(color_scheme="dark")  # changes while one looks
-        visit.until("getComputedStyle(document.querySelector('.main-svg')).backgroundColor === 'rgb(20, 23, 27)'")
-    assert shades == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}
+@pytest.mark.parametrize("look", ["light", "phone"])
+def test_titles_of_axes_do_not_lie_on_numbers(reading, look):
+    found = reading(look).page.evaluate(
+        "[...document.querySelectorAll('.figure')].map(f => { const title = f.querySelector('.ytitle')?.getBoundingClientRect();"
+        " return title ? [title.left, title.right, Math.min(...[...f.querySelectorAll('.ytick text')].map(e => e.getBoundingClientRect().left))] : null;"
+        " }).filter(v => v)"
+    )
+    assert len(found) > 10
+    assert [v for v in found if v[0] < 0 or v[1] > v[2] + 1] == []
 
 
-def test_figures_over_time_are_zoomed_together(chromium, report):
-    visit = Visit(chromium, report, **LOOKS["light"])
-    page = visit.page
-    page.evaluate("Plotly.relayout(document.querySelectorAll('.figure')[0], {'xaxis.range': [2, 3]})")
+def test_the_dark_is_dark(reading):
+    shade = "getComputedStyle(document.querySelector('.main-svg')).backgroundColor"
+    assert reading("light").run(shade) == "rgb(255, 255, 255)"
+    assert reading("dark").run(shade) == "rgb(20, 23, 27)"
+    visit = reading("dark")
+    visit.page.emulate_media(color_scheme="light")  # changes while one looks
+    visit.until(f"{shade} === 'rgb(255, 255, 255)'")
+    visit.page.emulate_media(color_scheme="dark")
+    visit.until(f"{shade} === 'rgb(20, 23, 27)'")
+
+
+def test_figures_over_time_are_zoomed_together(reading):
+    visit = reading("light")
+    visit.run("Plotly.relayout(document.querySelectorAll('.figure')[0], {'xaxis.range': [2, 3]})")
     visit.until(
         "[...document.querySelectorAll('.figure')].filter(f => f.layout.meta === 'time')"
         ".every(f => Math.abs(f.layout.xaxis.range[0] - 2) < 1e-9 && Math.abs(f.layout.xaxis.range[1] - 3) < 1e-9)"
     )
+    assert visit.said == []
+
+
+def test_the_film_of_a_report_moves(reading):
+    visit = reading("light")
+    visit.scrub(0.1)
+    first = visit.pixels()
+    visit.scrub(0.13)
+    assert share(first, visit.pixels()) > 0.005
+    assert hued(first, 2) > 500
+    assert hued(first, 0) > 500
+    visit.alone()
+
+
+def test_a_browser_that_cannot_unpack_says_so(chromium, tmp_path):
+    report = view.Report("Old")
+    report.table(("", "value"), [("speed", "0.7 m/s")])
+    report.figures(view.multipliers([0.5]))
+    path = report.save(tmp_path / "old.html")
+    visit = Visit(chromium, path, before="delete globalThis.DecompressionStream", **LOOKS["small"])
+    visit.until("document.body.innerText.includes('needs a browser of 2023 or later')")
+    assert "0.7 m/s" in visit.run("document.body.innerText")
+    visit.alone()
+    text = path.read_text(encoding="utf-8")
+    begin = text.index('id="figures" class="packed">') + 40
+    path.write_text(text[:begin] + "A" * 40 + text[begin + 40 :], encoding="utf-8")
+    visit = Visit(chromium, path, **LOOKS["small"])
+    visit.until("document.body.innerText.includes('the file is damaged')")
     assert visit.said == []
 
 

@@ -14,15 +14,10 @@ import strut
 from strut import Mechanism, joints, view, walkers
 from strut.errors import MissingExtraError, StorageError, ValueRangeError
 from strut.mechanism import shapes
-from strut.view import flat, meshes, player, staged, svg
+from strut.view import flat, meshes, player, sheet, staged, svg
 from tests.view.test_page import EVIL, Elements
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(scope="module")
-def walk():
-    return strut.simulate(walkers.compass(), t=10)
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +28,9 @@ def short():
 # ---- the player ----
 
 
-def test_player_is_small_quick_and_alone(walk, tmp_path):
+def test_player_is_small_quick_and_alone(compass, tmp_path):
     begin = time.perf_counter()
-    path = walk.animate(tmp_path / "walk.html")
+    path = compass.animate(tmp_path / "walk.html")
     assert time.perf_counter() - begin < 5
     assert path.stat().st_size < 5_000_000
     seen = Elements(path.read_text(encoding="utf-8"))
@@ -46,18 +41,18 @@ def test_player_is_small_quick_and_alone(walk, tmp_path):
 
 
 def test_the_library_comes_with_its_licence():
-    assert "MIT" in player.script("three.LICENSE")
-    assert "three.js" in player.script("three.js")[:200]
-    assert "</script" not in player.script("three.js")
+    assert "MIT" in sheet.part("three.LICENSE")
+    assert "three.js" in sheet.part("three.js")[:200]
+    assert "</script" not in sheet.part("three.js")
 
 
-def test_names_are_not_html(walk):
-    system = replace(walk.system, scene=walk.system.scene.mapped(lambda e: e, lambda name: EVIL + name))
-    evil, plain = (Elements(player.document(run, title=title)) for run, title in ((replace(walk, system=system), EVIL), (walk, "x")))
+def test_names_are_not_html(compass):
+    system = replace(compass.system, scene=compass.system.scene.mapped(lambda e: e, lambda name: EVIL + name))
+    evil, plain = (Elements(player.document(run, title=title)) for run, title in ((replace(compass, system=system), EVIL), (compass, "x")))
     assert [tag for tag, _ in evil.tags] == [tag for tag, _ in plain.tags]
     assert evil.data("film")["pieces"][0]["name"].startswith(EVIL)
     assert len(evil.scripts) == 3
-    frame = Elements(walk.animate()._repr_html_())
+    frame = Elements(compass.animate()._repr_html_())
     assert [tag for tag, _ in frame.tags] == ["iframe"]
 
 
@@ -79,11 +74,11 @@ def test_unknown_formats_are_said(short, tmp_path):
 # ---- flat pictures ----
 
 
-def test_still_shows_the_legs_where_they_are(walk, tmp_path):
-    path = view.still(walk, tmp_path / "still.svg", t=3.0)
+def test_still_shows_the_legs_where_they_are(compass, tmp_path):
+    path = view.still(compass, tmp_path / "still.svg", t=3.0)
     root = ElementTree.parse(path).getroot()
     assert root.find(f"{SVG}title").text == "compass at 3 s"
-    stage = staged.staged(walk)
+    stage = staged.staged(compass)
     k = int(np.argmin(np.abs(stage.t - 3.0)))
     low, high = svg.window(stage, k, 800 / 500)
     by_colour = {e.get("fill"): e.get("points") for e in root.iter(f"{SVG}polygon")}
@@ -98,19 +93,19 @@ def test_still_shows_the_legs_where_they_are(walk, tmp_path):
         np.testing.assert_allclose(places.max(axis=0), ends.max(axis=0) + radius, atol=2e-3)
 
 
-def test_stick_figure_goes_from_foot_to_foot(walk, tmp_path):
-    stage = staged.needed(walk, 240.0)
-    begin, end = svg.last_step(stage, walk)
-    steps = walk.events.times("heel_strike")
+def test_stick_figure_goes_from_foot_to_foot(compass, tmp_path):
+    stage = staged.needed(compass, 240.0)
+    begin, end = svg.last_step(stage, compass)
+    steps = compass.events.times("heel_strike")
     assert begin == pytest.approx(steps[-2], abs=1 / 240)
     assert end == pytest.approx(steps[-1], abs=1 / 240)
-    path = view.stick_figure(walk, tmp_path / "strip.svg", poses=7)
+    path = view.stick_figure(compass, tmp_path / "strip.svg", poses=7)
     lines = list(ElementTree.parse(path).getroot().iter(f"{SVG}polyline"))
-    pieces = len(stage.pieces)
-    assert len(lines) == 7 * pieces + 2  # the path of the centre of mass, and the ground
+    pieces, balls = len(stage.pieces), sum(piece.kind == "sphere" for piece in stage.pieces)
+    assert len(lines) == 7 * (pieces - balls) + 2 * balls + 2  # the path of the centre of mass, and the ground
     assert sum(line.get("stroke-width") == "2.5" for line in lines) == 2 * pieces
     with pytest.raises(ValueRangeError, match="a strip of 9 poses from 3 to 99 s cannot be drawn"):
-        view.stick_figure(walk, tmp_path / "strip.svg", between=(3, 99))
+        view.stick_figure(compass, tmp_path / "strip.svg", between=(3, 99))
 
 
 def test_svg_escapes_names(short, tmp_path):
@@ -160,7 +155,11 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     assert not found.note
     assert 500 < len(found.faces) <= meshes.MOST_FACES
     np.testing.assert_allclose(np.linalg.norm(found.vertices, axis=1), 0.3, atol=1e-6)
-    assert "mesh" in [p["kind"] for p in view.film.film(every_shape(ball))["pieces"]]
+    run = every_shape(ball)
+    assert "mesh" in [p["kind"] for p in view.film.film(run)["pieces"]]
+    stage = staged.staged(run)
+    alone = replace(stage, pieces=tuple(p for p in stage.pieces if p.kind == "mesh"))
+    assert np.all((alone.extents[1] - alone.extents[0]) >= 0.59)  # the camera sees all of it
     for path, why in (
         ("/nowhere/a.stl", "was not found"),
         ("package://robot/a.stl", "is not a file here"),

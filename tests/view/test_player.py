@@ -1,151 +1,115 @@
-"""The player and the page in a real browser, offline: they load, draw, move, and ask for nothing."""
-
-import io
-import time
+"""The player in a real browser, offline: it loads, draws, moves, and asks for nothing."""
 
 import numpy as np
 import pytest
 
 import strut
-from strut import view, walkers
-from tests.view import devtools as browser
+from strut import walkers
+from tests.view.browser import LOOKS, Visit, hued, share
+from tests.view.test_drawing import every_shape
 
-images = pytest.importorskip("PIL.Image")
-pytestmark = pytest.mark.skipif(browser.found() is None, reason="no Chromium or Chrome was found here; STRUT_BROWSER may name one")
-
-
-def started(profile, **options):
-    try:
-        return browser.Browser(profile, **options)
-    except (AssertionError, OSError) as error:
-        pytest.skip(f"the browser found here does not start: {error}")
+pytest.importorskip("PIL.Image")
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory):
-    made = started(tmp_path_factory.mktemp("profile"))
-    if not made.run("!!document.createElement('canvas').getContext('webgl2')"):
-        made.close()
-        pytest.skip("the browser found here has no WebGL, not even in software")
-    yield made
-    made.close()
+def drawn(visit):
+    """It shows different things at different times, and the same at the same."""
+    visit.scrub(0.0)
+    first = visit.pixels()
+    visit.scrub(0.5)
+    assert share(first, visit.pixels()) > 0.005
+    visit.scrub(0.0)
+    np.testing.assert_array_equal(first, visit.pixels())
+    visit.alone()
 
 
-@pytest.fixture(scope="module")
-def walk():
-    return strut.simulate(walkers.compass(), t=10)
+def test_player_draws_and_asks_for_nothing(playing):
+    drawn(playing)
 
 
-def pixels(window):
-    """Of the screen only."""
-    box = window.run("(r => [r.left, r.top, r.right, r.bottom].map(Math.round))(document.getElementById('screen').getBoundingClientRect())")
-    return np.asarray(images.open(io.BytesIO(window.picture())).convert("RGB").crop(tuple(box))).astype(int)
+@pytest.mark.parametrize("make", [lambda: strut.simulate(walkers.rimless_wheel(), t=3), every_shape], ids=["wheel", "every shape in space"])
+def test_so_do_other_machines(chromium, playing, tmp_path, make):
+    drawn(Visit(chromium, make().animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
 
 
-def scrub(window, part):
-    window.run(f"(s => {{ s.value = Math.round(s.max * {part}); s.dispatchEvent(new Event('input')); }})(document.getElementById('frame'))")
+def test_joints_are_marked(playing):
+    playing.scrub(0.3)
+    shown = playing.pixels()
+    playing.run("document.getElementById('show-joints').click()")
+    without = playing.pixels()
+    playing.run("document.getElementById('show-joints').click()")
+    np.testing.assert_array_equal(shown, playing.pixels())
+    rows, columns = np.nonzero(np.abs(shown - without).max(axis=2) > 24)
+    assert 10 < len(rows) < 2000
+    assert max(np.ptp(rows), np.ptp(columns)) < 80  # one place, the hip
 
 
-def share(a, b):
-    """Of pixels that differ."""
-    return (np.abs(a - b).max(axis=2) > 24).mean()
-
-
-def hued(picture, strongest):
-    """Pixels in which one colour stands out."""
-    rest = [c for c in range(3) if c != strongest]
-    return (picture[:, :, strongest] > picture[:, :, rest].max(axis=2) + 40).sum()
-
-
-@pytest.mark.parametrize("name", ["compass", "rimless-wheel", "trunk-3d"])
-def test_player_draws_and_asks_for_nothing(window, tmp_path, name):
-    run = strut.simulate(walkers.CATALOGUE[name](), t=3)
-    path = run.animate(tmp_path / "run.html", autoplay=False)
-    window.open(path)
-    assert window.run("document.body.dataset.drawn") == "space"
-    scrub(window, 0.0)
-    first = pixels(window)
-    scrub(window, 0.5)
-    second = pixels(window)
-    assert share(first, second) > 0.005
-    scrub(window, 0.0)
-    np.testing.assert_array_equal(first, pixels(window))
-    assert window.errors == []
-    assert window.requests == [path.resolve().as_uri()]
-
-
-def test_walker_has_its_colours_and_controls_work(window, walk, tmp_path):
-    window.open(walk.animate(tmp_path / "walk.html", autoplay=False))
-    scrub(window, 0.42)
-    shown = pixels(window)
-    assert hued(shown, 2) > 500  # the right leg, blue
-    assert hued(shown, 0) > 500  # the left one, orange
-    assert hued(shown, 1) > 100  # the force, green
-    assert window.run("document.getElementById('clock').textContent") == "4.20 s"
-    window.run("document.getElementById('show-forces').click()")
-    assert hued(pixels(window), 1) < 20
-    window.run("document.getElementById('show-ghosts').click()")
-    assert share(shown, pixels(window)) > 0.005
-    window.run("(s => { s.value = 'front'; s.dispatchEvent(new Event('change')); })(document.getElementById('view'))")
-    front = pixels(window)
+def test_walker_has_its_colours_and_controls_work(playing):
+    playing.scrub(0.42)
+    shown = playing.pixels()
+    assert hued(shown, 2) > 200  # the right leg, blue
+    assert hued(shown, 0) > 200  # the left one, orange
+    assert hued(shown, 1) > 40  # the force, green
+    assert playing.run("document.getElementById('clock').textContent") == "4.20 s"
+    playing.run("document.getElementById('show-forces').click()")
+    assert hued(playing.pixels(), 1) < 20
+    playing.run("document.getElementById('show-ghosts').click()")
+    assert share(shown, playing.pixels()) > 0.005
+    for box in ("forces", "ghosts"):
+        playing.run(f"document.getElementById('show-{box}').click()")
+    playing.choose("view", "front")
+    front = playing.pixels()
     assert share(shown, front) > 0.05
-    window.drag(400, 300, 520, 320)
-    assert share(front, pixels(window)) > 0.05
-    window.press("ArrowRight", 39)
-    assert window.run("+document.getElementById('frame').value") == 253
-    assert window.errors == []
+    playing.page.mouse.move(300, 200)
+    playing.page.mouse.down()
+    playing.page.mouse.move(420, 220)
+    playing.page.mouse.up()
+    assert share(front, playing.pixels()) > 0.05
+    playing.run("document.activeElement.blur()")
+    playing.page.keyboard.press("ArrowRight")
+    assert playing.run("+document.getElementById('frame').value") == 253
+    playing.choose("view", "side")
+    playing.alone()
 
 
-def test_it_plays_at_the_speed_asked_for_and_stops(window, walk, tmp_path):
-    window.open(walk.animate(tmp_path / "walk.html"))
-    assert window.run("document.getElementById('play').textContent") == "Pause"
-    clock = "parseFloat(document.getElementById('clock').textContent)"
-    window.run("(s => { s.value = '4'; })(document.getElementById('speed'))")
-    end = time.monotonic() + 60
-    while window.run(clock) < 10 and time.monotonic() < end:
-        time.sleep(0.2)
-    assert window.run(clock) == 10.0
-    assert window.run("document.getElementById('play').textContent") == "Play"
-    window.run("document.getElementById('play').click()")
-    assert window.run("document.getElementById('play').textContent") == "Pause"
-    window.run("document.getElementById('play').click()")
-    assert window.run(clock) < 10
-    assert window.errors == []
+def test_the_camera_follows_or_stays(playing):
+    playing.scrub(0.0)
+    playing.choose("view", "side")
+    playing.scrub(0.9)
+    assert hued(playing.pixels(), 2) > 200  # followed
+    playing.scrub(0.0)
+    playing.choose("camera", "stay")
+    playing.scrub(0.9)
+    assert hued(playing.pixels(), 2) < 40  # gone out of sight
+    playing.choose("camera", "follow")
+    playing.scrub(0.0)
+    playing.choose("view", "side")
 
 
-def test_the_camera_follows_or_stays(window, walk, tmp_path):
-    window.open(walk.animate(tmp_path / "walk.html", autoplay=False))
-    scrub(window, 0.9)
-    assert hued(pixels(window), 2) > 500  # followed
-    window.open(walk.animate(tmp_path / "walk.html", autoplay=False))
-    window.run("document.getElementById('camera').value = 'stay'")
-    scrub(window, 0.9)
-    assert hued(pixels(window), 2) < 100  # gone out of sight
+def test_it_plays_at_the_speed_asked_for_and_stops(chromium, compass, tmp_path):
+    visit = Visit(chromium, compass.animate(tmp_path / "walk.html"), **LOOKS["small"])
+    label, clock = "document.getElementById('play').textContent", "parseFloat(document.getElementById('clock').textContent)"
+    assert visit.run(label) == "Pause"  # it plays by itself
+    visit.scrub(0.9)
+    assert visit.run(label) == "Play"
+    visit.choose("speed", "4")
+    visit.page.click("#play")
+    assert visit.run(label) == "Pause"
+    visit.until(f"{clock} === 10")
+    visit.until(f"{label} === 'Play'")
+    visit.page.click("#play")  # from the beginning
+    visit.page.click("#play")
+    assert visit.run(label) == "Play"
+    assert visit.run(clock) < 9
+    visit.alone()
 
 
-def test_page_moves_too(window, walk, tmp_path):
-    path = view.page(walk, tmp_path / "page.html")
-    window.open(path)
-    scrub(window, 0.1)
-    first = pixels(window)
-    scrub(window, 0.13)
-    assert share(first, pixels(window)) > 0.005
-    assert hued(first, 2) > 500
-    assert hued(first, 0) > 500
-    assert window.errors == []
-    assert window.requests == [path.resolve().as_uri()]
-
-
-def test_without_webgl_it_is_flat(walk, tmp_path):
-    window = started(tmp_path / "profile", webgl=False)
-    try:
-        window.open(walk.animate(tmp_path / "walk.html", autoplay=False))
-        assert window.run("document.body.dataset.drawn") == "flat"
-        scrub(window, 0.42)
-        shown = pixels(window)
-        assert hued(shown, 2) > 500
-        assert hued(shown, 0) > 500
-        assert window.run("document.querySelectorAll('.space').length") == 0
-        assert window.errors == []
-    finally:
-        window.close()
+def test_without_webgl_it_is_flat(chromium, player):
+    none = "HTMLCanvasElement.prototype.getContext = (real => function (kind, ...more) { return /webgl/.test(kind) ? null : real.call(this, kind, ...more); })(HTMLCanvasElement.prototype.getContext)"
+    visit = Visit(chromium, player, before=none, **LOOKS["small"])
+    assert visit.run("document.body.dataset.drawn") == "flat"
+    visit.scrub(0.42)
+    shown = visit.pixels()
+    assert hued(shown, 2) > 500
+    assert hued(shown, 0) > 500
+    assert visit.run("document.querySelectorAll('.space').length") == 0
+    visit.alone()

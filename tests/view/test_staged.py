@@ -19,8 +19,8 @@ SINGLE = 1e-6  # of single precision, on metres
 
 
 @pytest.fixture(scope="module")
-def walk():
-    return strut.simulate(walkers.compass(), t=10)
+def walk(compass):
+    return compass
 
 
 def test_sampled_parts_are_the_outputs(walk):

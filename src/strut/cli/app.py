@@ -330,7 +330,9 @@ def export(
 
 @app.command()
 def view(
-    file: Annotated[Path, typer.Argument(help="A run saved as .h5; or a page or picture, which is opened as it is.")],
+    file: Annotated[
+        Path, typer.Argument(help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or a picture.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -341,7 +343,7 @@ def view(
     no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at a saved run: a page with its motion, plots and numbers, in the browser. Nothing is sent anywhere.
+    """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent anywhere.
 
     [bold]Examples[/bold]
 
@@ -350,6 +352,8 @@ def view(
       strut view walk.h5 --film
 
       strut view walk.h5 -o walk.mp4 --no-open
+
+      strut gait compass --set slope=3deg -o gait/ && strut view gait/
     """
     made, remark = page_of(file, output, film)
     shown = made[0] if isinstance(made, list) else made

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.gait_pictures import basin_picture, bifurcation_diagram
 from strut.cli.model import find_model, with_settings
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import MissingExtraError, ModelError, StrutError, ValueRangeError
+from strut.errors import ValueRangeError
+from strut.files import put
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
 from strut.system.system import System
@@ -36,7 +38,12 @@ def gait(
     section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Write a page of each gait; the sweep and the basin as tables and pictures."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Write a page of each gait with its sweep and basin, the data, and the figures as SVG and PNG.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
 ) -> None:
@@ -60,7 +67,9 @@ def gait(
     found = gaits.find_all(system, where, starts=starts, seed=seed) if everything else [gaits.find(system, section=where, seed=seed)]
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
-    files = _written(output, found, branches, basins) if output is not None else []
+    options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
+    options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, "")}
+    files = _written(output, found, branches, basins, _asked(model, settings, options)) if output is not None else []
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:
@@ -80,8 +89,9 @@ def gait(
         branch_text(b)
     for cell_map in basins:
         table(f"basin over {cell_map.names[0]}, {cell_map.names[1]}", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
-    for path in files:
-        out.print(f"wrote {path}", soft_wrap=True, markup=False)
+    if files:
+        pages = [path for path in files if path.suffix == ".html"] or files
+        out.print(f"wrote {len(files)} files to {output}; look at {', '.join(map(str, pages))}", soft_wrap=True, markup=False)
 
 
 def gait_text(g: Gait) -> None:
@@ -135,37 +145,39 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     return name, number(low, unit), number(high, unit)
 
 
-def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin]) -> list[Path]:
-    """A page for every gait; sweeps and basins as tables and pictures."""
-    from strut.simulate import simulate
-    from strut.view import page
+def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str) -> list[Path]:
+    """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as tables, too."""
+    from strut.view import gait_result
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f"cannot write to {directory}: {error}") from error
-    files = []
+    files: list[Path] = []
     for k, g in enumerate(found):
-        run = simulate(g.system, t=6 * g.period, x0=g.vector, z0=np.array(list(g.z0.values())))
-        said = ", ".join(f"{m.real:.6g}{m.imag:+.6g}i" for m in g.multipliers)
-        remarks = f"period {g.period:.9g} s, step {g.step_length:.9g} m, cost of transport {g.cost_of_transport:.9g}; multipliers {said}"
-        try:
-            files.append(page(run, directory / f"gait-{k + 1}.html", f"{g.system.name}: gait {k + 1}", remarks))
-        except StrutError as error:
-            notes.print(f"no page: {error}", markup=False)
+        mine = [branches[k], *_doubled(branches[k])] if branches else []
+        result = gait_result(g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}")
+        done = result.folder(directory, f"gait-{k + 1}")
+        files += [directory / name for name in done.files]
+        for why in done.missing:
+            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     for k, b in enumerate(branches):
         columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
-        files.append(directory / f"sweep-{k + 1}.csv")
-        header = ",".join([b.name, "period", "stable", *b.names])
-        np.savetxt(files[-1], np.column_stack(columns), delimiter=",", header=header, comments="")
+        rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(columns)]
+        files.append(put(directory / f"sweep-{k + 1}.csv", "\n".join([",".join([b.name, "period", "stable", *b.names]), *rows]) + "\n"))
     for k, m in enumerate(basins):
-        files.append(directory / f"basin-{k + 1}.csv")
         a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
         lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
-        files[-1].write_text("\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n")
-    try:
-        files += [bifurcation_diagram(b, directory / f"sweep-{k + 1}.html") for k, b in enumerate(branches)]
-        files += [basin_picture(m, directory / f"basin-{k + 1}.html") for k, m in enumerate(basins)]
-    except MissingExtraError as error:
-        notes.print(f"no pictures: {error}", markup=False)
+        files.append(put(directory / f"basin-{k + 1}.csv", "\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n"))
     return files
+
+
+def _doubled(branch: Branch) -> list[Branch]:
+    """The gaits of twice as many steps, from where the branch doubles to where it ends."""
+    end = float(branch.parameter[-1])
+    return [b.doubled(to=end, points=40) for b in branch.bifurcations if b.kind == "doubling" and abs(end - b.at) > 1e-9]
+
+
+def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
+    """The command as it was typed, without what is the default and where it wrote."""
+    words = ["strut", "gait", model, *(word for setting in settings for word in ("--set", setting))]
+    for name, (value, default) in options.items():
+        if value != default:
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return shlex.join(words)

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 import strut
@@ -13,38 +14,71 @@ from strut.errors import MissingExtraError, StorageError
 
 SHOWN_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 RUNS = (".h5", ".hdf5")
+KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
 
 
-def page_of(file: Path, output: Path | None, film: bool) -> tuple[Path | list[Path], str]:
-    """What to open for a file, written first where it holds a run: beside it, or if that cannot be, in a temporary directory.
+Written = tuple[Path | list[Path], str]
+"""What was written, and a remark where something is missing."""
+
+
+def page_of(file: Path, output: Path | None, film: bool) -> Written:
+    """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a temporary directory.
     And a remark, where something is missing."""
+    if file.is_dir():
+        file = _best(file)
     if not file.is_file():
         raise StorageError(f"cannot show {file}: there is no such file")
     kind = file.suffix.lower()
     if kind in SHOWN_AS_IS:
         return file, ""
-    if kind not in RUNS:
-        raise StorageError(
-            f"cannot show '{file.name}': a run is saved as .h5 (strut run ... -o run.h5), and .html or a picture is opened as it is"
-        )
-    run = strut.Trajectory.load(file)
+    if kind == ".csv":
+        whole = next((other for end in (*RUNS, ".json") if (other := file.with_suffix(end)).is_file()), None)
+        if whole is not None:  # the same with units and motion
+            return page_of(whole, output, film)
+    if kind not in (*RUNS, ".json", ".csv"):
+        raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
+    write = _opened(file, film)
     if output is not None:
-        return _written(run, output, film)
+        return write(output)
     try:
-        return _written(run, file.with_name(file.name + ".html"), film)
+        return write(file.with_name(file.name + ".html"))
     except StorageError:
-        return _written(run, Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html", film)
+        return write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
 
 
-def _written(run: strut.Trajectory, path: Path, film: bool) -> tuple[Path | list[Path], str]:
-    if film or path.suffix.lower() not in (".html", ".htm"):
-        return strut.view.animation(run, path), ""
-    try:
-        return strut.view.page(run, path), ""
-    except MissingExtraError as error:
-        if run.stage() is None:
-            raise
-        return strut.view.animation(run, path), f"only the animation: {error}"
+def _best(folder: Path) -> Path:
+    """What to show of a folder: its page, or else its first result."""
+    for pattern in ("index.html", "*.html", "*.json", "*.h5", "*.csv"):
+        found = sorted(folder.glob(pattern))
+        if found:
+            return found[0]
+    raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
+
+
+def _opened(file: Path, film: bool) -> Callable[[Path], Written]:
+    """Reads a file, and returns what writes it as a page or a film."""
+    if file.suffix.lower() == ".csv":
+        report = strut.view.table_report(file)
+        return lambda path: (report.save(path), "")
+    result = strut.view.Result.load(file) if file.suffix.lower() == ".json" else None
+    run = result.run if result is not None else strut.Trajectory.load(file)
+
+    def write(path: Path) -> Written:
+        if film or path.suffix.lower() not in (".html", ".htm"):
+            if run is None:
+                raise StorageError(f"cannot film {file.name}: it has no run")
+            return strut.view.animation(run, path), ""
+        try:
+            if result is not None:
+                return result.page(path), ""
+            assert run is not None
+            return strut.view.page(run, path), ""
+        except MissingExtraError as error:
+            if run is None or run.stage() is None:
+                raise
+            return strut.view.animation(run, path), f"only the animation: {error}"
+
+    return write
 
 
 def open_in_browser(path: Path) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.robust import survives
+from strut.html import card
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,11 @@ class Basin:
         """Of the part that walks, in units of the two states."""
         cell = (self.first[1] - self.first[0]) * (self.second[1] - self.second[0])
         return float(self.walks.sum() * cell)
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        about = f"over {self.names[0]}, {self.names[1]}"
+        return card(f"Basin of {self.gait.system.name}", about, {"outcomes": (("outcome", "cells"), list(self.outcomes.items()))})
 
     def __repr__(self) -> str:
         return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"

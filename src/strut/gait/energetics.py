@@ -45,6 +45,11 @@ class Energetics:
     distance: float
     costs: Mapping[str, float]
 
+    @property
+    def definitions(self) -> Mapping[str, str]:
+        """What is meant by each of the `costs`."""
+        return {name: DEFINITIONS[name] for name in self.costs}
+
     def table(self) -> str:
         """Definitions side by side."""
         width = max(map(len, self.costs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeEr
 from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap
+from strut.html import card
 from strut.system.system import System
 from strut.system.values import start as values_of
 
@@ -101,6 +102,15 @@ class Branch:
             raise UnknownNameError(f"the branch has no '{name}': {did_you_mean(name, ['period', *self.names])}")
         return np.array([p.y[self.names.index(name)] for p in self.points])
 
+    def visited(self, name: str) -> list[np.ndarray]:
+        """A free state after each of the steps that a gait repeats after, over the points: an array per step. Of 'period', its mean."""
+        first = self.values(name)
+        if name == "period":
+            return [first / self.steps]
+        y, p, k = np.array([point.y for point in self.points]), self.parameter[:, None], self.names.index(name)
+        later = [ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)]
+        return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
+
     def gait(self, value: float, occurrence: int = 0) -> Gait:
         """The gait where the parameter has this value; after a fold there may be several, the first is `occurrence` 0."""
         v = self.parameter
@@ -115,6 +125,20 @@ class Branch:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        v = self.parameter
+        rows = [
+            (f"{v[k]:.6g}", f"{self.period[k]:.6g}", f"{abs(self.multipliers[k, 0]):.6g}", "yes" if self.stable[k] else "no")
+            for k in np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
+        ]
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "gaits": ((self.name, "period [s]", "largest multiplier", "stable"), rows),
+            "bifurcations": (("kind", self.name), [(b.kind, f"{b.at:.9g}") for b in self.bifurcations]),
+        }
+        about = f"{len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}; {self.ended}"
+        return card(f"Branch of {self.system.name}", about, tables)
 
     def __repr__(self) -> str:
         v = self.parameter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.energetics import Energetics, energetics, travelled
 from strut.gait.map import TOLERANCE, ReturnMap
+from strut.html import card
 from strut.simulate import Trajectory, simulate
 from strut.system.quantity import State
 from strut.system.system import System
@@ -120,6 +121,27 @@ class Gait:
             "energy_per_step": self.energy_per_step,
             "stable": self.stable,
         }
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        units = {q.name: q.unit for q in self.system.x}
+        rows = [
+            ("period", f"{self.period:.9g}", "s"),
+            ("step length", f"{self.step_length:.9g}", "m"),
+            ("speed", f"{self.speed:.9g}", "m/s"),
+            ("energy per step", f"{self.energy_per_step:.9g}", "J"),
+            ("cost of transport", f"{self.cost_of_transport:.9g}", ""),
+        ]
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "the gait": (("", "value", "unit"), rows),
+            f"just after {self.section}": (("state", "value", "unit"), [(n, f"{v:.9g}", units[n]) for n, v in self.x0.items()]),
+            "multipliers": (
+                ("real", "imaginary", "modulus"),
+                [(f"{m.real:.9g}", f"{m.imag:.9g}", f"{abs(m):.9g}") for m in self.multipliers],
+            ),
+        }
+        kind = "stable" if self.stable else "unstable"
+        return card(f"Gait of {self.system.name}", f"{kind}, {self.period:.6g} s, {self.step_length:.6g} m", tables)
 
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0

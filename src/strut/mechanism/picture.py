@@ -1,4 +1,4 @@
-"""A mechanism as a scene: the shapes of its bodies, or guesses where it has none, placed in the world."""
+"""A mechanism as a scene: the shapes of its bodies, or guesses where it has none, and its joints, placed in the world."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import casadi as ca
 
+from strut.mechanism.hinges import hinges_of
 from strut.mechanism.shapes import Shape, default_shapes
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
@@ -22,7 +23,7 @@ def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = Non
     for body, shapes in (m.shapes or default_shapes(m)).items():
         X = Pose.identity() if body == "world" else tree.poses[tree.place[body]]
         found += [_part(body, shape, X) for shape in shapes]
-    return Scene(tuple(found), tuple(arrows), floor, m.planar)
+    return Scene(tuple(found), tuple(arrows), floor, m.planar, hinges_of(tree))
 
 
 def _part(body: str, shape: Shape, X: Pose) -> Part:

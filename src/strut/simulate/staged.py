@@ -13,7 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
-    from strut.system.scene import Floor
+    from strut.system.scene import Floor, Hinge
     from strut.system.system import System
 
 RATE = 60.0
@@ -34,8 +34,8 @@ ALONG = 401
 """Points along x, before those that straight lines make needless are left out."""
 RIM = 0.88
 """Arcs are drawn as rims from so much of their radius to all of it."""
-RISER = 4.0
-"""Between neighbouring points a slope steeper than this is looked at closely, for it may be a step."""
+RISER = 0.2
+"""Where the slope between neighbouring points differs from that beside it by more than this, a step is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,16 @@ class Push:
 
 
 @dataclass(frozen=True, eq=False)
+class Pivot:
+    """A joint over all frames: where it is, and the direction it turns about or slides along (see `strut.system.scene.Hinge`)."""
+
+    name: str
+    kind: str
+    at: np.ndarray
+    axis: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Land:
     """The ground as heights over a grid: height[j, i] at x[i], y[j]. Of steps, both sides of an edge are in x."""
 
@@ -77,6 +87,7 @@ class Stage:
 
     t: times of the frames [s]. cuts: frames before which something jumped, so that nothing is drawn in between.
     com: the centre of mass by frame, if the run knows it. prints: where feet came to stand: t, x, y, z.
+    pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else only their place counts.
     """
 
     t: np.ndarray
@@ -87,12 +98,18 @@ class Stage:
     cuts: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     com: np.ndarray | None = None
     prints: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
+    pivots: tuple[Pivot, ...] = ()
+    boxes: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    @cached_property
+    def corners(self) -> list[np.ndarray]:
+        """Corners of boxes around the pieces, frame by frame."""
+        return [corner for piece in self.pieces for corner in _reach(piece, self.boxes)]
 
     @cached_property
     def extents(self) -> tuple[np.ndarray, np.ndarray]:
         """The lowest and highest corner of all pieces in every frame."""
-        corners = [corner for piece in self.pieces for corner in _reach(piece)]
-        return np.min(corners, axis=0), np.max(corners, axis=0)
+        return np.min(self.corners, axis=0), np.max(self.corners, axis=0)
 
     @cached_property
     def size(self) -> float:
@@ -140,7 +157,8 @@ def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> Stage
     found = [_prints(t, place, on, made.size) for place, on in feet]
     prints = np.concatenate(found) if found else made.prints
     land = None if scene.floor is None else _land(run, run.system, scene.floor, made)
-    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, com if known else None, prints[np.argsort(prints[:, 0], kind="stable")])
+    prints = prints[np.argsort(prints[:, 0], kind="stable")]
+    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, com if known else None, prints, _pivots(scene.hinges, columns))
 
 
 def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.ndarray]:
@@ -158,6 +176,17 @@ def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.nda
     return dict(zip(found, np.split(np.concatenate(rows), np.cumsum(widths)[:-1], axis=1), strict=True))
 
 
+def _pivots(hinges: tuple[Hinge, ...], columns: Mapping[str, np.ndarray]) -> tuple[Pivot, ...]:
+    """The joints, each place once: where a body without mass counts angles for another, two are one."""
+    found: list[Pivot] = []
+    for k, h in enumerate(hinges):
+        new = Pivot(h.name, h.kind, columns[f"{h.name}@{k}@at"], columns[f"{h.name}@{k}@axis"])
+        same = any(np.allclose(new.at, o.at, atol=1e-9) and np.allclose(np.abs(new.axis), np.abs(o.axis), atol=1e-9) for o in found)
+        if not same:
+            found.append(new)
+    return tuple(found)
+
+
 def _arguments(system: System) -> list[ca.SX]:
     from strut.system import time
 
@@ -168,15 +197,20 @@ def _columns(rows: np.ndarray) -> ca.DM:
     return ca.DM(rows.T) if rows.size else ca.DM(rows.shape[1], rows.shape[0])
 
 
-def _reach(piece: Piece) -> list[np.ndarray]:
+def _reach(piece: Piece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
     """Corners of a box around a piece, frame by frame."""
     v = piece.values
     if "start" in v:
         return [v[end] + sign * v["radius"] for end in ("start", "end") for sign in (-1, 1)]
-    if piece.kind == "mesh":
+    if piece.kind == "mesh" and piece.path not in boxes:
         return [v["at"]]
-    if piece.kind in ("box", "ellipsoid"):
+    if piece.kind in ("box", "ellipsoid", "mesh"):
         R = v["rotation"].reshape(-1, 3, 3).transpose(0, 2, 1)
+        if piece.kind == "mesh":
+            low, high = boxes[piece.path]
+            middle = v["at"] + np.einsum("kij,kj->ki", R, v["scale"] * (low + high) / 2)
+            around = np.abs(R * (v["scale"] * (high - low))[:, None, :] / 2).sum(axis=2)
+            return [middle - around, middle + around]
         if piece.kind == "box":
             around = np.abs(R * v["size"][:, None, :] / 2).sum(axis=2)
         else:
@@ -248,18 +282,22 @@ def _with_edges(x: np.ndarray, height: object) -> np.ndarray:
     """`x` with both sides of every step added."""
     assert callable(height)
     h = height(x)
-    steep = np.flatnonzero(np.abs(np.diff(h)) > RISER * np.diff(x))
+    slopes = np.diff(h) / np.diff(x)
+    turns = np.abs(np.diff(slopes)) > RISER
+    steep = np.flatnonzero(np.append(turns, False) | np.append(False, turns))
     a, b = x[steep], x[steep + 1]
     if not len(steep):
         return x
     ha, hb = h[steep], h[steep + 1]
+    tall = np.abs(hb - ha)
     for _ in range(40):
         middle = (a + b) / 2
         hm = height(middle)
         left = np.abs(hm - ha) > np.abs(hb - hm)
         a, ha = np.where(left, a, middle), np.where(left, ha, hm)
         b, hb = np.where(left, middle, b), np.where(left, hm, hb)
-    return np.unique(np.concatenate([x, a, b]))
+    jumps = (np.abs(hb - ha) > 0.5 * tall) & (tall > 0)  # within next to nothing: no steep place, but a step
+    return np.unique(np.concatenate([x, a[jumps], b[jumps]]))
 
 
 def _corners(x: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.simulate.staged import Land, Piece, Push, Stage
-from strut.system.scene import KINDS
+from strut.simulate.staged import Land, Piece, Pivot, Push, Stage
+from strut.system.scene import HINGES, KINDS
 
 if TYPE_CHECKING:
     import h5py
@@ -31,9 +31,17 @@ def write(group: h5py.Group, stage: Stage) -> None:
         columns += [push.at, push.force]
     if stage.com is not None:
         columns.append(stage.com)
+    for pivot in stage.pivots:
+        columns += [pivot.at, pivot.axis]
     group["t"] = stage.t
     group.create_dataset("columns", data=np.hstack(columns).astype(np.float32), compression="gzip", shuffle=True)
-    layout = {"pieces": pieces, "pushes": [p.name for p in stage.pushes], "com": stage.com is not None, "planar": stage.planar}
+    layout: dict[str, Any] = {
+        "pieces": pieces,
+        "pushes": [p.name for p in stage.pushes],
+        "com": stage.com is not None,
+        "planar": stage.planar,
+    }
+    layout["pivots"] = [{"name": p.name, "kind": p.kind} for p in stage.pivots]
     group.attrs["layout"] = json.dumps(layout)
     group["cuts"], group["prints"] = stage.cuts, stage.prints
     if stage.land is not None:
@@ -61,5 +69,11 @@ def read(group: h5py.Group) -> Stage:
         pieces.append(Piece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]
     pushes = tuple(Push(str(name), take(3), take(3)) for name in layout["pushes"])
     com = take(3) if layout["com"] else None
+    pivots = []
+    for pivot in layout.get("pivots", ()):  # runs saved before joints were drawn have none
+        if pivot["kind"] not in HINGES:
+            raise ValueError(f"its scene has a joint of kind '{pivot['kind']}'")
+        pivots.append(Pivot(str(pivot["name"]), str(pivot["kind"]), take(3), take(3)))
     land = Land(*(group[f"land/{name}"][()] for name in ("x", "y", "height"))) if "land" in group else None
-    return Stage(group["t"][()], tuple(pieces), pushes, land, bool(layout["planar"]), group["cuts"][()], com, group["prints"][()])
+    seen = group["t"][()], tuple(pieces), pushes, land, bool(layout["planar"]), group["cuts"][()], com, group["prints"][()]
+    return Stage(*seen, tuple(pivots))

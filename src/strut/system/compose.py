@@ -161,6 +161,7 @@ def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewr
         tuple(a for scene in found for a in scene.arrows),
         floors[0] if floors else None,
         all(scene.planar for scene in found),
+        tuple(h for scene in found for h in scene.hinges),
     )
 
 

@@ -53,6 +53,23 @@ class Arrow:
     force: ca.SX
 
 
+HINGES = ("revolute", "prismatic", "ball")
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge:
+    """A joint, to be marked: `kind` is 'revolute' (turns about its axis), 'prismatic' (slides along it) or 'ball' (has none)."""
+
+    name: str
+    kind: str
+    at: ca.SX
+    axis: ca.SX
+
+    def __post_init__(self) -> None:
+        if self.kind not in HINGES:
+            raise ModelError(f"the joint '{self.name}' is marked as '{self.kind}': known are {', '.join(HINGES)}")
+
+
 @dataclass(frozen=True, eq=False)
 class Floor:
     """The ground z = height, an expression of its own symbols x and y, and of parameters and discrete states."""
@@ -70,26 +87,31 @@ class Scene:
     arrows: tuple[Arrow, ...] = ()
     floor: Floor | None = None
     planar: bool = True
+    hinges: tuple[Hinge, ...] = ()
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
         found = {f"{part.name}/{k}/{n}": e for k, part in enumerate(self.parts) for n, e in part.values.items()}
         for k, arrow in enumerate(self.arrows):
             found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
+        for k, hinge in enumerate(self.hinges):
+            found |= {f"{hinge.name}@{k}@at": hinge.at, f"{hinge.name}@{k}@axis": hinge.axis}
         return found
 
     def with_columns(self, columns: Mapping[str, ca.SX]) -> Scene:
         """The scene with other expressions under the names of `columns`."""
         parts = tuple(replace(p, values={n: columns[f"{p.name}/{k}/{n}"] for n in p.values}) for k, p in enumerate(self.parts))
         arrows = tuple(Arrow(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(self.arrows))
-        return replace(self, parts=parts, arrows=arrows)
+        hinges = tuple(replace(h, at=columns[f"{h.name}@{k}@at"], axis=columns[f"{h.name}@{k}@axis"]) for k, h in enumerate(self.hinges))
+        return replace(self, parts=parts, arrows=arrows, hinges=hinges)
 
     def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
         """The same scene with every expression rewritten."""
         parts = tuple(replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts)
         arrows = tuple(Arrow(rename(a.name), f(a.at), f(a.force)) for a in self.arrows)
+        hinges = tuple(Hinge(rename(h.name), h.kind, f(h.at), f(h.axis)) for h in self.hinges)
         floor = None if self.floor is None else replace(self.floor, height=f(self.floor.height))
-        return replace(self, parts=parts, arrows=arrows, floor=floor)
+        return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges)
 
 
 def place(point: Sequence[Any]) -> ca.SX:
@@ -105,6 +127,11 @@ def rod(name: str, start: Sequence[Any], end: Sequence[Any], radius: Expression)
 
 def ball(name: str, at: Sequence[Any], radius: Expression) -> Part:
     return Part(name, "sphere", {"at": place(at), "radius": sx(radius)})
+
+
+def hinge(name: str, at: Sequence[Any]) -> Hinge:
+    """A joint of a planar machine, which turns about y."""
+    return Hinge(name, "revolute", place(at), ca.SX([0, 1, 0]))
 
 
 def slope_floor(angle: Expression, height: Expression = 0.0) -> Floor:

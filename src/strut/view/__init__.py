@@ -4,6 +4,7 @@ from strut.simulate.trajectory import SHOWN, Trajectory
 from strut.view.animation import animation
 from strut.view.figure import NEUTRAL, PALETTE, Figure
 from strut.view.folder import folder
+from strut.view.gait_result import gait_result
 from strut.view.gaits import basin, bifurcation, multipliers, pareto, trade_off
 from strut.view.joules import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
 from strut.view.page import page
@@ -17,11 +18,14 @@ from strut.view.plots import (
     phase_portraits,
     plot,
     poincare,
+    sections,
     states,
 )
-from strut.view.report import Report
+from strut.view.report import Report, Rows
+from strut.view.result import Chapter, Result
 from strut.view.save import save
 from strut.view.svg import stick_figure, still
+from strut.view.table_file import table_report
 
 SHOWN["animate"] = animation
 Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
@@ -29,9 +33,12 @@ Trajectory.plot = plot  # a run shows itself; the room of runs does not know thi
 __all__ = [
     "NEUTRAL",
     "PALETTE",
+    "Chapter",
     "Figure",
     "Panels",
     "Report",
+    "Result",
+    "Rows",
     "animation",
     "basin",
     "bifurcation",
@@ -42,6 +49,7 @@ __all__ = [
     "energy_per_step",
     "folder",
     "friction_cone",
+    "gait_result",
     "held",
     "ledger_table",
     "multipliers",
@@ -54,8 +62,10 @@ __all__ = [
     "poincare",
     "residual",
     "save",
+    "sections",
     "states",
     "stick_figure",
     "still",
+    "table_report",
     "trade_off",
 ]

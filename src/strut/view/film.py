@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.view.flat import across
 from strut.view.meshes import Loaded, load
+from strut.view.sheet import part
 from strut.view.staged import camera, colour, newtons, side, staged, tick
 
 if TYPE_CHECKING:
@@ -41,12 +41,14 @@ def encoded(stage: Stage) -> dict[str, Any]:
         "size": stage.size,
         "pieces": pieces,
         "pushes": [{"name": p.name, "at": column(p.at), "force": column(p.force)} for p in stage.pushes],
+        "pivots": [{"kind": p.kind, "at": column(p.at), "axis": column(p.axis)} for p in stage.pivots],
         "newton": newtons(stage),
         "land": None if land is None else {n: column(getattr(land, n).reshape(-1, 1)) for n in ("x", "y", "height")},
         "com": None if stage.com is None else column(stage.com),
         "prints": np.round(stage.prints, 5).tolist(),
         "centre": column(centre),
         "window": np.round(window, 6).tolist(),
+        "flat": np.round(across(stage), 6).tolist(),
         "still": still,
         "tick": tick(float(window.max())),
         "meshes": [
@@ -72,17 +74,6 @@ def rows(encoded_column: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(encoded_column["rows"]), dtype="<f4").reshape(count, width)
 
 
-def inlined(name: str, data: Any) -> str:
-    """JSON as a part of a page: within a script element only '<' could end it."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>'
-
-
-def script(name: str) -> str:
-    """The text of a script of the player."""
-    return (resources.files("strut.view") / "scripts" / name).read_text(encoding="utf-8")
-
-
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
 
 
@@ -91,6 +82,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
+    boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
     shown = "".join(
         f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
@@ -105,5 +97,5 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
 """
 
 
-PLAYER = script("film.js") + script("flat.js") + 'strutFilm("film", strutFlat);\n'
+PLAYER = part("film.js") + part("flat.js") + 'strutFilm("film", strutFlat);\n'
 """Plays the film of a page, flat."""

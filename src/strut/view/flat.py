@@ -11,13 +11,15 @@ from math import cos, sin
 
 import numpy as np
 
-from strut.simulate.staged import RIM, Piece, Stage
+from strut.simulate.staged import RIM, Piece, Pivot, Stage
 from strut.view import meshes
-from strut.view.staged import colour, newtons
+from strut.view.staged import camera, colour, middle, newtons
 
-INK, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
+INK, PAPER, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#ffffff", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
 TRAIL = 3.0
 """Seconds of the path of the centre of mass that are shown."""
+PIVOT = 0.016
+"""The radius of a joint's mark, of the machine's size."""
 GAP = 0.2
 """Seconds between ghosts."""
 
@@ -58,6 +60,16 @@ def eye(stage: Stage, turn: float = 0.7, tilt: float = 0.35) -> Eye:
     return Eye(right, np.array([-sin(turn) * sin(tilt), cos(turn) * sin(tilt), cos(tilt)]))
 
 
+def across(stage: Stage) -> np.ndarray:
+    """How much of the picture's plane is seen [m], along its right and up, about where the camera looks."""
+    centre, window, _ = camera(stage)
+    if stage.planar:
+        return window[[0, 2]]
+    seen = eye(stage)
+    reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=(0, 1))
+    return 2 * np.maximum(1.12 * reach, 0.3 * stage.size)
+
+
 @dataclass(frozen=True)
 class Look:
     """What to draw besides the machine."""
@@ -65,6 +77,7 @@ class Look:
     forces: bool = True
     path: bool = True
     prints: bool = True
+    joints: bool = True
     ground: bool = True
     ghosts: int = 0
     hidden: frozenset[str] = field(default_factory=frozenset)
@@ -83,6 +96,9 @@ def frame(stage: Stage, k: int, look: Look = Look(), seen: Eye | None = None, wi
     found += machine(stage, k, seen)
     if look.ground and stage.land is not None and stage.planar:
         found += ground_line(stage, *(within or (None, None)))
+    if look.joints:
+        for pivot in stage.pivots:
+            found += _pivot(pivot, k, seen, PIVOT * stage.size)
     if look.prints:
         found += [_print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9]
     if look.path and stage.com is not None:
@@ -100,7 +116,7 @@ def machine(stage: Stage, k: int, seen: Eye, opacity: float = 1.0, edge: str = I
     """The pieces in frame k, far ones first; of a planar machine, in their order."""
     order = list(range(len(stage.pieces)))
     if not stage.planar:
-        order.sort(key=lambda i: float(_middle(stage.pieces[i], k) @ seen.toward))
+        order.sort(key=lambda i: float(middle(stage.pieces[i], k) @ seen.toward))
     found = []
     for i in order:
         shade, own = colour(stage.pieces[i])
@@ -190,31 +206,41 @@ def _grid(stage: Stage, k: int, seen: Eye) -> list[Figure]:
     """Lines on the ground around the machine, on round distances."""
     assert stage.land is not None
     step, reach = 0.5 * 10 ** round(np.log10(stage.size)), 4
-    middle = np.round(_middle(stage.pieces[0], k)[:2] / step) * step
+    centre = np.round(middle(stage.pieces[0], k)[:2] / step) * step
     marks = np.arange(-reach, reach + 1) * step
     fine = np.linspace(-reach * step, reach * step, 81)
     lines = []
     for mark in marks:
-        across = np.column_stack([np.full(2, middle[0] + mark), middle[1] + np.array([-reach, reach]) * step])
-        along = np.column_stack([middle[0] + fine, np.full(len(fine), middle[1] + mark)])
+        across = np.column_stack([np.full(2, centre[0] + mark), centre[1] + np.array([-reach, reach]) * step])
+        along = np.column_stack([centre[0] + fine, np.full(len(fine), centre[1] + mark)])
         lines += [Figure(seen(np.column_stack([p, stage.land.at(p[:, 0])])), edge="#c2cad3", width=1.0) for p in (across, along)]
     return lines
-
-
-def _middle(piece: Piece, k: int) -> np.ndarray:
-    v = piece.values
-    return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
 
 
 def _print(at: np.ndarray, size: float) -> Figure:
     return Figure(at + size * np.array([[0, 0], [-0.6, -1], [0.6, -1]]), SOFT)
 
 
+def _pivot(pivot: Pivot, k: int, seen: Eye, radius: float) -> list[Figure]:
+    """The sign for a joint: a ring with a dot and, where one does not look along it, its axis; a sleeve for one that slides."""
+    at, along = seen(pivot.at[k]), seen(pivot.axis[k])
+    turn = np.linspace(0, 2 * np.pi, 25)
+    ring = np.column_stack([np.cos(turn), np.sin(turn)])
+    tilted = float(np.linalg.norm(along)) > 0.2
+    rod = [Figure(at + 3.2 * radius * np.outer([-1, 1], along), edge=INK, width=2.0)] if tilted else []
+    if pivot.kind == "prismatic" and tilted:
+        d = along / np.linalg.norm(along)
+        n = np.array([-d[1], d[0]])
+        sleeve = at + radius * np.array([1.8 * d + n, 1.8 * d - n, -1.8 * d - n, -1.8 * d + n])
+        return [*rod, Figure(sleeve, PAPER, INK)]
+    return [*rod, Figure(at + radius * ring, PAPER, INK), Figure(at + 0.35 * radius * ring, INK)]
+
+
 def _target(at: np.ndarray, radius: float) -> list[Figure]:
     """The sign for a centre of mass."""
     turn = np.linspace(0, 2 * np.pi, 25)
     ring = at + radius * np.column_stack([np.cos(turn), np.sin(turn)])
-    return [Figure(ring, "#ffffff", INK), *[Figure(np.vstack([[at], ring[a : a + 7]]), INK) for a in (0, 12)]]
+    return [Figure(ring, PAPER, INK), *[Figure(np.vstack([[at], ring[a : a + 7]]), INK) for a in (0, 12)]]
 
 
 def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[Figure]:
@@ -225,7 +251,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[Figure]:
     n, head = np.array([-d[1], d[0]]), min(6 * thick, length / 2)
     neck = end - head * d
     return [Figure(np.array([start + n * thick / 2, neck + n * thick / 2, neck + n * 2.2 * thick, end, neck - n * 2.2 * thick,
-                             neck - n * thick / 2, start - n * thick / 2]), FORCE)]  # fmt: skip
+                             neck - n * thick / 2, start - n * thick / 2]), FORCE, PAPER)]  # fmt: skip
 
 
 def _shaded(shade: str, light: float) -> str:

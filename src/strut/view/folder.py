@@ -33,11 +33,7 @@ def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, ask
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if given), index.html, and the
     plots as SVG and PNG. The data comes first; where plotly or matplotlib is missing it is all there is, and `missing` says what
     to install. asked: the command that made the run, for the page."""
-    place = Path(directory).expanduser()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot make the directory {place}: {error.strerror}; choose another") from error
+    place = made(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
@@ -52,13 +48,22 @@ def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, ask
     return Written(place, tuple(file.name for file in files), tuple(missing))
 
 
+def made(directory: Path) -> Path:
+    """A directory that exists."""
+    place = directory.expanduser()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot make the directory {place}: {error.strerror}; choose another") from error
+    return place
+
+
 def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
     found: dict[str, Figure | plots.Panels] = {"states": plots.states(run), "held": plots.held(run), "outputs": plots.outputs(run)}
     found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
     landed = [name for name in step_events(run) if name in run.events.counts()]
-    if sum(run.events.counts()[name] for name in landed) > 1 and run.names.x:
-        found["section"] = plots.poincare(run, run.names.x[0])
+    found["section"] = plots.sections(run, most=2)
     if run.names.stored and run.has_ledger:
         found |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
         if all(joules.flows(run)):

@@ -39,53 +39,101 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
 def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
     """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked.
 
-    branches: one branch or several. Of each are used
-        values: the parameter along the branch, an array; parameter: its name.
-        branch[quantity]: the quantity along the branch, an array. (Of a mapping, its entry.)
-        stable: true or false along the branch.
-        points: special points (may be absent), each with `kind` (fold, period doubling, ...), `at` (the parameter there) and
-            `values[quantity]`.
+    branches: one branch or several: of `gait.follow`, or mappings with
+        values: the parameter along the branch, an array; parameter: its name. stable: true or false along the branch.
+        a key per quantity: an array along the branch.
+        points: special points (may be absent), each with `kind` (fold, doubling, ...), `at` (the parameter there) and
+            `values`, by quantity.
         units: by name (may be absent), unless given here.
-    A mapping with these keys will do for a branch, and for a point.
+    quantity: the first state unless given. A gait of several steps is drawn at each of them, its
+    period divided by their number.
     """
-    several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "values") else list(branches)
-    known: dict[str, str] = dict(units or {})
+    several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
+    read = [_branch(branch, quantity) for branch in several]
+    known: dict[str, str] = {}
+    for branch in read:
+        known |= branch["units"]
+    known |= units or {}
+    counts = sorted({branch["steps"] for branch in read})
     traces: list[Line | Points] = []
     special: dict[str, list[tuple[float, float]]] = {}
-    for branch in several:
-        parameter = parameter or str(_get(branch, "parameter", ""))
-        known = {**dict(_get(branch, "units", {})), **known}
-        at, height = np.asarray(_get(branch, "values"), dtype=float), np.asarray(branch[quantity], dtype=float)
-        stable = np.asarray(_get(branch, "stable"), dtype=bool)
-        if not at.shape == height.shape == stable.shape:
-            raise ShapeError(
-                f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} stable: they must be alike"
-            )
-        for word, which, color, dash in (("stable", stable, STABLE, "solid"), ("unstable", ~stable, UNSTABLE, "dash")):
-            if which.any():
-                traces.append(Line(word, at, _only(height, which), color, dash, 2))
-        for point in _get(branch, "points", ()):
-            value = _get(point, "values")[quantity]
-            special.setdefault(str(_get(point, "kind")), []).append((float(_get(point, "at")), float(value)))
+    for branch in read:
+        at, stable = np.asarray(branch["values"], dtype=float), np.asarray(branch["stable"], dtype=bool)
+        prefix = f"{branch['steps']} step{'s' if branch['steps'] > 1 else ''}, " if len(counts) > 1 else ""
+        for row in branch["rows"]:
+            height = np.asarray(row, dtype=float)
+            if not at.shape == height.shape == stable.shape:
+                raise ShapeError(
+                    f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} stable: they must be alike"
+                )
+            first = 2 * counts.index(branch["steps"])
+            for word, which, shift, dash in (("stable", stable, 0, "solid"), ("unstable", ~stable, 1, "dash")):
+                if which.any():
+                    traces.append(Line(prefix + word, at, _only(height, which), PALETTE[(first + shift) % len(PALETTE)], dash, 2))
+        for kind, place, value in branch["points"]:
+            special.setdefault(kind, []).append((place, value))
     for k, (kind, places) in enumerate(special.items()):
         x, y = np.array(places).T
-        traces.append(Points(kind, x, y, PALETTE[(k + 2) % len(PALETTE)], SYMBOLS[(k + 1) % len(SYMBOLS)], 10))
-    return Figure(_merged(traces), _titled(parameter, known), _titled(quantity, known), height=380)
+        traces.append(Points(kind, x, y, PALETTE[(k + 4) % len(PALETTE)], SYMBOLS[(k + 1) % len(SYMBOLS)], 10))
+    name = quantity or str(read[0]["quantity"])
+    if name == "period":
+        known["time of a step"], name = known.get("period", "s"), "time of a step"
+    return Figure(_merged(traces), _titled(parameter or read[0]["parameter"], known), _titled(name, known), height=380)
+
+
+def _branch(branch: Any, quantity: str) -> dict[str, Any]:
+    """What a diagram needs of a branch; rows: the quantity after each step of a gait."""
+    if isinstance(branch, Mapping):
+        points = [(str(_get(p, "kind")), float(_get(p, "at")), float(_get(p, "values")[quantity])) for p in branch.get("points", ())]
+        found = {"parameter": str(branch.get("parameter", "")), "values": _get(branch, "values"), "rows": [_get(branch, quantity)]}
+        return found | {
+            "stable": _get(branch, "stable"),
+            "points": points,
+            "units": dict(branch.get("units", {})),
+            "steps": 1,
+            "quantity": "",
+        }
+    chosen = quantity or branch.names[0]
+    units = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
+    points = [
+        (b.kind, float(b.at), float(b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]))
+        for b in branch.bifurcations
+    ]
+    rows = branch.visited(chosen)
+    found = {"parameter": branch.name, "values": branch.parameter, "rows": rows, "stable": branch.stable}
+    return found | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 
 
 def basin(
-    labels: Any, x: Any, y: Any, x_name: str = "", y_name: str = "", names: Mapping[int, str] | None = None, title: str = ""
+    labels: Any,
+    x: Any = None,
+    y: Any = None,
+    x_name: str = "",
+    y_name: str = "",
+    names: Mapping[int, str] | None = None,
+    title: str = "",
 ) -> Figure:
     """A picture of where runs that begin at points of a plane end.
 
-    labels: whole numbers by row (y) and column (x): which gait, or what became of the run, or with no `names`, how many steps it
-    took; nan is left blank. x, y: the values along the axes; x_name, y_name: their names, with units, "rate [rad/s]".
+    labels: a basin of `gait.basin`, which says the rest itself and marks its gait; or whole numbers by row (y) and column (x): which
+    gait, or what became of the run, or with no `names`, how many steps it took; nan is left blank.
+    x, y: the values along the axes; x_name, y_name: their names, with units, "rate [rad/s]".
     """
+    marked: tuple[Points, ...] = ()
+    if hasattr(labels, "outcomes"):
+        found = labels
+        units = {q.name: q.unit for q in found.gait.system.x}
+        kinds = sorted(found.outcomes, key=lambda kind: (kind != "walks", kind))
+        names = dict(enumerate(kinds))
+        labels = np.vectorize(kinds.index)(found.label.astype(str)).T
+        x, y, (x_name, y_name) = found.first, found.second, (_titled(name, units) for name in found.names)
+        here = [np.array([found.gait.x0[name]]) for name in found.names]
+        marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
     values, columns, rows = np.asarray(labels, dtype=float), np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if values.shape != (len(rows), len(columns)):
-        raise ShapeError(f"a basin of shape {values.shape} has {len(columns)} values of x and {len(rows)} of y: rows are y, columns are x")
+    if values.shape != (rows.size, columns.size):
+        raise ShapeError(f"a basin of shape {values.shape} has {columns.size} values of x and {rows.size} of y: rows are y, columns are x")
     cells = Cells(columns, rows, values, title, dict(names or {}))
-    return Figure((cells,), x_name, y_name, legend=False, height=420)
+    return Figure((cells, *marked), x_name, y_name, legend=False, height=420)
 
 
 def trade_off(

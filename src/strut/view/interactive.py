@@ -21,8 +21,8 @@ CLEAR = "rgba(0,0,0,0)"
 SCALE = "Cividis"
 """Of colours for amounts: even to the eye, and the same to the colour-blind."""
 
-DIGITS = 8
-"""Of numbers in a page: what can be seen after zooming in some ten thousand times. The data itself is in the run's file."""
+DIGITS = 7
+"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the run's file."""
 
 
 def plotly_script() -> str:
@@ -90,7 +90,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "template": {},
         "height": figure.height,
-        "margin": {"l": 76, "r": 14, "t": 10, "b": 46},
+        "margin": {"l": 64, "r": 14, "t": 10, "b": 42},
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "showlegend": figure.legend,
@@ -100,8 +100,8 @@ def _layout(figure: Figure) -> dict[str, Any]:
     }
     if figure.flows:
         return layout | {"margin": {"l": 10, "r": 10, "t": 34, "b": 34}}
-    x: dict[str, Any] = {"title": {"text": text(figure.x)}, "zeroline": False}
-    y: dict[str, Any] = {"title": {"text": text(figure.y)}, "zeroline": False}
+    x: dict[str, Any] = {"title": {"text": text(figure.x), "standoff": 6}, "zeroline": False, "automargin": True}
+    y: dict[str, Any] = {"title": {"text": text(figure.y), "standoff": 6}, "zeroline": False, "automargin": True}
     if figure.span:
         x["range"] = list(figure.span)
     if figure.height_span:
@@ -171,17 +171,23 @@ def _cells(cells: Cells) -> dict[str, Any]:
     keys = sorted(cells.names)
     colors = cell_colors(len(keys))
     ranks = {key: k for k, key in enumerate(keys)}
-    ranked = np.vectorize(lambda v: ranks.get(int(v), -1), otypes=[float])(cells.values)
+    ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(cells.values)
     n = len(keys)
     scale = [[(k + side) / n, color] for k, color in enumerate(colors) for side in (0, 1)]
     bar |= {"tickvals": list(range(n)), "ticktext": [text(cells.names[key]) for key in keys]}
     found |= {"z": np.where(ranked < 0, np.nan, ranked), "colorscale": scale, "zmin": -0.5, "zmax": n - 0.5, "colorbar": bar}
-    return found | {"customdata": cells.values, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
+    words = [[text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values]
+    return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
 
 
 def cell_colors(count: int) -> list[str]:
-    """For kinds of cells: the last colours are paler, so that many kinds can be told apart."""
-    return [PALETTE[k % len(PALETTE)] for k in range(count)]
+    """For kinds of cells: those beyond the palette are paler, so that many kinds can be told apart."""
+    return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
+
+
+def _pale(shade: str, part: float) -> str:
+    """A colour mixed with white."""
+    return "#" + "".join(f"{round(255 - part * (255 - int(shade[k : k + 2], 16))):02X}" for k in (1, 3, 5))
 
 
 def _flow(flow: Flow) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     steps = step_ledger(trajectory, event)
     number = np.arange(1, len(steps) + 1)[steps.whole]
     points = [
-        Points(name, number, steps.changes[name][steps.whole], PALETTE[k % len(PALETTE)], SYMBOLS[k % len(SYMBOLS)], 7)
+        Points(name, number, steps.changes[name][steps.whole], PALETTE[k % len(PALETTE)], SYMBOLS[k % len(SYMBOLS)], max(5, 12 - 3 * k))
         for k, name in enumerate(steps.moving())
     ]
     return Figure(tuple(points), "step", "change of stored energy [J]", height=300, counted=True)

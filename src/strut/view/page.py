@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ import numpy as np
 
 from strut.errors import StrutError
 from strut.simulate.steps import step_events
-from strut.view import joules, plots
+from strut.view import joules, plots, svg
 from strut.view.curves import MOST_POINTS
 from strut.view.film import PLAYER, film, film_controls
-from strut.view.report import Report
+from strut.view.report import Report, Rows
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Occurrence, Trajectory
@@ -26,7 +27,7 @@ def page(trajectory: Trajectory, path: str | Path, title: str | None = None, rem
     """Write a run as one HTML file, and return where it is.
 
     What was asked and how it ended, a moving picture, states, energy (per step where there are steps), contact forces, outputs,
-    parameters, events and how to run it again. Plotly is inside, about 5 MB; the page asks nothing of any network.
+    parameters, events and how to run it again. Plotly is inside, compressed: about 2 MB. The page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command that made the run.
     """
     return run_report(trajectory, title, remarks, asked).save(path)
@@ -41,10 +42,16 @@ def run_report(run: Trajectory, title: str | None = None, remarks: str = "", ask
     """The page as a `Report`, to be added to."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
     _facts(run, report, asked)
-    for part in (_motion, _states, _energy, _forces, _outputs, _parameters, _events):
-        part(run, report)
-    _provenance(run, report, asked)
+    motion(run, report)
+    details(run, report)
+    provenance(report, run, asked)
     return report
+
+
+def details(run: Trajectory, report: Report) -> None:
+    """Curves, energy, forces, parameters and events of a run."""
+    for part in (_states, _energy, _forces, _outputs, _parameters, _events):
+        part(run, report)
 
 
 def _verdict(run: Trajectory) -> tuple[str, str, bool]:
@@ -74,7 +81,8 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
     )
 
 
-def _motion(run: Trajectory, report: Report) -> None:
+def motion(run: Trajectory, report: Report) -> None:
+    """A run as a moving picture, and of one that walks the strip over its last step."""
     picture = film(run)
     if picture:
         report.section("In motion")
@@ -83,6 +91,13 @@ def _motion(run: Trajectory, report: Report) -> None:
         report.note(f"Seen {seen}. To turn it, and for films: animate().")
         for note in picture["notes"]:
             report.note(note)
+        if sum(run.events.counts().get(name, 0) for name in step_events(run)) > 1:
+            drawn = svg.strip(run)
+            report.subheading("One step")
+            report.embed(svg.inline(drawn))
+            report.note(
+                f"From {drawn.begin:.4g} to {drawn.end:.4g} s; first and last pose heavy, the path of the centre of mass in violet."
+            )
     elif plots.planar_points(run.names.outputs) and run.model is None:
         report.section("In motion")
         report.note("A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...).")
@@ -101,6 +116,9 @@ def _states(run: Trajectory, report: Report) -> None:
     if portraits := plots.phase_portraits(run):
         report.subheading("Phase portrait")
         report.figures(*portraits, beside=True)
+    if sections := plots.sections(run):
+        report.subheading("After every step")
+        report.figures(*sections, beside=True)
 
 
 def _energy(run: Trajectory, report: Report) -> None:
@@ -177,21 +195,30 @@ def _change(event: Occurrence, most: int = 4) -> str:
     return ", ".join(changed[:most]) + (", …" if len(changed) > most else "")
 
 
-def _provenance(run: Trajectory, report: Report, asked: str) -> None:
-    about = {key: value for key, value in run.provenance.items() if key != "options"}
-    counted = {key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}
-    lists = {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
-    report.section("Where it comes from")
-    report.tables([((name, ""), list(rows.items())) for name, rows in lists.items()])
+def provenance(report: Report, run: Trajectory | None, asked: str = "", python: str = "", more: Mapping[str, object] | None = None) -> None:
+    """Where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's own unless given."""
+    lists: dict[str, Mapping[str, object]] = {"result": more or {}}
+    if run is not None:
+        about = {key: value for key, value in run.provenance.items() if key != "options"}
+        counted = {key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}
+        lists |= {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
+    if any(lists.values()):
+        report.section("Where it comes from")
+        report.tables([Rows((name, ""), [(key, str(value)) for key, value in rows.items()]) for name, rows in lists.items()])
+    if not (asked or python or run is not None):
+        return
     report.subheading("How to run it again")
     if asked:
         report.text("On the command line:")
         report.code(asked)
-    varied = any(np.ptp(run[name]) > 0 for name in run.names.u)
-    report.text(
-        ("In Python, with" if asked else "With") + f" the same system{' and the controller that set its inputs' if varied else ''}:"
-    )
-    report.code(again(run))
+    beginning = "In Python, with" if asked else "With"
+    if python:
+        report.text(f"{beginning} the same system:")
+        report.code(python)
+    elif run is not None:
+        varied = any(np.ptp(run[name]) > 0 for name in run.names.u)
+        report.text(f"{beginning} the same system{' and the controller that set its inputs' if varied else ''}:")
+        report.code(again(run))
 
 
 def again(run: Trajectory) -> str:

@@ -81,17 +81,19 @@ def matplotlib_figure(*figures: Figure) -> Any:
             for trace in figure.traces:
                 _draw(axes, trace)
             _marks(axes, figure)
+            if not cells and not figure.flows:
+                _make_room(axes, width)
             if columns:
                 axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, borderpad=0.2)
     return sheet
 
 
 def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
-    """Columns and rows of a legend above the axes."""
+    """Columns and rows of a legend above the axes; no column, no legend."""
     labels = [name for trace in figure.traces for name in (trace.layers if isinstance(trace, Areas) else [getattr(trace, "name", "")])]
     labels += list(figure.marks) if figure.mark_names else []
     if not figure.legend or figure.flows or not any(labels):
-        return 0, 0
+        return 0, int(figure.fine)  # a power of ten needs a row
     room = width - MARGINS["left"] - MARGINS["right"]
     columns = int(np.clip(room // (0.55 + 0.062 * max(map(len, labels))), 1, len(labels)))
     return columns, -(-len(labels) // columns)
@@ -104,6 +106,15 @@ def _place(figure: Figure, heights: Sequence[float], k: int, width: float, rows:
     high = heights[k] - margin["top"] - margin["bottom"] - LEGEND_ROW * rows
     left, wide = margin["left"] / width, (width - margin["left"] - margin["right"]) / width
     return left, (low + margin["bottom"]) / whole, wide, high / whole
+
+
+def _make_room(axes: Any, width: float) -> None:
+    """For numbers along y that are longer than the margin is wide."""
+    written = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
+    left = max(MARGINS["left"], 0.36 + 0.068 * max(map(len, written), default=0)) / width
+    place = axes.get_position()
+    axes.yaxis.get_offset_text().set_ha("right")  # a power of ten, if there is one, stands beside the legend
+    axes.set_position([left, place.y0, place.x1 - left, place.height])
 
 
 def _axes(axes: Any, figure: Figure) -> None:
@@ -119,6 +130,8 @@ def _axes(axes: Any, figure: Figure) -> None:
         from matplotlib.ticker import MaxNLocator
 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if not figure.flows:
+        axes.ticklabel_format(useOffset=False)
     if figure.fine:
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
 

@@ -116,6 +116,16 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y), counted=against is None)
 
 
+def sections(trajectory: Trajectory, most: int = 4) -> Panels:
+    """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
+    counts = trajectory.events.counts()
+    if sum(counts.get(name, 0) for name in step_events(trajectory)) < 2:
+        return Panels()
+    pairs = sorted(state_pairs(trajectory), key=lambda pair: unit_of(trajectory, pair[0]) != "rad")  # places only grow
+    chosen = [label for pair in pairs for label in pair] or list(trajectory.names.x)
+    return Panels([poincare(trajectory, label) for label in chosen[:most]])
+
+
 def _padded(values: np.ndarray) -> tuple[float, float] | None:
     """What an axis covers so that a curve does not touch its ends."""
     low, high = float(np.min(values)), float(np.max(values))
@@ -123,13 +133,13 @@ def _padded(values: np.ndarray) -> tuple[float, float] | None:
     return (low - room, high + room) if np.isfinite(room) and room > 0 else None
 
 
-def _at_least(values: np.ndarray, part: float = 1e-6) -> tuple[float, float] | None:
+def _at_least(values: np.ndarray, part: float = 1e-4) -> tuple[float, float] | None:
     """What an axis covers where values hardly differ: their rounding is nothing to look at."""
-    room = max(part * float(np.max(np.abs(values), initial=0.0)), 1e-12)
+    room = max(part * float(np.max(np.abs(values), initial=0.0)), 1e-9)
     if not len(values) or np.ptp(values) >= room:
         return None
     middle = float(np.mean(values))
-    return (middle - room, middle + room)
+    return (middle - 1.15 * room, middle + 1.15 * room)
 
 
 # ---- forces of contact ----

@@ -13,7 +13,7 @@ import numpy as np
 from strut.errors import MissingExtraError, StorageError, ValueRangeError
 from strut.files import written
 from strut.simulate.staged import Stage
-from strut.view.flat import Figure, Look, eye, frame
+from strut.view.flat import PAPER, SOFT, Figure, Look, eye, frame
 from strut.view.staged import needed
 from strut.view.svg import window
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 SMOOTH = 2
 """Pixels are drawn so many times finer, and then averaged."""
-BACK = "#ffffff"
 
 
 def picture(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int, height: int | None = None) -> Image:
@@ -33,7 +32,7 @@ def picture(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width
     low, high = box
     scale = SMOOTH * width / float(high[0] - low[0])
     size = (SMOOTH * width, SMOOTH * (height or round(float(high[1] - low[1]) * scale / SMOOTH)))
-    image = image_module.new("RGB", size, BACK)
+    image = image_module.new("RGB", size, PAPER)
     solid, blended = draw_module.Draw(image), draw_module.Draw(image, "RGBA")
     for f in figures:
         places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
@@ -124,8 +123,18 @@ def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str 
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()
     words = f"{stage.t[k]:.2f} s" + (f"   {title}" if title else "")
-    draw_module.Draw(image).text((10, 8), words, fill="#5b6470")
+    draw_module.Draw(image).text((10, 8), words, fill=SOFT, font=_font(max(10, height // 26)))
     return image
+
+
+def _font(size: int) -> Any:
+    """Pillow's own, in a size that can be read where Pillow can scale it."""
+    from PIL import ImageFont
+
+    try:
+        return ImageFont.load_default(size)
+    except (TypeError, OSError, ImportError):
+        return ImageFont.load_default()
 
 
 def _rgba(shade: str, opacity: float) -> tuple[int, int, int, int]:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strut.files import written
+from strut.files import put
 from strut.html import safe, table
-from strut.view.assets import DRAW, STYLE
 from strut.view.figure import Figure
 from strut.view.interactive import Pages, plotly_script
+from strut.view.sheet import inlined, packed, part, sheet
 
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-"""What a browser lets the page do: run what is in it, and load nothing."""
+LONG = 20
+"""Rows of a table beyond which it scrolls by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table of texts or numbers; `title` stands above it. Numbers are written to nine digits and stand to the right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+
+    @property
+    def texts(self) -> list[list[str]]:
+        return [[f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Columns that hold nothing but numbers."""
+        return tuple(k for k in range(len(self.head)) if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows))
 
 
 class Report:
@@ -27,7 +45,7 @@ class Report:
         self.title = title
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
-        self._data: dict[str, str] = {}
+        self._data: dict[str, Any] = {}
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
@@ -63,13 +81,22 @@ class Report:
         """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself."""
         self._parts.append(table(head, rows, numbers, kind="box long" if long else "box"))
 
-    def tables(self, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[object]]]]) -> None:
-        """Several small ones beside each other."""
-        self._parts.append('<div class="side">' + "".join(table(head, rows) for head, rows in tables if rows) + "</div>\n")
+    def tables(self, tables: Iterable[Rows]) -> None:
+        """Several beside each other, where there is room."""
+        made = [
+            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
+            + table(t.head, t.texts, t.numbers, kind="box long" if len(t.rows) > LONG else "box")
+            for t in tables
+            if t.rows
+        ]
+        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in made)}</div>\n')
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
-        places = "".join(f'<div class="figure" style="height:{int(figure.height)}px"></div>\n' for figure in figures)
+        wide = [f";max-width:{int(1.2 * figure.height)}px" if figure.equal else "" for figure in figures]
+        places = "".join(
+            f'<div class="figure" style="height:{int(figure.height)}px{most}"></div>\n' for figure, most in zip(figures, wide, strict=True)
+        )
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
@@ -77,45 +104,27 @@ class Report:
         """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the id under which the
         script finds it; and the script."""
         self._parts.append(markup)
-        self._data |= {name: json.dumps(value, allow_nan=False) for name, value in (data or {}).items()}
+        self._data |= data or {}
         if script and script not in self._scripts:
             self._scripts.append(script)
 
     def document(self) -> str:
         """The text of the page."""
-        plotly = f"<script>{plotly_script()}</script>\n" if self._figures else ""
-        pages = Pages()
-        data = {"figures": pages.figures(self._figures), "columns": pages.columns} if self._figures else {}
-        data |= self._data
-        return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{safe(self.title)}</title>
-<style>{STYLE}</style>
-{plotly}</head>
-<body>
-<main>
+        data = "".join(inlined(name, value) for name, value in self._data.items())
+        scripts = list(self._scripts)
+        if self._figures:
+            pages = Pages()
+            figures = pages.figures(self._figures)
+            texts = {"plotly": plotly_script(), "figures": figures, "columns": pages.columns}
+            data += "".join(packed(name, text) for name, text in texts.items())
+            scripts += [part("unpack.js"), part("figures.js")]
+        body = f"""<main>
 {"".join(self._parts)}{"</section>" if self._open else ""}
 </main>
-{"".join(_data(name, text) for name, text in data.items())}
-<script>{DRAW if self._figures else ""}{"".join(self._scripts)}</script>
-</body>
-</html>
+{data}<script>{"".join(scripts)}</script>
 """
+        return sheet(self.title, "report.css", body)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""
-        text = self.document()
-
-        def write(scratch: Path) -> None:
-            scratch.write_text(text, encoding="utf-8")
-
-        return written(Path(path), write)
-
-
-def _data(name: str, text: str) -> str:
-    """JSON as a part of the page: within a script element only '<' could end it."""
-    return f'<script type="application/json" id="{name}">{text.replace("<", chr(92) + "u003c")}</script>\n'
+        return put(Path(path), self.document())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from strut.errors import StorageError
-from strut.files import written
+from strut.files import put
 from strut.view.figure import Figure
 
 ON_PAPER = (".png", ".svg", ".pdf")
@@ -34,11 +34,4 @@ def save_on_paper(figures: Sequence[Figure], paths: Sequence[Path]) -> list[Path
     from strut.view.paper import write
 
     contents = write(figures, [path.suffix.lower()[1:] for path in paths])
-    return [_put(path, content) for path, content in zip(paths, contents, strict=True)]
-
-
-def _put(path: Path, content: bytes) -> Path:
-    def write(scratch: Path) -> None:
-        scratch.write_bytes(content)
-
-    return written(path, write)
+    return [put(path, content) for path, content in zip(paths, contents, strict=True)]

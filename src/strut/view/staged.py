@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StrutError
-from strut.simulate.staged import Piece, Stage, frame_times
+from strut.simulate.staged import RATE, Piece, Stage, frame_times
+from strut.view import meshes
 from strut.view.plots import PALETTE, planar_points
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-RATE = 60.0
-"""Frames per second of a film in the browser."""
 NEAR = 3.0
 """A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is followed."""
 BODY = "#7F8A96"
@@ -31,7 +30,14 @@ SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 def staged(trajectory: Trajectory, rate: float = RATE) -> Stage | None:
     """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed through their swaps."""
     found = trajectory.stage(rate)
-    return _points(trajectory, rate) if found is None else _followed(found)
+    return _points(trajectory, rate) if found is None else _measured(_followed(found))
+
+
+def _measured(stage: Stage) -> Stage:
+    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as a point."""
+    read = {path: meshes.load(path) for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")}
+    boxes = {path: (m.vertices.min(axis=0), m.vertices.max(axis=0)) for path, m in read.items() if not m.note}
+    return replace(stage, boxes=boxes) if boxes else stage
 
 
 def _followed(stage: Stage) -> Stage:
@@ -45,7 +51,7 @@ def _followed(stage: Stage) -> Stage:
     swapped = np.zeros(len(stage.t), dtype=bool)
     for k in stage.cuts:
         apart = [
-            [_middle(stage.pieces[i], k) - _middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
+            [middle(stage.pieces[i], k) - middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
         ]
         kept, crossed = (sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2))
         if crossed < kept:
@@ -59,7 +65,8 @@ def _followed(stage: Stage) -> Stage:
     return replace(stage, pieces=tuple(pieces))
 
 
-def _middle(piece: Piece, k: int) -> np.ndarray:
+def middle(piece: Piece, k: int) -> np.ndarray:
+    """Where a piece is in frame k."""
     v = piece.values
     return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
 
@@ -142,5 +149,5 @@ def newtons(stage: Stage) -> float:
 
 def tick(window: float) -> float:
     """A round distance, a few of which fit in the window."""
-    power = 10.0 ** math.floor(math.log10(window / 2))
-    return float(max(m for m in (1, 2, 5) if m * power <= window / 2) * power)
+    power = 10.0 ** math.floor(math.log10(window / 3))
+    return float(max(m for m in (1, 2, 5) if m * power <= window / 3) * power)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from strut.errors import StorageError, ValueRangeError
-from strut.files import written
+from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
-from strut.view.flat import Eye, Figure, Look, eye, frame, ground_line, hull, outlines
+from strut.view.flat import GROUND, PATH, SOFT, Eye, Figure, Look, across, eye, frame, ground_line, hull, outlines
 from strut.view.staged import camera, colour, needed
 
 if TYPE_CHECKING:
@@ -33,11 +34,28 @@ def still(
     return _written(path, figures, box, width, f"{trajectory.system_name} at {stage.t[k]:.4g} s")
 
 
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Stick figures over one step, from `begin` to `end` [s]: what to draw, and the corners of what is seen."""
+
+    figures: list[Figure]
+    box: tuple[np.ndarray, np.ndarray]
+    title: str
+    begin: float
+    end: float
+
+
 def stick_figure(
     trajectory: Trajectory, path: str | Path, between: tuple[float, float] | None = None, poses: int = 9, width: int = 800
 ) -> Path:
     """The strip over one step: `poses` stick figures between two times [s], by default from one footprint to the next, the last
     two of the run, as .svg or .png. The first and the last are drawn in full. Returns where it is."""
+    drawn = strip(trajectory, between, poses)
+    return _written(path, drawn.figures, drawn.box, width, drawn.title)
+
+
+def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, poses: int = 9) -> Strip:
+    """What `stick_figure` draws."""
     stage = needed(trajectory, rate=240.0)
     begin, end = between or last_step(stage, trajectory)
     if not (stage.t[0] - 1e-9 <= begin < end <= stage.t[-1] + 1e-9) or poses < 2:
@@ -51,10 +69,18 @@ def stick_figure(
     points = np.vstack([stick.points for stick in sticks])
     low, high = points.min(axis=0) - 0.08 * stage.size, points.max(axis=0) + 0.08 * stage.size
     if stage.com is not None:
-        sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge="#CC79A7", width=1.5))
+        sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
     if stage.land is not None and stage.planar:
         sticks = ground_line(stage, low[0], high[0]) + sticks
-    return _written(path, sticks, (low, high), width, f"{trajectory.system_name}, {begin:.4g} to {end:.4g} s")
+    return Strip(sticks, (low, high), f"{trajectory.system_name}, {begin:.4g} to {end:.4g} s", begin, end)
+
+
+def inline(drawn: Strip, width: int = 640) -> str:
+    """The strip as a part of a page, on the page's own paper and ground."""
+    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    for own, shared in ((GROUND, "--ground"), (SOFT, "--soft")):
+        found = found.replace(f'"{own}"', f'"var({shared})"')
+    return f'<div class="strip">{found}</div>\n'
 
 
 def last_step(stage: Stage, trajectory: Trajectory) -> tuple[float, float]:
@@ -65,13 +91,14 @@ def last_step(stage: Stage, trajectory: Trajectory) -> tuple[float, float]:
         times = trajectory.events.times(max(counts, key=lambda name: counts[name])) if counts else times
     if len(times) < 2:
         return float(stage.t[0]), float(stage.t[-1])
-    end = int(np.searchsorted(stage.t, times[-1])) - 1  # just before it lands: after, the legs may have changed names
-    return float(times[-2]), float(stage.t[max(end, 1)])
+    return float(times[-2]), float(stage.t[min(int(np.searchsorted(stage.t, times[-1] - 1e-9)), len(stage.t) - 1)])
 
 
 def _sticks(stage: Stage, k: int, seen: Eye, heavy: bool) -> Iterable[Figure]:
     opacity, width = (1.0, 2.5) if heavy else (0.45, 1.2)
     for piece in stage.pieces:
+        if piece.kind == "sphere" and not heavy:
+            continue  # in every pose they would hide the sticks
         shade, _ = colour(piece)
         points = _stick(piece, k, seen)
         closed = piece.kind not in ("capsule", "cylinder", "arc")
@@ -89,24 +116,22 @@ def _stick(piece: Piece, k: int, seen: Eye) -> np.ndarray:
 
 def window(stage: Stage, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
     """What of the world frame k shows: opposite corners, in the picture's plane."""
-    centre, extent, _ = camera(stage)
-    seen = eye(stage)
-    middle = seen(centre[k])
-    half = np.abs(np.column_stack([seen.right, seen.up])).T @ extent / 2 * (1.0 if stage.planar else 0.8)
+    centre, _, _ = camera(stage)
+    half = across(stage) / 2
     grown = max(half[0] / aspect, half[1])
-    reach = np.array([grown * aspect, grown])
+    middle, reach = eye(stage)(centre[k]), np.array([grown * aspect, grown])
     return middle - reach, middle + reach
 
 
-def text(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int = 800, title: str = "") -> str:
-    """SVG of figures, of what lies in `box`."""
+def text(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int = 800, title: str = "", paper: str = "#ffffff") -> str:
+    """SVG of figures, of what lies in `box`, on `paper` of a colour or on none."""
     low, high = box
     scale = width / float(high[0] - low[0])
     height = round(float(high[1] - low[1]) * scale)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
         f"<title>{html.escape(title)}</title>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        *([f'<rect width="{width}" height="{height}" fill="{paper}"/>'] if paper else []),
     ]
     for f in figures:
         places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
@@ -122,12 +147,7 @@ def _written(path: str | Path, figures: list[Figure], box: tuple[np.ndarray, np.
     place = Path(path)
     kind = place.suffix.lower()
     if kind == ".svg":
-        whole = text(figures, box, width, title)
-
-        def write(scratch: Path) -> None:
-            scratch.write_text(whole, encoding="utf-8")
-
-        return written(place, write)
+        return put(place, text(figures, box, width, title))
     if kind == ".png":
         from strut.view import raster
 

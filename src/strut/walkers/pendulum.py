@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.system import Input, Ledger, Param, State, System
-from strut.system.scene import Scene, ball, rod
+from strut.system.scene import Scene, ball, hinge, rod
 
 
 def pendulum(**values: float) -> System:
@@ -34,6 +34,6 @@ def pendulum(**values: float) -> System:
             supplied={"motor": torque * rate},
             dissipated={"damper": damping * rate**2},
         ),
-        scene=Scene((rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length))),
+        scene=Scene((rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length)), hinges=(hinge("pivot", (0, 0)),)),
         description="point mass on a rod, with damping and a motor",
     ).using(values)

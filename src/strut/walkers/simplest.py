@@ -8,7 +8,7 @@ from strut.contact.swinging import Swing
 from strut.system.event import Event
 from strut.system.ledger import Ledger
 from strut.system.quantity import Discrete, Param, State, time
-from strut.system.scene import Scene, ball, rod, slope_floor
+from strut.system.scene import Scene, ball, hinge, rod, slope_floor
 from strut.system.system import System
 
 
@@ -94,6 +94,7 @@ def simplest(**values: float) -> System:
                 ball("hip", hip, 0.08 * leg.sym),
             ),
             floor=slope_floor(slope),
+            hinges=(hinge("hip", hip),),
         ),
         description="the simplest walker: a hip mass on massless legs (g = 1)",
     ).using(values)

@@ -20,6 +20,7 @@ const strutFilm = (name, makeDrawer) => {
   const film = { ...data, t: all(open(data.t)), centre: open(data.centre), com: data.com && open(data.com) };
   film.pieces = data.pieces.map(p => ({ ...p, values: Object.fromEntries(Object.entries(p.values).map(([n, c]) => [n, open(c)])) }));
   film.pushes = data.pushes.map(p => ({ ...p, at: open(p.at), force: open(p.force) }));
+  film.pivots = data.pivots.map(p => ({ ...p, at: open(p.at), axis: open(p.axis) }));
   film.land = data.land && Object.fromEntries(Object.entries(data.land).map(([n, c]) => [n, all(open(c))]));
   film.meshes = data.meshes.map(m => ({ ...m, vertices: open(m.vertices) }));
   const t = film.t, last = t.length - 1, cuts = new Set(data.cuts);

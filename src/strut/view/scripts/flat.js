@@ -5,8 +5,7 @@ const strutFlat = (film, canvas) => {
   const right = film.planar ? [1, 0, 0] : [c, s, 0], up = film.planar ? [0, 0, 1] : [-s * e, c * e, f];
   const toward = film.planar ? [0, -1, 0] : [s * f, -c * f, e];
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-  const windowWide = film.planar ? film.window[0] : 0.8 * (Math.abs(c) * film.window[0] + Math.abs(s) * film.window[1]);
-  const windowHigh = film.planar ? film.window[2] : film.window[2] + 0.15 * Math.max(film.window[0], film.window[1]);
+  const [windowWide, windowHigh] = film.flat;
   const times = (R, v) => [0, 1, 2].map(i => R[i] * v[0] + R[3 + i] * v[1] + R[6 + i] * v[2]);
   const add = (a, b) => a.map((v, i) => v + b[i]);
   const corners = [-1, 1].flatMap(x => [-1, 1].flatMap(y => [-1, 1].map(z => [x, y, z])));
@@ -103,6 +102,15 @@ const strutFlat = (film, canvas) => {
       fill([...top, [top[top.length - 1][0], height], [top[0][0], height]], film.color("--ground") || film.color("--line"));
       line(top, soft, 1.5);
     }
+    if (film.shown("joints")) for (const pivot of film.pivots) {
+      const p = spot(pivot.at.at(k, a)), axis = pivot.axis.at(k, a), d = [dot(axis, right), -dot(axis, up)], length = Math.hypot(...d);
+      const r = Math.max(3, 0.016 * film.size * scale), along = (x, y) => [p[0] + r * (x * d[0] - y * d[1]), p[1] + r * (x * d[1] + y * d[0])];
+      if (length > 0.2) line([along(-3.2, 0), along(3.2, 0)], ink, 2);
+      if (pivot.kind === "prismatic" && length > 0.2) {
+        d[0] /= length; d[1] /= length;
+        fill([along(1.8, 1), along(1.8, -1), along(-1.8, -1), along(-1.8, 1)], "#fff", "#000");
+      } else { disc(p, r, "#fff", "#000"); disc(p, 0.35 * r, "#000"); }
+    }
     if (film.shown("prints")) for (const [time, ...p] of film.prints) if (time <= now + 1e-6) {
       const [u, v] = spot(p);
       fill([[u, v], [u - 5, v + 8], [u + 5, v + 8]], soft);
@@ -120,8 +128,8 @@ const strutFlat = (film, canvas) => {
       const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
       if (length < 4) continue;
       const d = [(q[0] - p[0]) / length, (q[1] - p[1]) / length], head = Math.min(12, length / 2), b = [q[0] - d[0] * head, q[1] - d[1] * head];
-      line([p, b], "#009E73", 3);
-      fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73");
+      line([p, b], "#fff", 5); line([p, b], "#009E73", 3);
+      fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73", "#fff");
     }
     if (film.planar) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
       pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + " m", spot([n * film.tick, 0, 0])[0], height - 6);

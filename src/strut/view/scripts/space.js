@@ -103,6 +103,26 @@ const strutSpace = (film, canvas, redraw) => {
   const pieces = film.pieces.map(p => build(p, false));
   let ghosts = null;
 
+  /* ---- joints ---- */
+  const seen = (color, order) => Object.assign(new T.MeshBasicMaterial({ color, depthTest: false, transparent: true }), { order });  /* through the body */
+  const pale = seen("#ffffff", 6), dark = seen("#1b1f24", 5), rod = seen("#E69F00", 7);
+  const pivots = film.pivots.map(p => {
+    const group = new T.Group(), r = 0.016 * size, put = (geometry, cloth, ...stretch) => {
+      const mesh = new T.Mesh(geometry, cloth);
+      mesh.renderOrder = cloth.order; mesh.scale.set(...stretch); group.add(mesh);
+    };
+    if (p.kind === "revolute") { put(pipe, dark, 1.25 * r, 0.9 * r, 1.25 * r); put(pipe, pale, r, r, r); put(pipe, rod, 0.35 * r, 6 * r, 0.35 * r); }
+    else if (p.kind === "prismatic") { put(cube, dark, 2.3 * r, 3.9 * r, 2.3 * r); put(cube, pale, 1.8 * r, 3.4 * r, 1.8 * r); put(pipe, rod, 0.35 * r, 7 * r, 0.35 * r); }
+    else { put(ball, dark, 1.25 * r, 1.25 * r, 1.25 * r); put(ball, pale, r, r, r); put(ball, rod, 0.35 * r, 0.35 * r, 0.35 * r); }
+    scene.add(group);
+    return (k, a) => {
+      group.visible = film.shown("joints");
+      group.position.set(...p.at.at(k, a));
+      const d = vector(p.axis.at(k, a));
+      if (d.length() > 1e-9) group.quaternion.setFromUnitVectors(upright, d.normalize());
+    };
+  });
+
   /* ---- forces, path and prints ---- */
   const green = new T.MeshBasicMaterial({ color: "#009E73", depthTest: false, transparent: true });  /* seen through the leg */
   const arrows = film.pushes.map(() => {
@@ -182,6 +202,7 @@ const strutSpace = (film, canvas, redraw) => {
     scene.fog = new T.Fog(scene.background, 4 * Math.max(size, ...film.window), 10 * Math.max(size, ...film.window));
     if (scene.userData.ground) scene.userData.ground.color.set(film.color("--earth"));
     pieces.forEach(p => p.set(k, a));
+    pivots.forEach(set => set(k, a));
     if (film.shown("ghosts", false)) {
       ghosts ||= [...Array(5)].map(() => film.pieces.map(p => build(p, true)));
       ghosts.forEach((set, j) => { const g = film.frameAt(now - 0.2 * (j + 1)); set.forEach(p => { p.group.visible = now - 0.2 * (j + 1) >= film.t[0]; p.set(g, 0); }); });
