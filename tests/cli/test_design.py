@@ -30,8 +30,11 @@ def test_prints_json_and_writes_files(capsys, tmp_path):
     assert abs(document["parameters"]["hip_spring"] - 7.8604) < 1e-3
     assert document["replay"]["ok"]
     assert document["balance"]["relative"] < 1e-6
+    assert "index.html" in said.err
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.8 --slope 3deg" in page
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"design.json", "plan.csv", "index.html", "run.h5"} <= files
+    assert {"design.json", "plan.csv", "index.html", "result.json", "result.h5", "torques.svg"} <= files
     assert json.loads((tmp_path / "out" / "design.json").read_text())["parameters"] == document["parameters"]
     header, *rows = (tmp_path / "out" / "plan.csv").read_text().splitlines()
     assert header == "t,stance,swing,stance_rate,swing_rate,hip_torque"

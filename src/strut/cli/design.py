@@ -13,15 +13,12 @@ from rich.markup import escape
 
 from strut import optimal
 from strut.cli.model import find_model, with_settings
-from strut.cli.save import write_run
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.errors import ValueRangeError
+from strut.files import put
 from strut.optimal import COSTS, Design
-from strut.simulate import Trajectory, simulate
 from strut.units import number
-
-SHOWN_STEPS = 6
-"""Steps that are run and shown of a gait that is stable; of one that is not, the planned one."""
+from strut.view import design_result
 
 
 def design(
@@ -58,6 +55,9 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
     """
+    options = {"free": free, "cost": cost, "speed": speed, "slope": slope, "step": step_length, "time": duration, "torque": torque}
+    options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
+    asked = _asked(model, settings, options)
     system = with_settings(find_model(model), settings)
     found = optimal.design(
         system,
@@ -80,9 +80,7 @@ def design(
     else:
         design_text(found)
     if output is not None:
-        asked = ["strut", "design", model, *(["--free", free] if free else []), "--cost", cost]
-        asked += [w for flag, given in (("--speed", speed), ("--slope", slope)) if given for w in (flag, given)]
-        written(found, output, shlex.join(asked))
+        written(found, output, asked)
     if not found.ok:
         raise typer.Exit(1)
 
@@ -100,28 +98,29 @@ def design_text(found: Design) -> None:
         notes.print("[yellow]warning:[/yellow] the simulator does not agree with the plan, or its accuracy was not reached", soft_wrap=True)
 
 
-def walk(found: Design) -> Trajectory:
-    """What was found, walking."""
-    if found.gait is None or not found.gait.stable:
-        return found.replay.run
-    return simulate(found.machine, t=SHOWN_STEPS * found.gait.period * (1 + 1e-9), x0=found.gait.vector)
-
-
 def written(found: Design, directory: Path, asked: str) -> None:
-    r = found.result
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / "design.json").write_text(documents.dumps(_plain(found.data()), indent=1) + "\n")
-        t = np.linspace(0, r.duration, 201)
-        columns = r.at(t)
-        rows = np.column_stack([t, *columns.values()])
-        np.savetxt(directory / "plan.csv", rows, delimiter=",", header=",".join(["t", *columns]), comments="")
-    except OSError as error:
-        raise StorageError(f"cannot write to {directory}: {error}") from error
-    try:
-        write_run(walk(found), directory, None, asked)
-    except MissingExtraError as error:
-        notes.print(f"[yellow]warning:[/yellow] no pictures: {escape(str(error))}", soft_wrap=True)
+    """The report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
+    done = design_result(found, asked).folder(directory)
+    put(directory / "design.json", documents.dumps(_plain(found.data()), indent=1) + "\n")
+    t = np.linspace(0, found.result.duration, 201)
+    columns = found.result.at(t)
+    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
+    put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
+    for why in done.missing:
+        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+    page = directory / "index.html"
+    look = f"; open {page}" if page.name in done.files else ""
+    notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+
+
+USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
+
+
+def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
+    """The command, as it would be typed again."""
+    given = {name: str(value) for name, value in options.items() if value not in ("", USUAL.get(name))}
+    words = [word for setting in settings for word in ("--set", setting)] + [word for n, v in given.items() for word in (f"--{n}", v)]
+    return shlex.join(["strut", "design", model, *words])
 
 
 def _plain(item: Any) -> Any:

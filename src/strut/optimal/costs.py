@@ -38,6 +38,10 @@ class Cost:
     expression: ca.SX
     totals: tuple[Integral | Jumps, ...]
 
+    @property
+    def meaning(self) -> str:
+        return MEANING.get(self.name, self.name)
+
 
 def weight(system: System) -> ca.SX:
     """Mass times g [N], as an expression of parameters."""

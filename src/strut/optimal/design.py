@@ -133,7 +133,7 @@ class Design:
             ("ends later than planned by", self.replay.late, "s"),
             ("largest multiplier", float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait, ""),
             ("iterations", float(r.iterations), ""),
-            *[(f"time to {name}", seconds, "s") for name, seconds in r.times.items()],
+            *[(f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s") for name, seconds in r.times.items()],
         ]
         return rows
 

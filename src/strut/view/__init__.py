@@ -2,6 +2,7 @@
 
 from strut.simulate.trajectory import SHOWN, Trajectory
 from strut.view.animation import animation
+from strut.view.design_result import design_result
 from strut.view.figure import NEUTRAL, PALETTE, Figure
 from strut.view.folder import folder
 from strut.view.gait_result import gait_result
@@ -43,6 +44,7 @@ __all__ = [
     "basin",
     "bifurcation",
     "contact_forces",
+    "design_result",
     "energy",
     "energy_areas",
     "energy_flow",
