@@ -55,7 +55,15 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
     """
-    options = {"free": free, "cost": cost, "speed": speed, "slope": slope, "step": step_length, "time": duration, "torque": torque}
+    options: dict[str, Any] = {
+        "free": free,
+        "cost": cost,
+        "speed": speed,
+        "slope": slope,
+        "step": step_length,
+        "time": duration,
+        "torque": torque,
+    }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
     asked = _asked(model, settings, options)
     system = with_settings(find_model(model), settings)
