@@ -118,5 +118,13 @@ def test_a_walker_from_a_urdf_is_designed(capsys):
 
 
 def test_no_example_is_forgotten():
-    tested = {"first_system", "slip_map", "controlled_pendulum", "hopper", "three_grounds", "design_urdf", "demo"}  # demo: tests/view/test_demo.py
+    tested = {
+        "first_system",
+        "slip_map",
+        "controlled_pendulum",
+        "hopper",
+        "three_grounds",
+        "design_urdf",
+        "demo",
+    }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

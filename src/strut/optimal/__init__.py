@@ -4,6 +4,7 @@ from strut.optimal.costs import COSTS, MEANING, cost_of_transport, distance, imp
 from strut.optimal.design import Design, design, walking
 from strut.optimal.guess import Guess
 from strut.optimal.machine import machine
+from strut.optimal.polynomial import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem, after
 from strut.optimal.result import Motion, Result
 from strut.optimal.solve import solve
@@ -22,11 +23,13 @@ __all__ = [
     "Problem",
     "Replay",
     "Result",
+    "Search",
     "Transcription",
     "after",
     "cost_of_transport",
     "design",
     "distance",
+    "gait_search",
     "impact",
     "machine",
     "replay",
