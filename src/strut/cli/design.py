@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.markup import escape
+from rich.progress import Progress
 
 from strut import optimal
 from strut.cli.model import find_model, with_settings
@@ -17,8 +18,11 @@ from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design
+from strut.optimal.trade_off import ASKED
+from strut.system.system import System
 from strut.units import number
-from strut.view import design_result
+from strut.view import design_result, sweep_result
+from strut.view.folder import made
 
 
 def design(
@@ -26,7 +30,9 @@ def design(
     free: Annotated[
         str, typer.Option("--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds.")
     ] = "",
-    cost: Annotated[str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}.")] = "energy",
+    cost: Annotated[
+        str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.")
+    ] = "energy",
     speed: Annotated[str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s.")] = "",
     slope: Annotated[str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")] = "",
     step_length: Annotated[str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")] = "",
@@ -43,6 +49,13 @@ def design(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Write design.json, the plan as plan.csv, and the walk: page, data, plots."),
     ] = None,
+    sweep: Annotated[
+        str,
+        typer.Option(
+            "--sweep", metavar="NAME=FROM:TO:N", help="A design for each of N values of speed, slope, ..., a parameter or the weight of a cost."
+        ),
+    ] = "",
+    workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
 ) -> None:
     """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator replays what was found.
@@ -54,6 +67,10 @@ def design(
       strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o compass/
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
+
+      strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
+
+      strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
     """
     options: dict[str, Any] = {
         "free": free,
@@ -65,24 +82,28 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
+    options["sweep"] = sweep
     asked = _asked(model, settings, options)
     system = with_settings(find_model(model), settings)
-    found = optimal.design(
-        system,
-        free=_free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
-        cost=cost,
-        speed=number(speed, "m/s") if speed else None,
-        slope=number(slope, "rad") if slope else None,
-        step_length=_range(step_length, "m"),
-        duration=_range(duration, "s"),
-        torque=number(torque, "N m") if torque else None,
-        friction=number(friction) if friction else None,
-        control=control,
-        method=method,
-        intervals=intervals,
-        starts=starts,
-        seed=seed,
-    )
+    given: dict[str, Any] = {
+        "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "cost": _cost(cost),
+        "speed": number(speed, "m/s") if speed else None,
+        "slope": number(slope, "rad") if slope else None,
+        "step_length": _range(step_length, "m"),
+        "duration": _range(duration, "s"),
+        "torque": number(torque, "N m") if torque else None,
+        "friction": number(friction) if friction else None,
+        "control": control,
+        "method": method,
+        "intervals": intervals,
+        "starts": starts,
+        "seed": seed,
+    }
+    if sweep:
+        swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json)
+        return
+    found = optimal.design(system, **given)
     if json:
         as_json(found.data())
     else:
@@ -95,7 +116,7 @@ def design(
 
 def design_text(found: Design) -> None:
     """As a table, and where it failed, why."""
-    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(optimal.MEANING[found.cost.name])}\n", soft_wrap=True)
+    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
     table("", ["", "value", "unit"], [list(row) for row in found.rows()])
     r = found.result
     if not r.success:
@@ -119,6 +140,61 @@ def written(found: Design, directory: Path, asked: str) -> None:
     page = directory / "index.html"
     look = f"; open {page}" if page.name in done.files else ""
     notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+
+
+def swept(system: System, text: str, given: dict[str, Any], workers: int, output: Path | None, asked: str, json: bool) -> None:
+    """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that was stopped goes on."""
+    name, values = _values(text, {**ASKED, **{q.name: q.unit for q in system.p}})
+    if output is not None:
+        made(output)
+    bar = Progress(console=notes, transient=True)
+    task = bar.add_task(f"designs over {name}", total=len(values))
+    with bar:
+        found = optimal.trade_off(
+            system,
+            name,
+            values,
+            **given,
+            file=output / "sweep.sqlite" if output is not None else None,
+            workers=workers or None,
+            progress=lambda done, _: bar.update(task, completed=done),
+        )
+    if json:
+        as_json(found.data())
+    else:
+        head, rows = found.rows()
+        table("", head, [[float(c) if isinstance(c, float) else c for c in row] for row in rows])
+    if output is not None:
+        done = sweep_result(found, asked).folder(output)
+        head, rows = found.rows()
+        lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
+        put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
+        for why in done.missing:
+            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+        notes.print(escape(f"wrote {len(done.files) + 2} files to {output}/; open {output / 'index.html'}"), soft_wrap=True)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _values(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
+    """NAME=FROM:TO:N, or NAME=A,B,C."""
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    unit, parts = units.get(name, ""), rest.split(":")
+    if equals and len(parts) == 3 and parts[2].strip().isdigit() and int(parts[2]) > 1:
+        return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
+    if equals and len(parts) == 1 and "," in rest:
+        return name, [number(part, unit) for part in rest.split(",")]
+    raise ValueRangeError(f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C")
+
+
+def _cost(text: str) -> str | dict[str, float]:
+    if "=" not in text and "," not in text:
+        return text
+    found = {}
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        found[name.strip()] = number(weight) if weight else 1.0
+    return found
 
 
 USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}

@@ -8,6 +8,7 @@ from strut.optimal.polynomial import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem, after
 from strut.optimal.result import Motion, Result
 from strut.optimal.solve import solve
+from strut.optimal.trade_off import TradeOff, trade_off
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Balance, Replay, replay
 
@@ -24,6 +25,7 @@ __all__ = [
     "Replay",
     "Result",
     "Search",
+    "TradeOff",
     "Transcription",
     "after",
     "cost_of_transport",
@@ -34,6 +36,7 @@ __all__ = [
     "machine",
     "replay",
     "solve",
+    "trade_off",
     "walking",
     "weight",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.shape import default_section
-from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weight
+from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weighed, weight
 from strut.optimal.problem import Problem, event_of
 from strut.optimal.result import Result
 from strut.optimal.verify import Replay, replay
@@ -97,6 +97,12 @@ class Design:
         """In the impact [J]."""
         return self._at_end(impact(self.system, self.section))
 
+    def parts(self) -> dict[str, float]:
+        """What each of several costs comes to, before its weight."""
+        totals = [t.sym for t in self.result.problem.totals]
+        numbers = [ca.DM(self.result.totals[t.name]) for t in self.result.problem.totals]
+        return {p.name: self._at_end(ca.substitute([p.expression], totals, numbers)[0]) for p in self.cost.parts}
+
     @property
     def weight(self) -> float:
         """[N]"""
@@ -171,7 +177,7 @@ class Design:
 def design(
     walker: System,
     free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str = "energy",
+    cost: str | Mapping[str, float] = "energy",
     *,
     speed: float | None = None,
     slope: float | None = None,
@@ -188,7 +194,7 @@ def design(
 ) -> Design:
     """Find how a walker should walk, and be built.
 
-    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`.
+    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`; of several, names with their weights.
     speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two. Unless given, the
         duration is within a factor of four of that of the passive gait.
     slope: of the ground [rad], positive downhill.
@@ -197,6 +203,7 @@ def design(
         begin from. guess: to begin from; else a passive gait is looked for.
     control, intervals, and further options: see `Problem.solve`.
     """
+    walker = weighed(walker, cost)
     if slope is not None:
         if "slope" not in walker.slices("p"):
             raise UnknownNameError(f"system '{walker.name}' has no slope: {did_you_mean('slope', [q.name for q in walker.p])}")

@@ -26,6 +26,7 @@ from strut.view.report import Report, Rows
 from strut.view.result import Chapter, Result
 from strut.view.save import save
 from strut.view.svg import stick_figure, still
+from strut.view.sweep_result import sweep_result
 from strut.view.table_file import table_report
 
 SHOWN["animate"] = animation
@@ -68,6 +69,7 @@ __all__ = [
     "states",
     "stick_figure",
     "still",
+    "sweep_result",
     "table_report",
     "trade_off",
 ]
