@@ -52,7 +52,7 @@ def design(
     sweep: Annotated[
         str,
         typer.Option(
-            "--sweep", metavar="NAME=FROM:TO:N", help="A design for each of N values of speed, slope, ..., a parameter or the weight of a cost."
+            "--sweep", metavar="NAME=FROM:TO:N", help="A design for each of N values: of speed, slope, a parameter, the weight of a cost."
         ),
     ] = "",
     workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
