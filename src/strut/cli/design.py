@@ -39,6 +39,7 @@ def design(
     duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
     torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
     friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
+    stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
     control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
@@ -82,7 +83,7 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options["sweep"] = sweep
+    options |= {"stability": stability, "sweep": sweep}
     asked = _asked(model, settings, options)
     system = with_settings(find_model(model), settings)
     given: dict[str, Any] = {
@@ -94,6 +95,7 @@ def design(
         "duration": _range(duration, "s"),
         "torque": number(torque, "N m") if torque else None,
         "friction": number(friction) if friction else None,
+        "stability": number(stability) if stability else None,
         "control": control,
         "method": method,
         "intervals": intervals,

@@ -8,6 +8,7 @@ from strut.optimal.polynomial import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem, after
 from strut.optimal.result import Motion, Result
 from strut.optimal.solve import solve
+from strut.optimal.stability import growth, stabilise
 from strut.optimal.trade_off import TradeOff, trade_off
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Balance, Replay, replay
@@ -32,10 +33,12 @@ __all__ = [
     "design",
     "distance",
     "gait_search",
+    "growth",
     "impact",
     "machine",
     "replay",
     "solve",
+    "stabilise",
     "trade_off",
     "walking",
     "weight",

@@ -17,6 +17,7 @@ from strut.gait.shape import default_section
 from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weighed, weight
 from strut.optimal.problem import Problem, event_of
 from strut.optimal.result import Result
+from strut.optimal.stability import stabilise
 from strut.optimal.verify import Replay, replay
 from strut.system.quantity import time
 from strut.system.system import System
@@ -185,6 +186,7 @@ def design(
     duration: float | tuple[float, float] | None = None,
     torque: float | None = None,
     friction: float | None = None,
+    stability: float | None = None,
     section: str | None = None,
     phases: Sequence[str] = (),
     guess: Any = None,
@@ -199,6 +201,7 @@ def design(
         duration is within a factor of four of that of the passive gait.
     slope: of the ground [rad], positive downhill.
     torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
+    stability: every multiplier of the walker that follows its plan is at most this; below 1 it is stable by itself.
     section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
         begin from. guess: to begin from; else a passive gait is looked for.
     control, intervals, and further options: see `Problem.solve`.
@@ -221,6 +224,8 @@ def design(
     base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
     base = base.minimise(price.expression)
     result = _reached(base, walker, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
+    if stability is not None and result.success:
+        result = stabilise(result, stability)
     return Design(result, price, begun)
 
 

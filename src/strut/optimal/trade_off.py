@@ -25,7 +25,7 @@ from strut.optimal.sweep_file import Point, SweepFile, packed
 from strut.system.quantity import time
 from strut.system.system import System
 
-ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": ""}
+ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": "", "stability": ""}
 """What of `design` can be swept, besides parameters; with units."""
 POLL = 0.1
 """How often progress is looked at [s]."""
@@ -99,8 +99,8 @@ def trade_off(
 ) -> TradeOff:
     """Design a walker for every value of something.
 
-    name: 'speed', 'slope', 'step_length', 'duration', 'torque' or 'friction' (see `design`), a parameter of the walker, or the weight of a
-        cost: with cost={"squared-torque": 1, "energy": 1} it has parameters weight_squared_torque and weight_energy.
+    name: 'speed', 'slope', 'step_length', 'duration', 'torque', 'friction' or 'stability' (see `design`), a parameter of the walker, or
+        the weight of a cost: with cost={"squared-torque": 1, "energy": 1} it has parameters weight_squared_torque and weight_energy.
     values: in any order. The one in the middle is solved first, the others from their neighbours, in chains on `workers` processes (as
         many as there are cores unless given; where processes cannot fork, one after another). A point that fails is tried again
         from the other side.
