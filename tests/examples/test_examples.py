@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def load(name):
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # as for any module: dataclasses look themselves up there
     spec.loader.exec_module(module)
     return module
 
@@ -117,6 +119,16 @@ def test_a_walker_from_a_urdf_is_designed(capsys):
     assert "hip_spring" in capsys.readouterr().out
 
 
+def test_codesign_beats_design_then_control(capsys):
+    for name, found in load("codesign").main().items():
+        assert found.machine.result.cost < 1e-6, name  # designed first: it walks down its slope by itself
+        assert found.then.ok, name
+        assert found.both.ok, name
+        assert found.both.result.cost < 0.9 * found.then.result.cost, name
+        assert found.both.replay.balance.relative < 1e-5, name
+    assert capsys.readouterr().out.count("verified") == 4
+
+
 def test_no_example_is_forgotten():
     tested = {
         "first_system",
@@ -125,6 +137,7 @@ def test_no_example_is_forgotten():
         "hopper",
         "three_grounds",
         "design_urdf",
+        "codesign",
         "demo",
     }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
