@@ -1,61 +1,62 @@
-"""The rimless wheel walks down a slope: how fast, and where does its energy go?
+"""A compass walker on level ground: which spring in its hip, and which torque, make it walk with the least effort?
 
-Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page to look at, and demo/compass.html, where
-a machine with legs walks down the same kind of slope.
+Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page with the walk, its torques, forces and
+energy, and its stability. The same on the command line:
+
+    strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.5 --slope 0deg -o demo/
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from math import cos, pi, sin, sqrt
+import time
 from pathlib import Path
 
 import strut
-from strut import view
+from strut import optimal, view
+from strut.optimal import Design
+
+SPEED = 0.5
+"""[m/s]"""
+ASKED = "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.5 --slope 0deg"
 
 
-def main(directory: str | Path = "demo") -> Path:
-    wheel = strut.walkers.rimless_wheel()
-    walk = strut.simulate(wheel, t=10)
+def main(directory: str | Path = "demo") -> Design:
+    began = time.perf_counter()
 
-    # The closed form: what a stride gains on the slope, 4 (g/l) sin(alpha) sin(slope), the impact takes away again.
-    g, length, slope, spokes = (float(walk[name]) for name in ("g", "length", "slope", "spokes"))
-    alpha = pi / spokes
-    c = cos(2 * alpha)
-    steady = sqrt(4 * g / length * sin(alpha) * sin(slope) * c**2 / (1 - c**2))
+    def say(text: str) -> None:
+        print(f"[{time.perf_counter() - began:5.1f} s] {text}", flush=True)
 
-    print(f"Rimless wheel, {spokes:g} spokes, slope {slope:g} rad: {walk.t1:g} s, {walk.status}, {len(walk.events)} steps")
+    walker = strut.walkers.compass(slope=0.0)
+    say(f"A compass walker should walk on level ground at {SPEED} m/s. A motor in the hip must give what every step loses.")
+    say("First the motor alone; equations are compiled once, and kept ...")
+    motor = optimal.design(walker, cost="squared-torque", speed=SPEED)
+    say(f"  solved in {1e3 * motor.result.times['solve']:.0f} ms: {told(motor)}")
+    say("Now with a spring beside it, as stiff as may be best ...")
+    both = optimal.design(walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=SPEED)
+    say(f"  solved in {1e3 * both.result.times['solve']:.0f} ms: {told(both)}")
     print()
-    print("  step    time [s]   rate after impact [rad/s]   above the closed form")
-    for k, step in enumerate(walk.events, start=1):
-        print(f"  {k:4d}  {step.t:10.6f}   {step.after['rate']:25.12f}   {step.after['rate'] - steady:+21.1e}")
-
-    # An impact keeps c^2 of what a step's squared rate was off by, here a half: some 50 steps settle it to rounding.
-    settled = strut.simulate(wheel, t=60)
+    print(both.table())
     print()
-    print(f"  {f'after {len(settled.events)} steps':25s}  {settled.events[-1].after['rate']:16.12f} rad/s")
-    print(f"  {'closed form':25s}  {steady:16.12f} rad/s")
+    say("Writing the report ...")
+    written = view.design_result(both, ASKED, "A compass walks on level ground, a spring in its hip").folder(directory)
+    for why in written.missing:
+        say(why)
+    say(f"{len(written.files)} files in {written.directory}/")
+    print(f"\n  Open it: {(written.directory / 'index.html').resolve()}\n")
+    return both
 
-    print()
-    print("  energy over the run [J]")
-    for name, change in walk.ledger.summary().items():
-        print(f"  {name:25s}  {change:+16.9f}" if name != "residual" else f"  {name:25s}  {change:16.1e}")
 
-    Path(directory).mkdir(parents=True, exist_ok=True)
-    page = view.page(
-        walk,
-        Path(directory) / "index.html",
-        title="A rimless wheel walks down a slope",
-        remarks=f"Its rate after impact tends to {steady:.6f} rad/s, where a step gains on the slope what the impact takes away.",
-    )
-    film = strut.simulate(strut.walkers.compass(), t=10).animate(
-        Path(directory) / "compass.html", title="A compass gait walks down a slope"
-    )
-    print()
-    print(f"  A page to look at: {page.resolve()}")
-    print(f"  A walk to look at: {film.resolve()}")
-    return page
+def told(design: Design) -> str:
+    """What was found, in a line."""
+    spring = f"spring {design.parameters['hip_spring']:.2f} N m/rad, " if design.parameters else ""
+    largest = f"{abs(design.gait.multipliers[0]):.3f}" if design.gait is not None else "unknown"
+    word = "stable" if design.gait is not None and design.gait.stable else "unstable"
+    agrees = "the simulator agrees" if design.ok else "the simulator does not agree"
+    return f"{spring}cost {design.result.cost:.3f} N s, {word} (largest multiplier {largest}); {agrees}"
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="          %(message)s", stream=sys.stdout)  # tells what is being compiled
     main(*sys.argv[1:2])

@@ -30,8 +30,11 @@ def test_prints_json_and_writes_files(capsys, tmp_path):
     assert abs(document["parameters"]["hip_spring"] - 7.8604) < 1e-3
     assert document["replay"]["ok"]
     assert document["balance"]["relative"] < 1e-6
+    assert "index.html" in said.err
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.8 --slope 3deg" in page
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"design.json", "plan.csv", "index.html", "run.h5"} <= files
+    assert {"design.json", "plan.csv", "index.html", "result.json", "result.h5", "torques.svg"} <= files
     assert json.loads((tmp_path / "out" / "design.json").read_text())["parameters"] == document["parameters"]
     header, *rows = (tmp_path / "out" / "plan.csv").read_text().splitlines()
     assert header == "t,stance,swing,stance_rate,swing_rate,hip_torque"
@@ -45,3 +48,17 @@ def test_mistakes_are_one_sentence(capsys):
     code, said = ran(capsys, "compass", "--free", "hip_spring=3")
     assert code == 2
     assert "LOW:HIGH" in said.err
+
+
+def test_sweeps(capsys, tmp_path):
+    words = ["compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--slope", "0deg", "--sweep", "speed=0.45:0.5:2"]
+    code, said = ran(capsys, *words, "--json", "--workers", "1", "-o", str(tmp_path / "curve"))
+    assert code == 0
+    points = json.loads(said.out)["points"]
+    assert [round(p["speed"], 6) for p in points] == [0.45, 0.5]
+    assert points[0]["cost"] < points[1]["cost"]
+    files = {path.name for path in (tmp_path / "curve").iterdir()}
+    assert {"sweep.sqlite", "sweep.csv", "index.html", "cost.svg", "hip_spring.png"} <= files
+    code, said = ran(capsys, *words[:-1], "speed=0.45")
+    assert code == 2
+    assert "NAME=FROM:TO:N" in said.err

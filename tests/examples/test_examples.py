@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def load(name):
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # as for any module: dataclasses look themselves up there
     spec.loader.exec_module(module)
     return module
 
@@ -101,6 +103,41 @@ def test_three_grounds_agree(capsys):
     assert "unexplained" in capsys.readouterr().out
 
 
+def test_a_walker_from_a_urdf_is_designed(capsys):
+    found = load("design_urdf").main()
+    assert found.ok
+    assert found.speed == pytest.approx(0.5, abs=1e-7)
+    assert found.gait.stable
+    assert found.parameters["hip_spring"] > 10
+    assert found.replay.balance.relative < 1e-6
+    given = found.result.problem.system.using(hip_mass=found.parameters["hip_mass"], hip_spring=found.parameters["hip_spring"])
+    alone = strut.optimal.design(given, cost="squared-torque", speed=0.5, slope=0.0, guess=found)
+    assert found.result.cost == pytest.approx(alone.result.cost, rel=1e-6)  # what was found is the best torque for this machine
+    for name, step in (("hip_spring", 5.0), ("hip_mass", 1.0)):  # and no other machine nearby has a better one
+        other = given.using({name: found.parameters[name] + step})
+        assert strut.optimal.design(other, cost="squared-torque", speed=0.5, slope=0.0, guess=found).result.cost > found.result.cost
+    assert "hip_spring" in capsys.readouterr().out
+
+
+def test_codesign_beats_design_then_control(capsys):
+    for name, found in load("codesign").main().items():
+        assert found.machine.result.cost < 1e-6, name  # designed first: it walks down its slope by itself
+        assert found.then.ok, name
+        assert found.both.ok, name
+        assert found.both.result.cost < 0.9 * found.then.result.cost, name
+        assert found.both.replay.balance.relative < 1e-5, name
+    assert capsys.readouterr().out.count("verified") == 4
+
+
 def test_no_example_is_forgotten():
-    tested = {"first_system", "slip_map", "controlled_pendulum", "hopper", "three_grounds", "demo"}  # demo: tests/view/test_demo.py
+    tested = {
+        "first_system",
+        "slip_map",
+        "controlled_pendulum",
+        "hopper",
+        "three_grounds",
+        "design_urdf",
+        "codesign",
+        "demo",
+    }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

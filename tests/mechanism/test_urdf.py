@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut.errors import ModelError, StorageError
+from strut.errors import ModelError, StorageError, UnknownNameError
 from strut.mechanism import Tree, joints, observe, system, urdf
 from strut.walkers.coman import coman_mechanism
 
@@ -198,3 +198,11 @@ def test_lengths_and_inertias_can_stay_symbols():
     h = ca.Function("h", [longer.q, longer.v, longer.mechanism.gravity], [longer.bias])
     changed = own | {"elbow_at_z": -0.7}
     np.testing.assert_allclose(np.array(f(q, v, list(changed.values()))), np.array(h(q, v, 9.81)), atol=1e-12)
+
+
+def test_joints_may_be_without_motors():
+    driven, passive = urdf.parse(ROBOT, base="fixed"), urdf.parse(ROBOT, base="fixed", actuated=("elbow",))
+    assert {name for name, c in driven.connections.items() if c.actuated and c.joint.nv} > {"elbow"}
+    assert [name for name, c in passive.connections.items() if c.actuated and c.joint.nv and name != "base"] == ["elbow"]
+    with pytest.raises(UnknownNameError, match="no joint 'elbw' to be actuated: did you mean 'elbow'"):
+        urdf.parse(ROBOT, base="fixed", actuated=("elbw",))

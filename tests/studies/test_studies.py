@@ -5,7 +5,9 @@ import json
 import pytest
 
 from strut.cli import main
+from strut.gait import find
 from strut.studies import STUDIES
+from strut.studies.duindam_springs import Walk
 
 
 def rows(name):
@@ -50,3 +52,17 @@ def main_exits(arguments, code):
     with pytest.raises(SystemExit) as left:
         main(arguments)
     assert left.value.code == code
+
+
+def test_duindam_springs():
+    """Springs to 5 % of an independent recomputation, costs of the walker as it is to two digits of the thesis."""
+    walk = Walk()
+    nominal = walk.nominal((0.8, 0.9, 1.0, 1.1, 1.2, 1.3))
+    for speed, published in ((1.0, 0.28), (1.1, 0.82), (1.2, 1.7), (1.3, 2.8)):
+        assert nominal[speed].cost == pytest.approx(published, rel=0.05)
+    for speed, spring, damper in ((0.9, 0.63, 0.038), (1.0, 2.86, 0.034), (1.1, 6.08, 0.032), (1.2, 10.8, 0.03), (1.3, 18.0, 0.029)):
+        soft = walk.softest(speed, nominal[speed])
+        assert soft.parameters["hip_spring"] == pytest.approx(spring, rel=0.05)
+        assert soft.parameters["hip_damping"] == pytest.approx(damper, rel=0.05)
+    alone = find(walk.walker.using(soft.parameters), soft.x0, walk=0)  # it does so by itself
+    assert alone.speed == pytest.approx(1.3, abs=1e-3)

@@ -10,18 +10,19 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.markup import escape
+from rich.progress import Progress
 
 from strut import optimal
 from strut.cli.model import find_model, with_settings
-from strut.cli.save import write_run
 from strut.cli.show import as_json, notes, out, table
-from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.errors import ValueRangeError
+from strut.files import put
 from strut.optimal import COSTS, Design
-from strut.simulate import Trajectory, simulate
+from strut.optimal.trade_off import ASKED
+from strut.system.system import System
 from strut.units import number
-
-SHOWN_STEPS = 6
-"""Steps that are run and shown of a gait that is stable; of one that is not, the planned one."""
+from strut.view import design_result, sweep_result
+from strut.view.folder import made
 
 
 def design(
@@ -29,13 +30,16 @@ def design(
     free: Annotated[
         str, typer.Option("--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds.")
     ] = "",
-    cost: Annotated[str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}.")] = "energy",
+    cost: Annotated[
+        str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.")
+    ] = "energy",
     speed: Annotated[str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s.")] = "",
     slope: Annotated[str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")] = "",
     step_length: Annotated[str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")] = "",
     duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
     torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
     friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
+    stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
     control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
@@ -46,6 +50,13 @@ def design(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Write design.json, the plan as plan.csv, and the walk: page, data, plots."),
     ] = None,
+    sweep: Annotated[
+        str,
+        typer.Option(
+            "--sweep", metavar="NAME=FROM:TO:N", help="A design for each of N values: of speed, slope, a parameter, the weight of a cost."
+        ),
+    ] = "",
+    workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
 ) -> None:
     """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator replays what was found.
@@ -57,39 +68,57 @@ def design(
       strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o compass/
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
+
+      strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
+
+      strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
     """
+    options: dict[str, Any] = {
+        "free": free,
+        "cost": cost,
+        "speed": speed,
+        "slope": slope,
+        "step": step_length,
+        "time": duration,
+        "torque": torque,
+    }
+    options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
+    options |= {"stability": stability, "sweep": sweep}
+    asked = _asked(model, settings, options)
     system = with_settings(find_model(model), settings)
-    found = optimal.design(
-        system,
-        free=_free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
-        cost=cost,
-        speed=number(speed, "m/s") if speed else None,
-        slope=number(slope, "rad") if slope else None,
-        step_length=_range(step_length, "m"),
-        duration=_range(duration, "s"),
-        torque=number(torque, "N m") if torque else None,
-        friction=number(friction) if friction else None,
-        control=control,
-        method=method,
-        intervals=intervals,
-        starts=starts,
-        seed=seed,
-    )
+    given: dict[str, Any] = {
+        "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "cost": _cost(cost),
+        "speed": number(speed, "m/s") if speed else None,
+        "slope": number(slope, "rad") if slope else None,
+        "step_length": _range(step_length, "m"),
+        "duration": _range(duration, "s"),
+        "torque": number(torque, "N m") if torque else None,
+        "friction": number(friction) if friction else None,
+        "stability": number(stability) if stability else None,
+        "control": control,
+        "method": method,
+        "intervals": intervals,
+        "starts": starts,
+        "seed": seed,
+    }
+    if sweep:
+        swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json)
+        return
+    found = optimal.design(system, **given)
     if json:
         as_json(found.data())
     else:
         design_text(found)
     if output is not None:
-        asked = ["strut", "design", model, *(["--free", free] if free else []), "--cost", cost]
-        asked += [w for flag, given in (("--speed", speed), ("--slope", slope)) if given for w in (flag, given)]
-        written(found, output, shlex.join(asked))
+        written(found, output, asked)
     if not found.ok:
         raise typer.Exit(1)
 
 
 def design_text(found: Design) -> None:
     """As a table, and where it failed, why."""
-    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(optimal.MEANING[found.cost.name])}\n", soft_wrap=True)
+    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
     table("", ["", "value", "unit"], [list(row) for row in found.rows()])
     r = found.result
     if not r.success:
@@ -100,28 +129,84 @@ def design_text(found: Design) -> None:
         notes.print("[yellow]warning:[/yellow] the simulator does not agree with the plan, or its accuracy was not reached", soft_wrap=True)
 
 
-def walk(found: Design) -> Trajectory:
-    """What was found, walking."""
-    if found.gait is None or not found.gait.stable:
-        return found.replay.run
-    return simulate(found.machine, t=SHOWN_STEPS * found.gait.period * (1 + 1e-9), x0=found.gait.vector)
-
-
 def written(found: Design, directory: Path, asked: str) -> None:
-    r = found.result
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / "design.json").write_text(documents.dumps(_plain(found.data()), indent=1) + "\n")
-        t = np.linspace(0, r.duration, 201)
-        columns = r.at(t)
-        rows = np.column_stack([t, *columns.values()])
-        np.savetxt(directory / "plan.csv", rows, delimiter=",", header=",".join(["t", *columns]), comments="")
-    except OSError as error:
-        raise StorageError(f"cannot write to {directory}: {error}") from error
-    try:
-        write_run(walk(found), directory, None, asked)
-    except MissingExtraError as error:
-        notes.print(f"[yellow]warning:[/yellow] no pictures: {escape(str(error))}", soft_wrap=True)
+    """The report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
+    done = design_result(found, asked).folder(directory)
+    put(directory / "design.json", documents.dumps(_plain(found.data()), indent=1) + "\n")
+    t = np.linspace(0, found.result.duration, 201)
+    columns = found.result.at(t)
+    rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
+    put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
+    for why in done.missing:
+        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+    page = directory / "index.html"
+    look = f"; open {page}" if page.name in done.files else ""
+    notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+
+
+def swept(system: System, text: str, given: dict[str, Any], workers: int, output: Path | None, asked: str, json: bool) -> None:
+    """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that was stopped goes on."""
+    name, values = _values(text, {**ASKED, **{q.name: q.unit for q in system.p}})
+    if output is not None:
+        made(output)
+    bar = Progress(console=notes, transient=True)
+    task = bar.add_task(f"designs over {name}", total=len(values))
+    with bar:
+        found = optimal.trade_off(
+            system,
+            name,
+            values,
+            **given,
+            file=output / "sweep.sqlite" if output is not None else None,
+            workers=workers or None,
+            progress=lambda done, _: bar.update(task, completed=done),
+        )
+    if json:
+        as_json(found.data())
+    else:
+        head, rows = found.rows()
+        table("", head, [[float(c) if isinstance(c, float) else c for c in row] for row in rows])
+    if output is not None:
+        done = sweep_result(found, asked).folder(output)
+        head, rows = found.rows()
+        lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
+        put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
+        for why in done.missing:
+            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+        notes.print(escape(f"wrote {len(done.files) + 2} files to {output}/; open {output / 'index.html'}"), soft_wrap=True)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _values(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
+    """NAME=FROM:TO:N, or NAME=A,B,C."""
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    unit, parts = units.get(name, ""), rest.split(":")
+    if equals and len(parts) == 3 and parts[2].strip().isdigit() and int(parts[2]) > 1:
+        return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
+    if equals and len(parts) == 1 and "," in rest:
+        return name, [number(part, unit) for part in rest.split(",")]
+    raise ValueRangeError(f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C")
+
+
+def _cost(text: str) -> str | dict[str, float]:
+    if "=" not in text and "," not in text:
+        return text
+    found = {}
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        found[name.strip()] = number(weight) if weight else 1.0
+    return found
+
+
+USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
+
+
+def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
+    """The command, as it would be typed again."""
+    given = {name: str(value) for name, value in options.items() if value not in ("", USUAL.get(name))}
+    words = [word for setting in settings for word in ("--set", setting)] + [word for n, v in given.items() for word in (f"--{n}", v)]
+    return shlex.join(["strut", "design", model, *words])
 
 
 def _plain(item: Any) -> Any:

@@ -19,8 +19,8 @@ from strut.system.event import Event
 from strut.system.system import System
 from strut.view import ledger_table
 
-out = Console(highlight=False)
-notes = Console(stderr=True, highlight=False)
+out = Console(highlight=False, emoji=False)
+notes = Console(stderr=True, highlight=False, emoji=False)
 
 READABLE = 40  # characters of an expression; longer ones are not printed
 

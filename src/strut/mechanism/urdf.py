@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, StorageError, did_you_mean
+from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.shapes import locate_meshes
@@ -33,6 +33,7 @@ def load(
     stops: bool = False,
     symbolic_lengths: bool = False,
     symbolic_inertias: bool = False,
+    actuated: Collection[str] | None = None,
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
@@ -44,6 +45,7 @@ def load(
     symbolic_lengths: of the places of joints and centres of mass, every component that is not zero becomes a parameter, such as
         knee_at_z or shank_com_z.
     symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
+    actuated: the joints that have a motor; all of them unless given.
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
@@ -53,7 +55,7 @@ def load(
             table = tomllib.loads(Path(loops).read_text())
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias)  # type: ignore[arg-type]
+    made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
     return locate_meshes(made, path)
 
 
@@ -66,6 +68,7 @@ def parse(
     where: str = "URDF",
     symbolic_lengths: bool = False,
     symbolic_inertias: bool = False,
+    actuated: Collection[str] | None = None,
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
@@ -84,6 +87,9 @@ def parse(
                 raise ModelError(
                     f"{where}: joint '{edge.name}' names link '{link}', which does not exist: {did_you_mean(link, list(links))}"
                 )
+    for name in actuated or ():
+        if name not in (known := [name_of(edge.name) for edge in edges]):
+            raise UnknownNameError(f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}")
     children = {edge.child for edge in edges}
     roots = [name for name in links if name not in children]
     if len(roots) != 1:
@@ -92,7 +98,7 @@ def parse(
     if roots[0] != "world":
         m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
     for edge in _in_order(edges, roots[0], where):
-        _join(m, edge, bodies, stops, symbols)
+        _join(m, edge, bodies, stops, symbols, actuated is None or name_of(edge.name) in actuated)
     for name, element in links.items():
         m.shape(bodies[name], *visuals(element, root, where))
     for name, loop in (loops or {}).items():
@@ -165,7 +171,7 @@ class _Edge:
         return made
 
 
-def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols) -> None:
+def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool) -> None:
     stop = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
         low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
@@ -182,6 +188,7 @@ def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, sy
         rotation=_rotation(edge.rpy),
         damping=damping if damping and made.nv else None,
         stop=stop,
+        actuated=actuated,
     )
 
 

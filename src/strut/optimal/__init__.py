@@ -4,9 +4,12 @@ from strut.optimal.costs import COSTS, MEANING, cost_of_transport, distance, imp
 from strut.optimal.design import Design, design, walking
 from strut.optimal.guess import Guess
 from strut.optimal.machine import machine
+from strut.optimal.polynomial import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem, after
 from strut.optimal.result import Motion, Result
 from strut.optimal.solve import solve
+from strut.optimal.stability import growth, stabilise
+from strut.optimal.trade_off import TradeOff, trade_off
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Balance, Replay, replay
 
@@ -22,15 +25,21 @@ __all__ = [
     "Problem",
     "Replay",
     "Result",
+    "Search",
+    "TradeOff",
     "Transcription",
     "after",
     "cost_of_transport",
     "design",
     "distance",
+    "gait_search",
+    "growth",
     "impact",
     "machine",
     "replay",
     "solve",
+    "stabilise",
+    "trade_off",
     "walking",
     "weight",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -11,7 +11,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.shape import shape_of
 from strut.optimal.problem import Integral, Jumps, after, event_of
-from strut.system.quantity import sx
+from strut.system.quantity import Param, sx
 from strut.system.system import System
 from strut.system.values import start
 
@@ -37,6 +37,13 @@ class Cost:
     name: str
     expression: ca.SX
     totals: tuple[Integral | Jumps, ...]
+    parts: tuple[Cost, ...] = ()
+
+    @property
+    def meaning(self) -> str:
+        if self.parts:
+            return "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts) + "; each times its weight"
+        return MEANING.get(self.name, self.name)
 
 
 def weight(system: System) -> ca.SX:
@@ -135,8 +142,28 @@ COSTS: dict[str, Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]
 """Costs by name; see `MEANING`."""
 
 
-def cost_of_transport(system: System, name: str, events: tuple[str, ...]) -> Cost:
-    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one."""
+def weight_name(cost: str) -> str:
+    """The parameter by which a cost counts in a sum of several."""
+    return f"weight_{cost.replace('-', '_')}"
+
+
+def weighed(system: System, cost: str | Mapping[str, float]) -> System:
+    """The system with a parameter for the weight of each cost, where there are several: it can be swept, and nothing is compiled anew."""
+    if isinstance(cost, str):
+        return system
+    known = {q.name for q in system.p}
+    more = [Param(weight_name(n), float(w), description=f"of the cost {n}") for n, w in cost.items() if weight_name(n) not in known]
+    return system.replace(p=(*system.p, *more)) if more else system
+
+
+def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
+    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one. Several with weights are
+    added, the system having been `weighed`."""
+    if not isinstance(name, str):
+        parts = [cost_of_transport(system, each, events) for each in name]
+        symbols = {q.name: q.sym for q in system.p}
+        total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
+        return Cost(" + ".join(part.name for part in parts), total, tuple(t for part in parts for t in part.totals), tuple(parts))
     if name not in COSTS:
         raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
     expression, totals = COSTS[name](system, events, weight(system) * distance(system, events[-1]))
@@ -150,4 +177,4 @@ def value(system: System, expression: ca.SX) -> float:
     return float(ca.Function("value", [p], [expression])(numbers))
 
 
-__all__ = ["COSTS", "MEANING", "Cost", "cost_of_transport", "distance", "impact", "value", "weight"]
+__all__ = ["COSTS", "MEANING", "Cost", "cost_of_transport", "distance", "impact", "value", "weighed", "weight"]

@@ -14,9 +14,10 @@ import numpy as np
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.shape import default_section
-from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weight
+from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weighed, weight
 from strut.optimal.problem import Problem, event_of
 from strut.optimal.result import Result
+from strut.optimal.stability import stabilise
 from strut.optimal.verify import Replay, replay
 from strut.system.quantity import time
 from strut.system.system import System
@@ -97,6 +98,12 @@ class Design:
         """In the impact [J]."""
         return self._at_end(impact(self.system, self.section))
 
+    def parts(self) -> dict[str, float]:
+        """What each of several costs comes to, before its weight."""
+        totals = [t.sym for t in self.result.problem.totals]
+        numbers = [ca.DM(self.result.totals[t.name]) for t in self.result.problem.totals]
+        return {p.name: self._at_end(ca.substitute([p.expression], totals, numbers)[0]) for p in self.cost.parts}
+
     @property
     def weight(self) -> float:
         """[N]"""
@@ -133,7 +140,7 @@ class Design:
             ("ends later than planned by", self.replay.late, "s"),
             ("largest multiplier", float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait, ""),
             ("iterations", float(r.iterations), ""),
-            *[(f"time to {name}", seconds, "s") for name, seconds in r.times.items()],
+            *[(f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s") for name, seconds in r.times.items()],
         ]
         return rows
 
@@ -171,7 +178,7 @@ class Design:
 def design(
     walker: System,
     free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str = "energy",
+    cost: str | Mapping[str, float] = "energy",
     *,
     speed: float | None = None,
     slope: float | None = None,
@@ -179,6 +186,7 @@ def design(
     duration: float | tuple[float, float] | None = None,
     torque: float | None = None,
     friction: float | None = None,
+    stability: float | None = None,
     section: str | None = None,
     phases: Sequence[str] = (),
     guess: Any = None,
@@ -188,15 +196,17 @@ def design(
 ) -> Design:
     """Find how a walker should walk, and be built.
 
-    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`.
+    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`; of several, names with their weights.
     speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds of the latter two. Unless given, the
         duration is within a factor of four of that of the passive gait.
     slope: of the ground [rad], positive downhill.
     torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
+    stability: every multiplier of the walker that follows its plan is at most this; below 1 it is stable by itself.
     section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
         begin from. guess: to begin from; else a passive gait is looked for.
     control, intervals, and further options: see `Problem.solve`.
     """
+    walker = weighed(walker, cost)
     if slope is not None:
         if "slope" not in walker.slices("p"):
             raise UnknownNameError(f"system '{walker.name}' has no slope: {did_you_mean('slope', [q.name for q in walker.p])}")
@@ -214,6 +224,8 @@ def design(
     base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
     base = base.minimise(price.expression)
     result = _reached(base, walker, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
+    if stability is not None and result.success:
+        result = stabilise(result, stability)
     return Design(result, price, begun)
 
 

@@ -2,6 +2,7 @@
 
 from strut.simulate.trajectory import SHOWN, Trajectory
 from strut.view.animation import animation
+from strut.view.design_result import design_result
 from strut.view.figure import NEUTRAL, PALETTE, Figure
 from strut.view.folder import folder
 from strut.view.gait_result import gait_result
@@ -25,6 +26,7 @@ from strut.view.report import Report, Rows
 from strut.view.result import Chapter, Result
 from strut.view.save import save
 from strut.view.svg import stick_figure, still
+from strut.view.sweep_result import sweep_result
 from strut.view.table_file import table_report
 
 SHOWN["animate"] = animation
@@ -43,6 +45,7 @@ __all__ = [
     "basin",
     "bifurcation",
     "contact_forces",
+    "design_result",
     "energy",
     "energy_areas",
     "energy_flow",
@@ -66,6 +69,7 @@ __all__ = [
     "states",
     "stick_figure",
     "still",
+    "sweep_result",
     "table_report",
     "trade_off",
 ]

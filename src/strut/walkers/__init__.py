@@ -6,6 +6,7 @@ from strut.mechanism import Mechanism
 from strut.system import System
 from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
+from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
@@ -18,6 +19,7 @@ from strut.walkers.van_der_pol import van_der_pol
 CATALOGUE: dict[str, Callable[..., System]] = {
     "bouncing-ball": bouncing_ball,
     "compass": compass,
+    "compass-driven": compass_driven,
     "compass-duindam": compass_duindam,
     "dribbel": dribbel,
     "kneed": kneed,
@@ -40,6 +42,7 @@ __all__ = [
     "bouncing_ball",
     "coman_mechanism",
     "compass",
+    "compass_driven",
     "compass_duindam",
     "dribbel",
     "kneed",
