@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
 from strut.network.select import Found
+from strut.system.garbage import paused
 from strut.system.system import System
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
@@ -99,18 +98,6 @@ class Network:
             if each.path == node:
                 return known
         raise NetworkError([Problem(f"'{node}' has no states")])
-
-
-@contextmanager
-def paused() -> Iterator[None]:
-    """Without looking for garbage: a large model is made of many objects, all of which stay."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def load(path: str | Path, *, seed: int = 0) -> Network:

@@ -11,6 +11,7 @@ from pathlib import Path
 from strut.errors import CompileError, ModelError
 from strut.system import emit, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
+from strut.system.garbage import paused
 from strut.system.lower import Lowered, lower
 from strut.system.native import Native
 from strut.system.system import System
@@ -80,5 +81,9 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
         return Virtual(low)
     runtime, generator = _generator()
     key = key_of(low.digest() + generator, cc)
-    path = build(key, lambda: {**runtime, "model.c": unit.unit_text(low)}, "model.c", cc, low.name)
-    return Native(path, low)
+
+    def sources() -> dict[str, str]:
+        with paused():
+            return {**runtime, "model.c": unit.unit_text(low)}
+
+    return Native(build(key, sources, "model.c", cc, low.name), low)

@@ -48,9 +48,12 @@ class Graph:
 
 def graph_of(f: ca.Function, parameters: int) -> Graph:
     """A quotient by something fixed is a product with its inverse, which is computed beforehand."""
-    g, held, inverse = Graph(), {}, {}
+    g = Graph()
+    held: dict[int, int] = {}
+    inverse: dict[int, int] = {}
+    operation, taken, given = f.instruction_id, f.instruction_input, f.instruction_output
     for k in range(f.n_instructions()):
-        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        op, i, o = operation(k), taken(k), given(k)
         if op == ca.OP_CONST:
             held[o[0]] = v = g.add(op, (), True)
             g.number[v] = f.instruction_constant(k)
@@ -69,7 +72,7 @@ def graph_of(f: ca.Function, parameters: int) -> Graph:
     return g
 
 
-@dataclass
+@dataclass(slots=True)
 class Term:
     """One summand: the value, its sign, the sum it belongs to, and what it reads, in the order of its group's leaves."""
 
@@ -97,6 +100,7 @@ class Rolling:
         self.owner: list[int] = []
         self.terms: list[Term] = []
         self.groups: dict[Shape, list[Term]] = {}
+        self.trees: dict[int, tuple[tuple, list[int]] | None] = {}
 
     def found(self) -> bool:
         """Are there loops worth it: most of the function?"""
@@ -199,8 +203,10 @@ class Rolling:
 
     def _fixed_shape(self, v: int) -> tuple:
         """A value of parameters alone: its operations, if they are few, are a loop of `prepare`."""
-        shape = fixed_tree(self.g, v)
-        return ("fixed", shape[0]) if shape else ("fixed", None)
+        if v not in self.trees:
+            self.trees[v] = fixed_tree(self.g, v)
+        shape = self.trees[v]
+        return ("fixed", shape[0] if shape else None)
 
 
 def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | None:
@@ -395,7 +401,7 @@ class _Writer:
         different = list(dict.fromkeys(values))
         if tree is None or len(different) < LEAST:
             return [self.prepared.slot(self._hoist(v)) for v in values]
-        g, found = self.g, [fixed_tree(self.g, v) for v in different]
+        g, found = self.g, [self.rolling.trees[v] for v in different]
         leaves = [f[1] for f in found if f is not None]
         reads: list[str] = []
 
