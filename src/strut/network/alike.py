@@ -160,10 +160,13 @@ class _Alike:
         """Sine and cosine of a variable, one for each node."""
         assert part.owners is not None
         different = {v: k for k, v in enumerate(dict.fromkeys(part.owners))}
-        values = ca.vertcat(*[self.meaning.value(v) for v in different])
-        made = self.meaning.turned.setdefault(tuple(different), (ca.sin(values), ca.cos(values)))
+        turned = self.meaning.turned
+        for v in different:
+            if v not in turned:
+                turned[v] = (ca.sin(self.meaning.value(v)), ca.cos(self.meaning.value(v)))
         places = [different[v] for v in part.owners]
-        return (made[0][places] if sign > 0 else -made[0][places]), made[1][places]
+        sines, cosines = (ca.vertcat(*[turned[v][k] for v in different])[places] for k in (0, 1))
+        return (sines if sign > 0 else -sines), cosines
 
 
 def _summed(products: Sequence[tuple[ca.SX, ca.SX]]) -> _Column:

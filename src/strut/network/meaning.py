@@ -48,7 +48,7 @@ class Meaning:
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
         self.rating: set[Variable] = set()
-        self.turned: dict[tuple[Variable, ...], tuple[ca.SX, ca.SX]] = {}
+        self.turned: dict[Variable, tuple[ca.SX, ca.SX]] = {}
         self.random = random.Random(seed)
         self.spare = 0
         self.functions, self.operators = Functions(self), Operators(self)
