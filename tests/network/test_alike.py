@@ -66,7 +66,9 @@ def test_sines_are_taken_for_nodes_not_for_edges():
 
 def test_edges_that_are_not_alike_are_left_alone():
     """A vector among scalars, a name that means nothing in one edge: the slow way, and its mistakes."""
-    net = network.loads('node "n{1:20}" { x = "[1; 2]"  x\' = "0 * x" } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.x - output.x" }')
+    net = network.loads(
+        'node "n{1:20}" { x = "[1; 2]"  x\' = "0 * x" } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.x - output.x" }'
+    )
     assert net.system().size("x") == 40
     with pytest.raises(network.NetworkError, match="'input.z' is unknown"):
         network.loads('node "n{1:20}" { x = 1  x\' = 0 } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.z" }').system()

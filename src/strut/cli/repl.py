@@ -133,7 +133,7 @@ class Session:
 
     def step(self, count: str) -> str:
         number = count or "1"
-        if not number.isdigit() or int(number) < 1:
+        if not number.isdecimal() or int(number) < 1:
             raise ModelError(f"'step {count}': a number of steps is needed, 1 or more")
         return self._go(int(number) * self.network.step)
 
@@ -215,9 +215,9 @@ def converse(session: Session, say: Callable[[str], None]) -> None:
     say("help says what can be said")
     while True:
         try:
-            said = session.answer(input(prompt))
+            answer = session.answer(input(prompt))
         except (EOFError, KeyboardInterrupt):
             return
-        if said is None:
+        if answer is None:
             return
-        say(said)
+        say(answer)

@@ -52,10 +52,10 @@ def rates(meaning: Meaning, things: Sequence[Object]) -> None:
         if len(actions) < LEAST or any(meaning.states[v].size != 1 for v in {targets[a] for a in actions}):
             continue
         try:
-            column = _Alike(meaning, actions, functions).column(read(text).tree)
+            found = _Alike(meaning, actions, functions).column(read(text).tree).value
         except (Unlike, Mistake):
             continue
-        columns.append((actions, column.value if column.value.numel() == len(actions) else ca.repmat(column.value, len(actions), 1)))
+        columns.append((actions, found if found.numel() == len(actions) else ca.repmat(found, len(actions), 1)))
     if not columns:
         return
     done = {a for actions, _ in columns for a in actions}

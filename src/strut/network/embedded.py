@@ -181,13 +181,13 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         end = closing(text, i, "[]")
         key = tuple(_split(text[i + 1 : end], depth + 1))
         i = end + 1
-        numbered = text[at + level + 1 : end].isdigit()
+        numbered = text[at + level + 1 : end].isdecimal()
     else:
         found = KEY.match(text, i)
         if not found:
             raise Mistake(f"'{_short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define behind @")
         key = (found[0],)
-        numbered = found[0].isdigit()
+        numbered = found[0].isdecimal()
         i = found.end()
     index = None
     if i < len(text) and text[i] == "[":
@@ -264,7 +264,7 @@ class Texts:
     def _look_up(self, reference: Reference, context: Context) -> str:
         key = _shown(self._flat(reference.key, context, []))
         index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
-        return self._group(reference, int(key), index, context) if key.isdigit() else self._define(key, index, context)
+        return self._group(reference, int(key), index, context) if key.isdecimal() else self._define(key, index, context)
 
     def _group(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
         expansion = context.level(reference.depth)
@@ -286,7 +286,7 @@ class Texts:
             return define.text if define else ""
         if index == "?":
             return str(int(define is not None and define.text != ""))
-        if index[:1] in ("+", "-") and not (index[0] == "-" and index[1:].isdigit()):
+        if index[:1] in ("+", "-") and not (index[0] == "-" and index[1:].isdecimal()):
             return self._count(name, index, define, context)
         items = define.items() if define else ()
         if index == "~":

@@ -112,7 +112,11 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         columns = math.ceil(math.sqrt(n))
         return np.array([(k % columns, k // columns) for k in range(n)], dtype=float)
     place = {node: k for k, node in enumerate(nodes)}
-    ends = [(place[e.input], place[e.output]) for e in parent.children.values() if isinstance(e, Edge) and e.input in place and e.output in place]
+    ends = [
+        (place[e.input], place[e.output])
+        for e in parent.children.values()
+        if isinstance(e, Edge) and e.input in place and e.output in place
+    ]
     pulled = np.array([(a, b) for a, b in ends if a != b], dtype=int).reshape(-1, 2)
     angle = 2 * math.pi * np.arange(n) / n
     at = max(1.0, n / 6) * np.column_stack([np.cos(angle), np.sin(angle)])

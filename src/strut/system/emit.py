@@ -7,7 +7,6 @@ wrote reaches it but numbers.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -300,7 +299,7 @@ def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines
 
 
 def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[Statement], size: int = 0) -> str:
-    """A long function as several, which hand on what later ones need in an array of the first, behind `size` places of it that they share."""
+    """A long function as several, which hand on what later ones need in an array behind `size` places that they share."""
     parts = [body[k : k + PART] for k in range(0, len(body), PART)]
     home = {s.target: k for k, part in enumerate(parts) for s in part if s.local}
     needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]

@@ -8,6 +8,7 @@ not know of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import casadi as ca
 
@@ -174,7 +175,10 @@ class Rolling:
             v = left
 
     def _shape(self, number: int, term: Term) -> Shape:
-        g, steps, kinds, at = self.g, [], [], {}
+        g = self.g
+        steps: list[tuple[int, tuple[int, ...]]] = []
+        kinds: list[tuple] = []
+        at: dict[int, int] = {}
 
         def visit(v: int, exponent: bool) -> int:
             if v in at:
@@ -229,7 +233,9 @@ def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | No
     return (tree, leaves) if tree is not None else None
 
 
-def rolled(f: ca.Function, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared | None) -> tuple[list[Statement], int, str] | None:
+def rolled(
+    f: ca.Function, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared | None
+) -> tuple[list[Statement], int, str] | None:
     """`f` as statements, some of them loops; the size of the array `w` that they share; and their tables. None if there are
     no loops worth it."""
     if f.n_instructions() < WORTH or prepared is None:
@@ -297,9 +303,7 @@ class _Writer:
         stage = [0] * len(g.op)
         for k, args in enumerate(g.args):
             if k in sums:
-                stage[k] = max(
-                    1 + max((stage[v] for v in t.leaves), default=0) if id(t) in in_loop else stage[t.value] for t in sums[k]
-                )
+                stage[k] = max(1 + max((stage[v] for v in t.leaves), default=0) if id(t) in in_loop else stage[t.value] for t in sums[k])
                 if stage[k] > STAGES:
                     return None
             elif args and not g.fixed[k] and not skipped[k]:
@@ -328,7 +332,9 @@ class _Writer:
 
     def _plain(self, v: int) -> Statement:
         reads = tuple(self._read(a) for a in self.g.args[v])
-        return Statement(self.c.local(v), True, self.c.operation(self.g.op[v], list(reads), self.g.number.get(self.g.args[v][-1]), self.name), reads)
+        return Statement(
+            self.c.local(v), True, self.c.operation(self.g.op[v], list(reads), self.g.number.get(self.g.args[v][-1]), self.name), reads
+        )
 
     def _sum(self, root: int, terms: list[Term], in_loop: set[int], places: dict[int, int]) -> Statement:
         """What loops added up, and the rest."""
@@ -348,7 +354,9 @@ class _Writer:
                 rows.append(t.root)
                 starts.append(k)
         starts.append(len(terms))
-        outer, inner, names = [], [], []
+        outer: list[str] = []
+        inner: list[str] = []
+        names: list[str] = []
         for n, kind in enumerate(shape.kinds):
             text, per_row = self._leaf(kind, [t.leaves[n] for t in terms], starts)
             if kind[0] in ("literal",) or (kind[0] == "number" and "[" not in text):
@@ -382,7 +390,7 @@ class _Writer:
         g = self.g
         if kind[0] == "literal":
             return self.c.literal(kind[1]), True
-        per_row = all(len(set(values[a:b])) == 1 for a, b in zip(starts, starts[1:], strict=False))
+        per_row = all(len(set(values[a:b])) == 1 for a, b in pairwise(starts))
         by = "r" if per_row else "k"
         picked = [values[k] for k in starts[:-1]] if per_row else values
         if kind[0] == "number":
@@ -423,4 +431,3 @@ class _Writer:
         first = self.prepared.block(text(tree), len(different))
         at = {v: first + k for k, v in enumerate(different)}
         return [at[v] for v in values]
-

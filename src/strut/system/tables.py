@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 def literal(value: float) -> str:
@@ -33,7 +34,7 @@ class Tables:
         if len(set(values)) == 1:
             return str(values[0])
         step = values[1] - values[0]
-        if all(b - a == step for a, b in zip(values, values[1:], strict=False)):
+        if all(b - a == step for a, b in pairwise(values)):
             return f"{values[0]} + {f'{step} * ' if step != 1 else ''}{by}"
         return f"{self._put('unsigned short' if max(values) < 65536 else 'int', ', '.join(map(str, values)))}[{by}]"
 
