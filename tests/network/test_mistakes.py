@@ -64,6 +64,11 @@ def test_the_way_through_included_files_is_told(tmp_path):
         ('f(x) = "f(x)" y = "f(1)"', "more than 100 deep|too deep"),
         ('node "a" { node "b" {} } y = "a.b.c"', "has no such variable"),
         ('node "a" {} node /(a+)+/ {}', "repeats something that repeats"),
+        ('x = "dt[sin(t) * t, 1e7]()"', "order 10000000"),
+        ('x = "[1, 2][0:1/0]"', "'inf' is no whole number"),
+        ('x = "[1, 2][0:1e12]"', "index 999999999999 is outside"),
+        ('defines { n = 1 } x = "@n[+a]"', "'a' is no whole number"),
+        ("x" + "'" * 30 + " = 1", "derivative of order 30"),
         ('node "n" {} integrator { methd = "euler" }', "has no 'methd'"),
     ],
 )
@@ -90,6 +95,7 @@ def test_what_runs_away_is_stopped(tmp_path):
             "more than 300000 nodes",
         ),
         ("{" * 500, "nest deeper|middle"),
+        ('x = "{1:' + "9" * 5000 + '}"', "no whole number"),
         (
             'defines { a = "{x,x}" } '
             + " ".join(f'defines {{ a{k} = "@a{k - 1 if k else ""}@a{k - 1 if k else ""}" }}' for k in range(40)),

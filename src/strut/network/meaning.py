@@ -21,7 +21,11 @@ from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
 from strut.network.operators import Operators
 from strut.network.values import evaluate
+from strut.network.whole import check_order
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
+
+LARGEST = 300_000
+"""Operations of an expression that is derived."""
 
 
 class Meaning:
@@ -349,7 +353,10 @@ class Meaning:
 
     def derived(self, expression: ca.SX, order: int, frame: Frame) -> ca.SX:
         """The time derivative: states change as their equations say, and t by 1."""
+        check_order(order)
         for _ in range(order):
+            if ca.n_nodes(expression) > LARGEST:
+                raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")
             if frame.initial:
                 raise Mistake("the beginning of a run has no time derivatives: use the variables themselves")
             symbols, directions, along_time = [], [], False
