@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, design, dynamics, events, fixed_step, gait, pendulum, pleiades, slip, walking
+from bench import derivatives, design, dynamics, events, fixed_step, gait, network, pendulum, pleiades, slip, walking
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -27,6 +27,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "design": design.run,
     "dynamics": dynamics.run,
     "derivatives": derivatives.run,
+    "network": network.run,
     "compile": compiling.run,
 }
 RESULTS = Path(__file__).parent / "results.json"

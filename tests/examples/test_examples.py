@@ -141,3 +141,15 @@ def test_no_example_is_forgotten():
         "demo",
     }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
+
+
+def test_oscillator_leg(capsys):
+    example = load("oscillator_leg")
+    run = example.main(12.0)
+    late = run.at(np.linspace(7, 12, 501))
+    assert np.mean(late["hip.phase"] - late["knee.phase"]) == pytest.approx(math.pi / 2, abs=0.1)
+    assert np.ptp(late["leg.hip"]) > 2 * 0.4  # further than asked
+    assert run["leg.hip_torque"][0] == pytest.approx(60 * 0.4)
+    turns = (late["hip.phase"][-1] - late["hip.phase"][0]) / (2 * math.pi) / 5
+    assert abs(turns - 1.2) > 0.02  # the leg pulls the oscillator along
+    assert "turns behind the hip" in capsys.readouterr().out

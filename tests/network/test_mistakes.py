@@ -1,14 +1,9 @@
 """Mistakes are told with their place, all at once; limits end what would never end."""
 
-import contextlib
-import random
-
 import pytest
 
 from strut import network
-from strut.errors import StrutError
 from strut.network import NetworkError
-from tests.network.test_language import EDGES, FUNCTIONS, GENERATORS
 
 
 def mistakes(text):
@@ -65,6 +60,11 @@ def test_the_way_through_included_files_is_told(tmp_path):
         ('f(x) = "f(x)" y = "f(1)"', "more than 100 deep|too deep"),
         ('node "a" { node "b" {} } y = "a.b.c"', "has no such variable"),
         ('node "a" {} node /(a+)+/ {}', "repeats something that repeats"),
+        ('x = "dt[sin(t) * t, 1e7]()"', "order 10000000"),
+        ('x = "[1, 2][0:1/0]"', "'inf' is no whole number"),
+        ('x = "[1, 2][0:1e12]"', "index 999999999999 is outside"),
+        ('defines { n = 1 } x = "@n[+a]"', "'a' is no whole number"),
+        ("x" + "'" * 30 + " = 1", "derivative of order 30"),
         ('node "n" {} integrator { methd = "euler" }', "has no 'methd'"),
     ],
 )
@@ -87,9 +87,10 @@ def test_what_runs_away_is_stopped(tmp_path):
         ('x = "' + "{a," * 5000 + "b" + "}" * 5000 + '"', "nests too deeply"),
         (
             "templates { " + 'node "t0" {} ' + " ".join(f'node "t{k}" {{ node "c{{0:9}}" : t{k - 1} {{}} }}' for k in range(1, 9)) + " }",
-            "more than 200000 nodes",
+            "more than 300000 nodes",
         ),
         ("{" * 500, "nest deeper|middle"),
+        ('x = "{1:' + "9" * 5000 + '}"', "no whole number"),
         (
             'defines { a = "{x,x}" } '
             + " ".join(f'defines {{ a{k} = "@a{k - 1 if k else ""}@a{k - 1 if k else ""}" }}' for k in range(40)),
@@ -111,43 +112,3 @@ def test_thousands_of_nodes_load():
     last = net.root.children["n3000"]
     assert last.variables["x"].text == "6000"
     assert [e.input.name for e in last.inputs] == ["n2999"]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_damaged_models_are_refused_not_crashed(seed):
-    chance = random.Random(seed)
-    pieces = [
-        '"',
-        "{",
-        "}",
-        "@",
-        "$(",
-        ")",
-        "[",
-        "]",
-        "|",
-        "'",
-        "=",
-        "@0",
-        "{1:3}",
-        "node",
-        "edge",
-        ":",
-        "<",
-        ",",
-        "||",
-        "\\",
-        "1e9",
-        "t",
-        ".",
-        "&&",
-        "∂[",
-    ]
-    originals = [GENERATORS, EDGES, FUNCTIONS]
-    for _ in range(60):
-        text = chance.choice(originals)
-        for _ in range(chance.randint(1, 4)):
-            at = chance.randrange(len(text))
-            text = text[:at] + chance.choice([chance.choice(pieces), "", text[at : at + 9] * 2]) + text[at + chance.randint(0, 6) :]
-        with contextlib.suppress(StrutError):  # any other error fails
-            network.loads(text).system()

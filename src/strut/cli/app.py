@@ -20,6 +20,7 @@ from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import Reading, find_mechanism, find_model, find_network, find_runnable, parse_times, with_parameters, with_settings
+from strut.cli.repl import Session, converse
 from strut.cli.reproduce import reproduce
 from strut.cli.save import walks, write_page, write_run
 from strut.cli.show import (
@@ -37,6 +38,7 @@ from strut.cli.show import (
 )
 from strut.errors import MissingExtraError, ModelError, StrutError
 from strut.export.functions import LANGUAGES
+from strut.files import written
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
 from strut.walkers import CATALOGUE, MECHANISMS
@@ -247,6 +249,50 @@ def check(
         out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
     if wrong:
         raise typer.Exit(1)
+
+
+@app.command()
+def graph(
+    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given.")] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to, and edges as arrows.
+
+    [bold]Examples[/bold]
+
+      strut graph oscillators.cdn
+
+      strut graph oscillators.cdn -o ring.svg --open
+    """
+    found = find_network(str(file))
+    path = output or file.with_suffix(".svg")
+    text = found.graph()
+
+    def write(scratch: Path) -> None:
+        scratch.write_text(text, encoding="utf-8")
+
+    written(path, write)
+    if show and not open_in_browser(path):
+        notes.print("no display or browser was found here: open this file where there is one")
+    if json:
+        as_json({"file": str(path), "nodes": len(found.nodes), "edges": len(found.edges)})
+    else:
+        out.print(f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")]) -> None:
+    """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from the terminal or a pipe.
+
+    [bold]Examples[/bold]
+
+      strut repl oscillators.cdn
+
+      echo "run 10; x" | tr ";" "\\n" | strut repl oscillators.cdn
+    """
+    converse(Session(find_network(str(file))), lambda text: print(text, flush=True))
 
 
 @app.command("list")

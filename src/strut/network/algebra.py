@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.network.errors import Mistake
+from strut.network.whole import whole
 
 Matrix = ca.SX
 
@@ -239,7 +240,7 @@ def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
 
 
 def _numbers(m: Matrix, constant: Callable[[Matrix], float]) -> list[int]:
-    return [int(constant(e)) for e in ca.vertsplit(ca.densify(flat(m)))]
+    return [whole(constant(e)) for e in ca.vertsplit(ca.densify(flat(m)))]
 
 
 def _in(k: int, size: int) -> int:
@@ -256,10 +257,10 @@ def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[
         end = size if end is None else end
         if step == 0:
             raise Mistake("a range has a step of 0")
-        found = list(range(begin, end, step))
-        for k in found[:1] + found[-1:]:
+        found = range(begin, end, step)
+        for k in (*found[:1], *found[-1:]):
             _in(k, size)
-        return found
+        return list(found)
     return [_in(k, size) for k in _numbers(at, constant)]
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from strut.network.context import Context, Define, Expansion, plain
 from strut.network.errors import Mistake, TooMuch
+from strut.network.whole import whole
 
 MOST_NAMES = 200_000
 """One generator makes no more names."""
@@ -181,13 +182,13 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         end = closing(text, i, "[]")
         key = tuple(_split(text[i + 1 : end], depth + 1))
         i = end + 1
-        numbered = text[at + level + 1 : end].isdigit()
+        numbered = text[at + level + 1 : end].isdecimal()
     else:
         found = KEY.match(text, i)
         if not found:
             raise Mistake(f"'{_short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define behind @")
         key = (found[0],)
-        numbered = found[0].isdigit()
+        numbered = found[0].isdecimal()
         i = found.end()
     index = None
     if i < len(text) and text[i] == "[":
@@ -249,7 +250,7 @@ class Texts:
                 out.append(written(self.calculate(_shown(self._flat(part.parts, context, [])))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
-                chosen = yes if int(self.calculate(_shown(self._flat(condition, context, [])))) else no
+                chosen = yes if whole(self.calculate(_shown(self._flat(condition, context, [])))) else no
                 out.append(self._flat(chosen, context, []).strip())
             elif isinstance(part, Filter):
                 out.append(f"{FILTER}{len(filters)}{FILTER}")
@@ -264,7 +265,7 @@ class Texts:
     def _look_up(self, reference: Reference, context: Context) -> str:
         key = _shown(self._flat(reference.key, context, []))
         index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
-        return self._group(reference, int(key), index, context) if key.isdigit() else self._define(key, index, context)
+        return self._group(reference, whole(key), index, context) if key.isdecimal() else self._define(key, index, context)
 
     def _group(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
         expansion = context.level(reference.depth)
@@ -286,7 +287,7 @@ class Texts:
             return define.text if define else ""
         if index == "?":
             return str(int(define is not None and define.text != ""))
-        if index[:1] in ("+", "-") and not (index[0] == "-" and index[1:].isdigit()):
+        if index[:1] in ("+", "-") and not (index[0] == "-" and index[1:].isdecimal()):
             return self._count(name, index, define, context)
         items = define.items() if define else ()
         if index == "~":
@@ -298,7 +299,7 @@ class Texts:
         if index == ",":
             return ",".join(LITERAL[","].join(item.split(",")) for item in items)
         try:
-            k = int(self.calculate(index))
+            k = whole(self.calculate(index))
         except Mistake as mistake:
             raise Mistake(f"'{index}' is no index of the define '{name}': {mistake}") from mistake
         if k == 0:
@@ -309,7 +310,7 @@ class Texts:
     def _count(self, name: str, index: str, define: Define | None, context: Context) -> str:
         signs = len(index) - len(index.lstrip("+-"))
         digits = index.lstrip("+-")
-        by = int(digits or 1) * (signs if digits else 1) * (1 if index[0] == "+" else -1)
+        by = whole(digits or 1) * (signs if digits else 1) * (1 if index[0] == "+" else -1)
         before = self.calculate(define.text) if define and define.text else 0
         context.scope.values[name] = Define(written(before + by))
         return written(before)
@@ -381,9 +382,9 @@ class Texts:
             return [plain(str(n)) for n in _range(found[1], found[2], found[3])]
         found = TIMES.match(item)
         if found:
-            if int(found[1]) > MOST_NAMES:
+            if whole(found[1]) > MOST_NAMES:
                 raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{_short(item)}}}'")
-            return [plain(found[2]) for _ in range(int(found[1]))]
+            return [plain(found[2]) for _ in range(whole(found[1]))]
         return self._expand(item, filters, context) if "{" in item else [plain(item)]
 
 
@@ -404,9 +405,9 @@ def _list_items(body: str) -> list[str]:
 
 def _range(first: str, second: str, third: str | None) -> range:
     """`a:b`, `a:+n`, `a:step:b`, both ends included."""
-    start = int(first)
-    step, last = (1, second) if third is None else (int(second), third)
-    end = start + int(last) if last[0] in "+-" and third is None else int(last)
+    start = whole(first)
+    step, last = (1, second) if third is None else (whole(second), third)
+    end = start + whole(last) if last[0] in "+-" and third is None else whole(last)
     if step == 0:
         raise Mistake(f"'{{{first}:{second}:{third}}}' has a step of 0: it never ends")
     count = range(start, end + (1 if step > 0 else -1), step)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from strut.network.errors import Mistake, Source
+from strut.network.whole import whole
 
 LARGEST = 50_000_000
 """A file is not longer [bytes]."""
@@ -84,7 +85,7 @@ def table(path: Path, settings: Mapping[str, str]) -> Table:
     if dt > 0:
         return Table(tuple(names), dt * np.arange(len(values)), values)
     named = [k for k, n in enumerate(names) if n.lower() in ("t", "time")]
-    column = named[0] if named else int(float(settings.get("time-column", "0") or 0))
+    column = named[0] if named else whole(settings.get("time-column", "0") or 0)
     if not 0 <= column < len(names):
         raise Mistake(f"{path} has {len(names)} columns: there is no column {column} of times")
     names[column] = "time"

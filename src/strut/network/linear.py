@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from strut.network.errors import Mistake
+from strut.network.whole import whole
 
 Matrix = ca.SX
 RANK = 1e-10
@@ -29,7 +30,7 @@ def call(name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: 
         return TWO[name](*a)
     if name in TREE:
         need(TREE[name][0])
-        parents = [int(constant(e)) for e in ca.vertsplit(ca.densify(ca.vec(a[-1])))]
+        parents = [whole(constant(e)) for e in ca.vertsplit(ca.densify(ca.vec(a[-1])))]
         return TREE[name][1](*a[:-1], parents)  # type: ignore[operator]
     if name == "zeros":
         need(1, 2)
@@ -50,15 +51,15 @@ def call(name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: 
 
 
 def _size(value: float) -> int:
-    if not 0 <= value <= 2000 or value != int(value):
+    if not 0 <= value <= 2000 or value != whole(value):
         raise Mistake(f"a matrix has whole numbers of rows and columns up to 2000, not {value:g}")
-    return int(value)
+    return whole(value)
 
 
 def _which(value: float) -> int:
     if value not in (0, 1):
         raise Mistake(f"size(m, {value:g}): 0 are the rows, 1 the columns")
-    return int(value)
+    return whole(value)
 
 
 def diag(m: Matrix) -> Matrix:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
-from strut.network import algebra, scope
+from strut.network import algebra, alike, scope
 from strut.network.conditions import guards
 from strut.network.errors import MOST, Mistake, NetworkError, Problem
 from strut.network.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
@@ -56,6 +56,7 @@ class Lowering:
         self._find_sets()
         self._kinds()
         flow = {}
+        self._try(partial(alike.rates, self.meaning, self.things))
         for variable, state in self.meaning.states.items():
             rate = self._try(partial(self.meaning.rate, variable))
             if rate is not None:
@@ -103,8 +104,7 @@ class Lowering:
     # ---- names ----
 
     def _unique(self, wanted: str) -> str:
-        parts = [re.sub(r"\W", "_", part) for part in wanted.split(".")]
-        name = ".".join(part if part.isidentifier() else f"_{part}" for part in parts)
+        name = ".".join(map(_identifier, wanted.split(".")))
         base, k = name, 2
         while name in self.taken:
             name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
@@ -208,6 +208,7 @@ class Lowering:
             m.inputs[v] = made
         else:
             m.params[v] = made  # type: ignore[assignment]
+            m.memo[(v, False)] = made.sym
             m.constants[made.sym.element_hash()] = number
 
     def _changing(self, v: Variable, kind: str) -> None:
@@ -333,6 +334,12 @@ class Lowering:
         pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
         return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
+
+
+@lru_cache(maxsize=10_000)
+def _identifier(text: str) -> str:
+    plain = re.sub(r"\W", "_", text)
+    return plain if plain.isidentifier() else f"_{plain}"
 
 
 def _title(event: Event) -> str:

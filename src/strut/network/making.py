@@ -17,7 +17,7 @@ from strut.network.model import Node, Object, apply
 from strut.network.numbers import calculate
 from strut.network.select import Found, Select
 
-MOST_OBJECTS = 200_000
+MOST_OBJECTS = 300_000
 """A network has no more nodes and edges."""
 DEEPEST_INCLUDE = 40
 INTEGRATOR = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,11 @@ from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
 from strut.network.operators import Operators
 from strut.network.values import evaluate
+from strut.network.whole import check_order
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
+
+LARGEST = 300_000
+"""Operations of an expression that is derived."""
 
 
 class Meaning:
@@ -48,6 +52,7 @@ class Meaning:
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
         self.rating: set[Variable] = set()
+        self.turned: dict[Variable, tuple[ca.SX, ca.SX]] = {}
         self.random = random.Random(seed)
         self.spare = 0
         self.functions, self.operators = Functions(self), Operators(self)
@@ -324,13 +329,19 @@ class Meaning:
         """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a step."""
         if variable in self.rates:
             return self.rates[variable]
+        total = self.added(self.actions.get(variable, ()), variable)
+        self.rates[variable] = total
+        return total
+
+    def added(self, actions: Iterable[Action], variable: Variable) -> ca.SX:
+        """What some actions give together."""
         wanted = self.shape(variable)
         total = ca.SX(*wanted)
         if variable in self.rating:
             raise Mistake(f"the rate of '{variable.path}' depends on itself")
         self.rating.add(variable)
         try:
-            for action in self.actions.get(variable, ()):
+            for action in actions:
                 if not action.rate:
                     continue
                 value = self._put(ca.SX(*wanted), action, self.term(action, wanted), Frame(action.owner))
@@ -338,12 +349,14 @@ class Meaning:
                 total = total + (value if on is None else ca.if_else(on, value, ca.SX(*wanted)))
         finally:
             self.rating.discard(variable)
-        self.rates[variable] = total
         return total
 
     def derived(self, expression: ca.SX, order: int, frame: Frame) -> ca.SX:
         """The time derivative: states change as their equations say, and t by 1."""
+        check_order(order)
         for _ in range(order):
+            if ca.n_nodes(expression) > LARGEST:
+                raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")
             if frame.initial:
                 raise Mistake("the beginning of a run has no time derivatives: use the variables themselves")
             symbols, directions, along_time = [], [], False

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from strut.network.build import Builder
 from strut.network.context import Context
 from strut.network.errors import Mistake, NetworkError, Problem, Source
 from strut.network.files import Files, read
+from strut.network.graph import svg
+from strut.network.holding import holding
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
 from strut.network.select import Found
+from strut.system.garbage import paused
 from strut.system.system import System
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
@@ -79,9 +82,10 @@ class Network:
             self._builder.text(Source("text", text))
         return self
 
-    def system(self, *, outputs: Iterable[str] | None = None, seed: int = 0) -> System:
+    def system(self, *, outputs: Iterable[str] | None = None, seed: int = 0, machines: Mapping[str, System] | None = None) -> System:
         """The hybrid system of this network.
 
+        machines: systems that stand for nodes, by the nodes' names; see `strut.network.holding`.
         outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         """
@@ -89,7 +93,20 @@ class Network:
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
-        return made
+        return holding(made, machines) if machines else made
+
+    def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
+        """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
+
+        at: values of states, parameters and inputs by name. of: the node or edge from which names are looked up.
+        """
+        from strut.network.asking import Asking
+
+        return Asking(self).value(text, t, at, of)
+
+    def graph(self) -> str:
+        """A picture of the network, as SVG."""
+        return svg(self.root, self.name)
 
     def states_of(self, node: str) -> list[str]:
         """Names of the states a node can be in, in the order in which they are counted."""
@@ -99,18 +116,6 @@ class Network:
             if each.path == node:
                 return known
         raise NetworkError([Problem(f"'{node}' has no states")])
-
-
-@contextmanager
-def paused() -> Iterator[None]:
-    """Without looking for garbage: a large model is made of many objects, all of which stay."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def load(path: str | Path, *, seed: int = 0) -> Network:

@@ -13,6 +13,7 @@ from strut.network.errors import Mistake
 from strut.network.formula import Call, Name, Operator
 from strut.network.frame import Frame
 from strut.network.linear import solve
+from strut.network.whole import check_order, whole
 from strut.system.quantity import Delay
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Operators:
 
     def _dt(self, tree: Operator, frame: Frame) -> ca.SX:
         (of, *rest) = tree.brackets[0]
-        order = int(self.meaning.known(self.meaning.tree(rest[0], frame))) if rest else 1
+        order = whole(self.meaning.known(self.meaning.tree(rest[0], frame))) if rest else 1
         if isinstance(of, Name) and scope.variable(of.name, frame.thing) is None and scope.function(of.name, frame.thing) is not None:
             of = Call(of.name, tree.arguments)
         if isinstance(of, Name):
@@ -55,7 +56,7 @@ class Operators:
         function = scope.function(head[0].name, frame.thing)
         if function is None:
             raise Mistake(f"there is no function '{head[0].name}' to derive")
-        order = int(self.meaning.known(self.meaning.tree(head[1], frame))) if len(head) > 1 else 1
+        order = check_order(whole(self.meaning.known(self.meaning.tree(head[1], frame)))) if len(head) > 1 else 1
         by = [t.name for t in (tree.brackets[1] if len(tree.brackets) > 1 else ()) if isinstance(t, Name)]
         values = [self.meaning.tree(t, frame) for t in tree.arguments]
         count = len(function.arguments)

@@ -12,6 +12,7 @@ from strut.network.embedded import Texts, written
 from strut.network.errors import Mistake, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
 from strut.network.syntax import Selector, Stage
+from strut.network.whole import whole
 
 Thing = Object | Item
 """What a selector finds: an object, a variable, a function, an action or an interface name."""
@@ -244,7 +245,7 @@ class Select:
             text = argument.stages[0].text
             if text in ("odd", "even"):
                 return [1 if text == "odd" else 2, None, 2]
-            values.append(int(self.texts.calculate(self.texts.one(text, f.context) if f else text)))
+            values.append(whole(self.texts.calculate(self.texts.one(text, f.context) if f else text)))
         return values + [None] * (3 - len(values))
 
     def _subset(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:

@@ -8,6 +8,7 @@ import casadi as ca
 
 from strut.network import algebra
 from strut.network.formula import Binary, Call, Index, Matrix, Number, Range, Ternary, Tree, Unary
+from strut.network.whole import whole
 
 Resolve = Callable[[Tree], ca.SX]
 """What names, calls of unknown functions and operators in brackets mean."""
@@ -54,7 +55,7 @@ def _position(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX | tuple
         if tree.start is None and tree.stop is None:
             return None
         begin, end, step = (
-            default if t is None else int(constant(evaluate(t, resolve, constant)))
+            default if t is None else whole(constant(evaluate(t, resolve, constant)))
             for t, default in ((tree.start, 0), (tree.stop, None), (tree.step, 1))
         )
         return (begin, end, step)

@@ -22,6 +22,7 @@ from strut.network.model import (
     Object,
     Variable,
 )
+from strut.network.whole import check_order
 
 
 class VariableStatements(Making):
@@ -74,7 +75,7 @@ class VariableStatements(Making):
         text, dotted = dots(text.rstrip("'"))
         if not NAMED.match(text):
             raise Mistake(f"'{text}' is no name of a variable: letters, digits and _ are, beginning with a letter", name.text.mark)
-        return text, name.order + primes + dotted, index[1:-1].strip() if index else ""
+        return text, check_order(name.order + primes + dotted), index[1:-1].strip() if index else ""
 
     def _define(self, st: s.Assign, thing: Object, name: str, text: str | None, context: Context) -> None:
         alias = thing.aliases.get(name) if isinstance(thing, Node) else None

@@ -129,7 +129,8 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
         for name, text in sources.items():
             (Path(scratch) / name).write_text(text)
         product = Path(scratch) / library.name
-        flags = [flag if flag != "-O2" or len(sources[main]) < LONG else "-O1" for flag in FLAGS]
+        length = sum(len(line) for line in sources[main].splitlines() if not line.startswith("STRUT_TABLE"))
+        flags = [flag if flag != "-O2" or length < LONG else "-O1" for flag in FLAGS]
         command = [*cc, *flags, "-o", str(product), str(Path(scratch) / main), "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)

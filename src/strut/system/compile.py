@@ -9,8 +9,9 @@ import warnings
 from pathlib import Path
 
 from strut.errors import CompileError, ModelError
-from strut.system import emit, unit
+from strut.system import emit, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
+from strut.system.garbage import paused
 from strut.system.lower import Lowered, lower
 from strut.system.native import Native
 from strut.system.system import System
@@ -32,7 +33,7 @@ def lowered(system: System, jacobians: bool = False) -> Lowered:
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
     sources = unit.runtime_sources()
-    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, unit))])
+    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, rolled, tables, unit))])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
@@ -80,5 +81,9 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
         return Virtual(low)
     runtime, generator = _generator()
     key = key_of(low.digest() + generator, cc)
-    path = build(key, lambda: {**runtime, "model.c": unit.unit_text(low)}, "model.c", cc, low.name)
-    return Native(path, low)
+
+    def sources() -> dict[str, str]:
+        with paused():
+            return {**runtime, "model.c": unit.unit_text(low)}
+
+    return Native(build(key, sources, "model.c", cc, low.name), low)

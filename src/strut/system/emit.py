@@ -7,7 +7,6 @@ wrote reaches it but numbers.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import CompileError
+from strut.system.tables import Tables, literal
 
 SCALARS = {"t"}
 
@@ -104,14 +104,6 @@ def operation_count(f: ca.Function) -> int:
     return sum(f.instruction_id(k) not in free for k in range(f.n_instructions()))
 
 
-def literal(value: float) -> str:
-    if math.isnan(value):
-        return "STRUT_NAN"
-    if math.isinf(value):
-        return "STRUT_INF" if value > 0 else "-STRUT_INF"
-    return f"R({float(value)!r})"
-
-
 def _power(base: str, exponent: str, constant: float | None) -> str:
     """Small whole and half powers by multiplication and square root: pow() costs ten times as much."""
     if constant is not None and constant in (2.0, 3.0, 4.0):
@@ -138,6 +130,9 @@ class Prepared:
         self.parameters = parameters
         self.statements: dict[str, str] = {}  # expression -> local name
         self.slots: dict[str, int] = {}  # local name -> place behind the parameters
+        self.count = 0  # places behind the parameters
+        self.loops: dict[str, int] = {}  # loop -> its first place
+        self.tables = Tables("prepare")
 
     def hoist(self, text: str) -> str:
         """The local of `prepare` that holds `text`."""
@@ -145,13 +140,30 @@ class Prepared:
 
     def place(self, local: str) -> str:
         """How other functions read a local of `prepare`."""
-        return f"p[{self.parameters + self.slots.setdefault(local, len(self.slots))}]"
+        return f"p[{self.slot(local)}]"
+
+    def slot(self, local: str) -> int:
+        """Where a local of `prepare` is kept, counted from the first parameter."""
+        if local not in self.slots:
+            self.slots[local] = self.count
+            self.count += 1
+        return self.parameters + self.slots[local]
+
+    def block(self, text: str, size: int) -> int:
+        """Where the first of `size` values is kept, of which the k-th is `text`."""
+        key = f"for (int k = 0; k < {size}; k++) p[FIRST + k] = {text};"
+        if key not in self.loops:
+            self.loops[key] = self.parameters + self.count
+            self.count += size
+        return self.loops[key]
 
     def text(self) -> str:
         """The C function `prepare`."""
         body = [f"    const strut_real {name} = {expression};" for expression, name in self.statements.items()]
-        body += [f"    p[{self.parameters + slot}] = {name};" for name, slot in self.slots.items()] or ["    (void)p;"]
-        return "STRUT_FN void STRUT_(prepare)(strut_real *p)\n{\n" + "\n".join(body) + "\n}\n"
+        body += [f"    p[{self.parameters + slot}] = {name};" for name, slot in self.slots.items()]
+        body += [f"    {text.replace('FIRST', str(first))}" for text, first in self.loops.items()]
+        body = body or ["    (void)p;"]
+        return self.tables.text() + "STRUT_FN void STRUT_(prepare)(strut_real *p)\n{\n" + "\n".join(body) + "\n}\n"
 
 
 @dataclass(frozen=True)
@@ -254,13 +266,19 @@ def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str,
         write=lambda j, k: f"{written[j]}[{k}]",
         local=lambda k: f"a{k}",
     )
-    body = straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1)
+    from strut.system.rolled import rolled
+
+    looped = rolled(f, name, c, inputs, prepared)
+    body, size, tables = looped or (straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1), 0, "")
     if len(body) <= LONGEST:
-        return _function_text(name, inputs, written, [_line(s) for s in body])
-    return _in_parts(name, inputs, written, body)
+        shared = [f"strut_real w[{size}];"] if size else []
+        return tables + _function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])
+    return tables + _in_parts(name, inputs, written, body, size)
 
 
 def _line(s: Statement) -> str:
+    if not s.target:
+        return s.expression
     return f"{'const strut_real ' if s.local else ''}{s.target} = {s.expression};"
 
 
@@ -280,12 +298,12 @@ def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines
     return (head[:-1] + more + ")" if more else head) + "\n{\n" + "\n".join([text, *unused]) + "\n}\n"
 
 
-def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[Statement]) -> str:
-    """A long function as several, which hand on what later ones need in an array of the first."""
+def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[Statement], size: int = 0) -> str:
+    """A long function as several, which hand on what later ones need in an array behind `size` places that they share."""
     parts = [body[k : k + PART] for k in range(0, len(body), PART)]
     home = {s.target: k for k, part in enumerate(parts) for s in part if s.local}
     needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]
-    slots = {local: k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))}
+    slots = {local: size + k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))}
     text = ""
     for k, part in enumerate(parts):
         taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
@@ -295,5 +313,5 @@ def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list
             + "\n"
         )
     call = ", ".join([*inputs, *written, "w"])
-    lines = [f"strut_real w[{max(len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
+    lines = [f"strut_real w[{max(size + len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
     return text + _function_text(name, inputs, written, lines)

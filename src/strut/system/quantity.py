@@ -108,6 +108,9 @@ UFUNCS: dict[str, Any] = {
 """What NumPy's functions mean for quantities."""
 
 
+UNBOUNDED = (-math.inf, math.inf)
+
+
 @dataclass(frozen=True, eq=False)
 class Quantity:
     """A named number or vector, and its symbol.
@@ -119,7 +122,7 @@ class Quantity:
     name: str
     value: Expression = 0.0
     unit: str = ""
-    bounds: tuple[float, float] = (-math.inf, math.inf)
+    bounds: tuple[float, float] = UNBOUNDED
     description: str = ""
     sym: ca.SX = field(init=False, repr=False)
     size: int = field(init=False, repr=False)
@@ -128,6 +131,9 @@ class Quantity:
 
     def __post_init__(self) -> None:
         check_name(self.name, self.kind)
+        if isinstance(self.value, float) and math.isfinite(self.value) and self.bounds == UNBOUNDED:
+            self._single(self.value)
+            return
         value = sx(self.value)
         if value.shape[1] != 1:
             raise ShapeError(f"{self.kind} '{self.name}' has shape {value.shape}: a number or a column is allowed")
@@ -146,6 +152,14 @@ class Quantity:
         object.__setattr__(self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel()))
         for i in range(self.size):
             _alive[self.sym[i].element_hash()] = self
+
+    def _single(self, value: float) -> None:
+        """The short way of a plain number: networks have hundreds of thousands."""
+        symbol = ca.SX.sym(self.name.replace(".", "_"))
+        object.__setattr__(self, "value", np.array([value]))
+        object.__setattr__(self, "size", 1)
+        object.__setattr__(self, "sym", symbol)
+        _alive[symbol.element_hash()] = self
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def generate(lowered: Lowered) -> Code:
         else:
             parts.append(write(functions[0], label, inputs, outputs))
     tables = [_table(name, values) for name, values in lowered.tables.items()]
-    return Code({**lowered.sizes, "NK": len(prepared.slots)}, "\n".join([*tables, prepared.text(), *parts]))
+    return Code({**lowered.sizes, "NK": prepared.count}, "\n".join([*tables, prepared.text(), *parts]))
 
 
 def unit_text(lowered: Lowered) -> str:

@@ -33,6 +33,9 @@ class Scope:
         self.owner = {time.element_hash(): ("t", "t")}
         for group, quantities in groups.items():
             for q in quantities:
+                if q.size == 1:
+                    self.owner[q.sym.element_hash()] = (group, q.name)
+                    continue
                 for i in range(q.size):
                     self.owner[q.sym[i].element_hash()] = (group, q.name)
 

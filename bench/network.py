@@ -1,0 +1,86 @@
+"""Networks: oscillators coupled all to all, with weight and bias on every edge, as files in the language.
+
+Figures of the original (codyn 3.6.4, and the C that its generator writes) were measured on a comparable machine and are quoted. Times are
+for one step of RK4 at 1 ms, without recording; and for reading, lowering and compiling with an empty cache.
+"""
+
+from __future__ import annotations
+
+import time as clock
+
+from bench.compile import fresh_cache
+from bench.timing import Contender, Effort, Row, Section, measure
+from strut import System, compiled, network, simulate_batch
+
+STEP, STEPS = 1e-3, 20_000
+ORIGINAL = {20: (435e-6, 12.9e-6), 50: (4915e-6, 138e-6)}
+"""Time per step [s] of its interpreter and of its generated C."""
+
+
+def coupled(count: int) -> str:
+    """The text of a network of phase oscillators."""
+    return f"""
+integrator {{ method = "runge-kutta" }}
+node "n{{1:{count}}}" {{ phi = "$(@@1 * 0.1)"  omega = "$(1 + @@1 * 0.01)"  phi' = "omega" }}
+<no-self> edge all "n{{1:{count}}}" {{
+    w = {1.0 / count}
+    bias = "$(0.1 * (@@1 - @@@1))"
+    phi' += "w * sin(input.phi - output.phi - bias)"
+}}
+"""
+
+
+def many(count: int) -> str:
+    """The text of a chain of nodes from a template."""
+    return f"""
+templates {{ node "T" {{ a = 1  x' = "-a * x" }} }}
+node "n{{1:{count}}}" : T {{ x = "$(@@1 * 2)" }}
+edge from "n{{1:{count}}}" to "n$(@1 + 1)" {{ x' += "input.x - output.x" }}
+"""
+
+
+def _stepping(system: System) -> Contender:
+    def call() -> object:
+        return simulate_batch(system, STEPS * STEP, method="rk4", step=STEP)
+
+    return Contender("strut", "RK4, 1 ms", call)
+
+
+def _steps(count: int, effort: Effort) -> Section:
+    system = network.loads(coupled(count)).system()
+    row = measure([_stepping(system)], effort)[0]
+    ours = Row(row.name, row.setting, None, tuple(t / STEPS for t in row.times))
+    interpreter, generated = ORIGINAL[count]
+    quoted = [Row(name, "RK4, 1 ms", None, (t,), "quoted", "quoted") for name, t in (("codyn", interpreter), ("codyn, its C", generated))]
+    return Section(f"one step of {count} oscillators, all to all", "-", (ours, *quoted))
+
+
+def _compile(count: int) -> Row:
+    with fresh_cache():
+        began = clock.perf_counter()
+        net = network.loads(coupled(count))
+        read = clock.perf_counter()
+        system = net.system()
+        lowered = clock.perf_counter()
+        compiled(system)
+        ended = clock.perf_counter()
+    extra = {"read": read - began, "lowered": lowered - read, "compiled": ended - lowered}
+    note = ", ".join(f"{name} {t:.1f} s" for name, t in extra.items())
+    return Row("strut", f"{count} oscillators, {count * (count - 1)} edges", None, (ended - began,), note, extra=extra)
+
+
+def _load(count: int) -> Row:
+    text = many(count)
+    began = clock.perf_counter()
+    network.loads(text)
+    return Row("strut", f"{count} nodes read", None, (clock.perf_counter() - began,))
+
+
+def run(effort: Effort) -> list[Section]:
+    sizes = (50, 500) if effort.rounds > 2 else (50,)
+    original = Row("codyn, its C", "500 oscillators", None, (299.0,), "quoted", "quoted")
+    return [
+        *(_steps(count, effort) for count in ORIGINAL),
+        Section("from text to compiled, nothing cached", "-", (*(_compile(count) for count in sizes), original)),
+        Section("reading large networks", "-", (_load(20_000),)),
+    ]

@@ -1,0 +1,194 @@
+"""A picture of a network: nodes, and edges as arrows between them, as SVG text. Nothing else is needed to draw it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from strut.network.model import Edge, Node
+
+UNIT = 110.0
+"""Pixels for one unit of a layout."""
+HALF = (36.0, 18.0)
+"""Half the size of a node without nodes in it [pixels]."""
+MARGIN = 26.0
+FORCED = 300
+"""Nodes that are moved apart by forces; more are put on a grid."""
+ROUNDS = 120
+
+
+@dataclass
+class Box:
+    """A node in the picture: centre, half sizes, and the boxes in it."""
+
+    node: Node
+    x: float = 0.0
+    y: float = 0.0
+    half: tuple[float, float] = HALF
+    inside: tuple[Box, ...] = ()
+
+    def moved(self, dx: float, dy: float) -> None:
+        self.x, self.y = self.x + dx, self.y + dy
+        for box in self.inside:
+            box.moved(dx, dy)
+
+
+def svg(root: Node, title: str = "") -> str:
+    """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their own."""
+    boxes = _arranged(root)
+    at: dict[Node, Box] = {}
+    _collect(boxes, at)
+    left, top, right, bottom = _extent(boxes)
+    lines = [_box(box) for box in _outer_first(boxes)]
+    edges = [(e, e.input, e.output) for e in root.walk() if isinstance(e, Edge) and e.input in at and e.output in at]
+    pairs = {(a, b) for _, a, b in edges}
+    bends: dict[tuple[Node | None, Node | None], int] = {}
+    for edge, a, b in edges:
+        assert a is not None
+        assert b is not None
+        bends[a, b] = bends.get((a, b), 0) + 1
+        lines.append(_arrow(edge, at[a], at[b], bends[a, b], (b, a) in pairs))
+    width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
+    view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:.0f}" height="{height:.0f}" font-family="sans-serif">\n'
+        f"<title>{escape(title or root.name)}</title>\n{STYLE}" + "\n".join(lines) + "\n</svg>\n"
+    )
+
+
+STYLE = """<style>
+.node { fill: #eef3f8; stroke: #33506b; stroke-width: 1.4 }
+.group { fill: none; stroke: #8aa0b3; stroke-width: 1; stroke-dasharray: 4 3 }
+.edge { fill: none; stroke: #9a4a2c; stroke-width: 1.2 }
+text { font-size: 12px; fill: #1c2b38 }
+</style>
+<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
+<path d="M0 0 L8 4 L0 8 z" fill="#9a4a2c"/></marker></defs>
+"""
+
+
+# ---- where things are ----
+
+
+def _arranged(parent: Node) -> tuple[Box, ...]:
+    boxes = []
+    for child in parent.children.values():
+        if isinstance(child, Node):
+            box = Box(child, inside=_arranged(child))
+            if box.inside:
+                left, top, right, bottom = _extent(box.inside)
+                for each in box.inside:
+                    each.moved(-(left + right) / 2, -(top + bottom) / 2)
+                box.half = ((right - left) / 2 + MARGIN / 2, (bottom - top) / 2 + MARGIN)
+            boxes.append(box)
+    if not boxes:
+        return ()
+    scale = UNIT * max(1.0, max(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in boxes))
+    free = [b for b in boxes if b.node.place is None]
+    placed = [b for b in boxes if b.node.place is not None]
+    for box in placed:
+        x, y = box.node.place or (0.0, 0.0)
+        box.moved(scale * x, scale * y)
+    below = max((b.y for b in placed), default=0.0) + (scale if placed else 0.0)
+    for box, (x, y) in zip(free, _found(parent, [b.node for b in free]), strict=True):
+        box.moved(scale * x, scale * y)
+    if placed and free:
+        down = below - min(b.y for b in free)
+        for box in free:
+            box.moved(0.0, down)
+    return tuple(boxes)
+
+
+def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
+    """Places for nodes that have none: apart from each other, near what they are connected to. In units of a layout."""
+    n = len(nodes)
+    if n < 2:
+        return np.zeros((n, 2))
+    if n > FORCED:
+        columns = math.ceil(math.sqrt(n))
+        return np.array([(k % columns, k // columns) for k in range(n)], dtype=float)
+    place = {node: k for k, node in enumerate(nodes)}
+    ends = [
+        (place[e.input], place[e.output])
+        for e in parent.children.values()
+        if isinstance(e, Edge) and e.input in place and e.output in place
+    ]
+    pulled = np.array([(a, b) for a, b in ends if a != b], dtype=int).reshape(-1, 2)
+    angle = 2 * math.pi * np.arange(n) / n
+    at = max(1.0, n / 6) * np.column_stack([np.cos(angle), np.sin(angle)])
+    if not len(pulled) or len(pulled) >= n * (n - 1) / 2:
+        return at
+    for k in range(ROUNDS):
+        away = at[:, None] - at[None]
+        distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), 0.05)
+        force = (away / distance[..., None] ** 2).sum(axis=1)
+        along = at[pulled[:, 1]] - at[pulled[:, 0]]
+        length = np.hypot(along[:, 0], along[:, 1])[:, None]
+        np.add.at(force, pulled[:, 0], along * length)
+        np.add.at(force, pulled[:, 1], -along * length)
+        size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
+        at = at + force / size * np.minimum(size, 0.4 * (1 - k / ROUNDS))
+    nearest = (distance + 1e9 * np.eye(n)).min()
+    return at / min(float(nearest), 1.0)
+
+
+def _collect(boxes: Sequence[Box], into: dict[Node, Box]) -> None:
+    for box in boxes:
+        into[box.node] = box
+        _collect(box.inside, into)
+
+
+def _outer_first(boxes: Sequence[Box]) -> list[Box]:
+    return [each for box in boxes for each in (box, *_outer_first(box.inside))]
+
+
+def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:
+    if not boxes:
+        return 0.0, 0.0, 0.0, 0.0
+    return (
+        min(b.x - b.half[0] for b in boxes),
+        min(b.y - b.half[1] for b in boxes),
+        max(b.x + b.half[0] for b in boxes),
+        max(b.y + b.half[1] for b in boxes),
+    )
+
+
+# ---- how they look ----
+
+
+def _box(box: Box) -> str:
+    (w, h), name = box.half, escape(box.node.name)
+    said = ", ".join(box.node.variables) or "no variables"
+    shape = f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" rx="{min(h, 14):.0f}"'
+    kind, y = ("group", box.y - h + 14) if box.inside else ("node", box.y + 4)
+    fits = f' textLength="{2 * w - 8:.0f}" lengthAdjust="spacingAndGlyphs"' if 7 * len(box.node.name) > 2 * w - 8 else ""
+    return (
+        f'<g id="{escape(box.node.path, quote=True)}"><title>{escape(box.node.path)}: {escape(said)}</title><rect class="{kind}" {shape}/>'
+        f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"{fits}>{name}</text></g>'
+    )
+
+
+def _border(box: Box, towards: tuple[float, float]) -> tuple[float, float]:
+    """Where a line from the centre leaves a box."""
+    dx, dy = towards[0] - box.x, towards[1] - box.y
+    reach = max(abs(dx) / box.half[0], abs(dy) / box.half[1], 1e-9)
+    return box.x + dx / reach, box.y + dy / reach
+
+
+def _arrow(edge: Edge, source: Box, target: Box, count: int, answered: bool) -> str:
+    said = ", ".join(f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}" for a in edge.actions.values())
+    title = f"<title>{escape(edge.path)}: {escape(said or 'no actions')}</title>"
+    if source is target:
+        x, y, r = source.x, source.y - source.half[1], 14.0 + 5 * (count - 1)
+        path = f"M{x - 8:.1f} {y:.1f} C{x - 2 * r:.1f} {y - 2 * r:.1f} {x + 2 * r:.1f} {y - 2 * r:.1f} {x + 8:.1f} {y:.1f}"
+    else:
+        dx, dy = target.x - source.x, target.y - source.y
+        bend = 0.14 * count if answered else 0.1 * (count - 1)
+        middle = ((source.x + target.x) / 2 - bend * dy, (source.y + target.y) / 2 + bend * dx)
+        (x1, y1), (x2, y2) = _border(source, middle), _border(target, middle)
+        path = f"M{x1:.1f} {y1:.1f} Q{middle[0]:.1f} {middle[1]:.1f} {x2:.1f} {y2:.1f}"
+    return f'<path class="edge" d="{path}" marker-end="url(#arrow)">{title}</path>'
