@@ -131,7 +131,9 @@ class _Stepping:
             if name not in tree.v_of:
                 raise UnknownNameError(f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}")
         if len(legs.base) != len(self.axes):
-            raise ModelError(f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: {len(self.axes)} are needed")
+            raise ModelError(
+                f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: {len(self.axes)} are needed"
+            )
         self.b = [tree.v_of[name].start for name in legs.base]
 
     def _kinematics(self) -> None:

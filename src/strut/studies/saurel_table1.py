@@ -16,8 +16,7 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
     said = f"thesis: {case.corrected}" if case.corrected is not None else ""
     peak = max((float(abs(m.w).max()) for m in result.phases if m.w.size), default=0.0)
     remark = (
-        f"gravity's share alone is {found.cost_of_transport / 2 + abs(found.work) / design.weight / design.step_length / 2:.4f} = sin(slope), "
-        f"as the thesis counts; springs of {result.parameters['hip_spring']:.3g} N m/rad, dampers of "
+        f"gravity's share alone is {found.fallen / (design.weight * design.step_length):.4f}, the sine of the slope, as the thesis counts; springs of {result.parameters['hip_spring']:.3g} N m/rad, dampers of "
         f"{result.parameters['hip_damping']:.3g} N m s/rad"
         if case.passive
         else f"squared torques priced at {case.price:g}; at most {peak:.1f} N m"
@@ -72,8 +71,8 @@ def printed(walks: dict[str, Walk]) -> list[Row]:
                 f"{name}: cost of transport where torque is {1 / CHEAP:.0f} times cheaper",
                 f"{case.published[0]}",
                 f"{free.cost_of_transport:.5f}",
-                f"torques up to {peak:.0f} N m, solver: {free.result.status}: the published number is not the optimum of the printed problem, "
-                "in which braking is paid for and torque is free; a price or a bound on torque gives it",
+                f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not the optimum of the "
+                "printed problem, in which braking is paid for and torque is free; a price or a bound on torque gives it",
             )
         )
     return found

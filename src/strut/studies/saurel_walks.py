@@ -28,7 +28,7 @@ FRICTION = 0.7
 MOST = 200.0
 """Torque of every motor at most [N m]."""
 PRICE = 3e-4
-"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for torques without bound (see the study)."""
+"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever larger ones."""
 DEAR = {"neck": 10.0, "shoulder": 10.0}
 """Motors whose squared torques cost more, by this factor: weaker ones."""
 CLEARANCE = 0.01
@@ -53,9 +53,9 @@ WARM = {**LINEAR, "mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8, "slac
 
 @dataclass(frozen=True)
 class Case:
-    """A column of Saurel's table. passive: springs and dampers instead of motors. published: cost of transport, step length [m], iterations,
-    time [s]; corrected: the cost of the author's thesis, where it differs. accuracy, fine: defects and points of the last mesh; a knee that
-    is held by torque alone magnifies errors a million times in a step. price: of squared torques."""
+    """A column of Saurel's table. passive: springs and dampers instead of motors. published: cost of transport, step length [m],
+    iterations, time [s]; corrected: the cost of the author's thesis, where it differs. accuracy, fine: defects and points of the last mesh;
+    a knee that is held by torque alone magnifies errors a million times in a step. price: of squared torques."""
 
     name: str
     make: Callable[[], System]
@@ -104,12 +104,16 @@ class Walk:
         return self.result.integrated["work"]
 
     @property
+    def fallen(self) -> float:
+        """What gravity gives [J]."""
+        slope = next(float(q.value[0]) for q in self.design.system.p if q.name == "slope")
+        return self.design.weight * self.design.step_length * math.sin(slope)
+
+    @property
     def unbalanced(self) -> float:
         """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of the plan, integrated anew."""
-        slope = next(float(q.value[0]) for q in self.design.system.p if q.name == "slope")
-        fallen = self.design.weight * self.design.step_length * math.sin(slope)
         lost = self.design.energy_lost
-        return abs(fallen + self.work - lost) / max(fallen, lost, abs(self.work))
+        return abs(self.fallen + self.work - lost) / max(self.fallen, lost, abs(self.work))
 
     @property
     def seconds(self) -> float:
@@ -203,9 +207,7 @@ def walk(case: Case, begin: Any = None, **changes: Any) -> Walk:
 def solved(case: Case, asked: Problem, begin: Any) -> Walk:
     how: dict[str, Any] = {"control": "cubic", "iterations": 300}
     coarse = asked.solve(begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how)
-    result = asked.solve(
-        coarse, accuracy=case.accuracy, tolerance=1e-8, stages=case.fine, intervals=INTERVALS, options=dict(WARM), **how
-    )
+    result = asked.solve(coarse, accuracy=case.accuracy, tolerance=1e-8, stages=case.fine, intervals=INTERVALS, options=dict(WARM), **how)
     return Walk(case, coarse, result)
 
 

@@ -33,7 +33,9 @@ class _Person:
 
     stature: Param = field(default_factory=lambda: Param("stature", 1.77, "m", bounds=(0.5, 3)))
     mass: Param = field(
-        default_factory=lambda: Param("body_mass", REFERENCE_MASS, "kg", bounds=(1, 500), description="with feet and hands, which are left out")
+        default_factory=lambda: Param(
+            "body_mass", REFERENCE_MASS, "kg", bounds=(1, 500), description="with feet and hands, which are left out"
+        )
     )
     changes: dict[str, tuple[Param, Param]] = field(default_factory=dict)
 
@@ -146,7 +148,9 @@ class _Walker:
 
     def system(self, drives: list[Between], description: str, values: Mapping[str, float], swap: Mapping[str, str] | None = None) -> System:
         base = ("foot_x", "foot_z") if self.wide is None else ("foot_x", "foot_y", "foot_z")
-        legs = Legs(base, "stance_foot", "swing_foot", {**self.swap, **(swap or {})}, "hip", FALLEN * self.leg, drives, margin=0.02 * self.leg)
+        legs = Legs(
+            base, "stance_foot", "swing_foot", {**self.swap, **(swap or {})}, "hip", FALLEN * self.leg, drives, margin=0.02 * self.leg
+        )
         return stepping(self.m, legs, plane(slope(SLOPE)), description).using(values)
 
 
@@ -180,7 +184,10 @@ def saurel_b(**values: float) -> System:
     outputs, are to be kept between `knee_low` and `knee_high`."""
     w = _Walker("saurel_b", knees=True)
     w.pelvis(w.hip, w.middle)
-    spring, damping = (Param(f"knee_{what}", 0.0, unit, bounds=(0, 1e4), description="of each knee") for what, unit in (("spring", "N m/rad"), ("damping", "N m s/rad")))
+    spring, damping = (
+        Param(f"knee_{what}", 0.0, unit, bounds=(0, 1e4), description="of each knee")
+        for what, unit in (("spring", "N m/rad"), ("damping", "N m s/rad"))
+    )
     rest = Param("knee_rest", 0.0, "rad", bounds=(-2, 2), description="bend of a knee whose spring is at rest")
     drives = [_between_legs("thigh")]
     for name, upper, lower in (("stance_knee", "thigh", "stance"), ("swing_knee", "swing", "shank")):
