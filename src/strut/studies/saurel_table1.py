@@ -15,12 +15,13 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
     result, replay, design = found.result, found.design.replay, found.design
     said = f"thesis: {case.corrected}" if case.corrected is not None else ""
     peak = max((float(abs(m.w).max()) for m in result.phases if m.w.size), default=0.0)
-    remark = (
-        f"gravity's share alone is {found.fallen / (design.weight * design.step_length):.4f}, the sine of the slope, as the thesis counts; springs of {result.parameters['hip_spring']:.3g} N m/rad, dampers of "
-        f"{result.parameters['hip_damping']:.3g} N m s/rad"
-        if case.passive
-        else f"squared torques priced at {case.price:g}; at most {peak:.1f} N m"
-    )
+    if case.passive:
+        share = found.fallen / (design.weight * design.step_length)
+        spring, damper = (result.parameters[f"hip_{what}"] for what in ("spring", "damping"))
+        remark = f"gravity's share alone, as the thesis counts, is {share:.4f}, the sine of the slope; springs of {spring:.3g} N m/rad, "
+        remark += f"dampers of {damper:.3g} N m s/rad"
+    else:
+        remark = f"squared torques priced at {case.price:g}; torques up to {peak:.1f} N m"
     took = f"{found.seconds:.3f} ({found.processor:.3f} on the processor)"
     build = found.coarse.times["build"] + result.times["build"]
     compile_ = found.coarse.times["compile"] + result.times["compile"]

@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
         Case("M_C active", saurel_c, (0.0618, 0.40, 76, 2.6), 60.3),
         Case("M_C passive", lambda: saurel_c(driven=False), (0.2796, 0.40, 9, 1.2), 60.3, passive=True, corrected=0.0499),
         Case("M_D", saurel_d, (0.0621, 0.40, 66, 4.1), 60.3),
-        Case("M_E", saurel_e, (0.0651, 0.41, 108, 7.6), 65.9, fine=6),
+        Case("M_E", saurel_e, (0.0651, 0.41, 108, 7.6), 65.9, fine=7),
     )
 }
 
