@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+
 from strut.studies.saurel_walks import CASES, Case, Walk, walk
 from strut.studies.study import Row, Study
 
@@ -61,7 +65,7 @@ def rows() -> list[Row]:
 
 
 def printed(walks: dict[str, Walk]) -> list[Row]:
-    """What the printed problem, in which torque costs nothing, asks for."""
+    """What the printed problem, in which torque costs nothing, asks for, and what would make its optimum the published number."""
     found = []
     for name in ("M_A", "M_C active"):
         case = CASES[name]
@@ -73,10 +77,29 @@ def printed(walks: dict[str, Walk]) -> list[Row]:
                 f"{case.published[0]}",
                 f"{free.cost_of_transport:.5f}",
                 f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not the optimum of the "
-                "printed problem, in which braking is paid for and torque is free; a price or a bound on torque gives it",
+                "printed problem, in which braking is paid for and torque is free",
             )
         )
+    dear = walk(CASES["M_A"], price=1.0)
+    step = _where(lambda d: walk(CASES["M_A"], step_length=(d, 1.0)), CASES["M_A"].published[0], 0.40, 0.56)
+    found.append(
+        Row(
+            "M_A: shortest step [m] at which the optimum costs as published",
+            "0.56",
+            f"{step:.4f}",
+            f"no price of torque does it: at a price of 1 the optimum costs {dear.cost_of_transport:.4f}",
+        )
+    )
+    for name in ("M_C active", "M_D"):
+        case = CASES[name]
+        power = _where(lambda e, case=case: walk(case, price=10.0**e), case.published[0], -3.6, -2.5)  # type: ignore[misc]
+        found.append(Row(f"{name}: price of squared torque at which the optimum costs as published", "-", f"{10.0**power:.2e}"))
     return found
+
+
+def _where(solve: Callable[[float], Walk], cost: float, low: float, high: float) -> float:
+    """The number between two at which a walk costs this much."""
+    return float(brentq(lambda a: solve(a).cost_of_transport - cost, low, high, xtol=1e-4))
 
 
 STUDY = Study(
