@@ -9,7 +9,7 @@ from strut.system.lower import JACOBIANS
 from strut.system.values import start
 from tests.problems import driven, pleiades, servo
 
-LARGE = {walkers.trunk_3d, walkers.dribbel}  # a minute to compile; compass_duindam is made of the same parts
+LARGE = {walkers.trunk_3d, walkers.dribbel, walkers.saurel_e}  # a minute to compile; compass_duindam is made of the same parts
 SYSTEMS = [*(make for make in walkers.CATALOGUE.values() if make not in LARGE), driven, servo, pleiades]
 STEP = 1e-6
 TOLERANCE = 1e-7  # of central differences with this step

@@ -1,7 +1,8 @@
 """Stepping: walkers that stand on one foot, in the fewest coordinates, and change feet when the other one lands.
 
 The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go, and the
-legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point.
+legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point. In space the walker is also
+mirrored: it is told as if it always stood on the same leg, and what is sideways changes sign at every step.
 """
 
 from __future__ import annotations
@@ -35,12 +36,15 @@ BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 
 @dataclass(frozen=True, eq=False)
 class Between:
-    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring and a damper if given."""
+    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and a damper if given. One that
+    is not `driven` has no input."""
 
     name: str
     weights: Mapping[str, float]
     spring: Expression = 0.0
     damping: Expression = 0.0
+    rest: Expression = 0.0
+    driven: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +61,12 @@ class Lock:
 class Legs:
     """How a machine steps.
 
-    base: the two prismatic joints, along x and z, that carry the stance foot. stance, swing: the feet.
-    swap: at heel strike each coordinate named here takes the value of the one given for it; others keep theirs.
+    base: the prismatic joints, along x and z or, in space, x, y and z, that carry the stance foot. stance, swing: the feet.
+    swap: at heel strike each coordinate named here takes the value of the one given for it, or its negative ("-roll"); others keep theirs.
     hip: a frame; when it comes lower than `fall` [m] over the ground the walker has fallen.
     """
 
-    base: tuple[str, str]
+    base: tuple[str, ...]
     stance: Touch | str
     swing: Touch | str
     swap: Mapping[str, str]
@@ -91,17 +95,18 @@ class _Stepping:
         self.legs, self.ground = legs, ground
         self.stance, self.swing = (foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing))
         numbers = (*ground.numbers, self.stance.radius, self.swing.radius, legs.fall, legs.margin)
-        mechanism.note_params(*numbers, *[e for d in legs.drives for e in (d.spring, d.damping)])
+        mechanism.note_params(*numbers, *[e for d in legs.drives for e in (d.spring, d.damping, d.rest)])
         self.made = made = Assembly(mechanism)
         self.tree = tree = made.tree
         if mechanism.constraints:
             raise ModelError(f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for closed ones")
-        if not mechanism.planar or tree.nq != tree.nv:
-            raise ModelError(f"'{mechanism.name}' cannot step: stepping() is for planar machines whose coordinates are angles")
+        if tree.nq != tree.nv:
+            raise ModelError(f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles")
+        self.axes = [0, 2] if mechanism.planar else [0, 1, 2]
         self._check_names()
         self.w = [k for k in range(tree.nv) if k not in self.b]
         self.names = [made.positions[k].name for k in self.w]
-        self.foothold = [Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")]
+        self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m") for k in self.axes]
         self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
         self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
         self.counters = [
@@ -118,21 +123,26 @@ class _Stepping:
 
     def _begin(self, expression: ca.SX) -> ca.SX:
         """An initial value, on the first foothold."""
-        return ca.substitute(self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0), ca.SX(0)])[0]
+        return ca.substitute(self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0)] * len(self.axes))[0]
 
     def _check_names(self) -> None:
         tree, legs = self.tree, self.legs
-        for name in (*legs.base, *legs.swap, *legs.swap.values()):
+        for name in (*legs.base, *legs.swap, *[other.lstrip("-") for other in legs.swap.values()]):
             if name not in tree.v_of:
                 raise UnknownNameError(f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}")
+        if len(legs.base) != len(self.axes):
+            raise ModelError(
+                f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: {len(self.axes)} are needed"
+            )
         self.b = [tree.v_of[name].start for name in legs.base]
 
     def _kinematics(self) -> None:
         """The velocities of the base, and its place, from the angles: the stance foot does not slip."""
         tree, b, w = self.tree, self.b, self.w
         here = spot(tree, self.stance, self.ground)
-        J = here.K  # along normal and tangent; the base's own columns are those directions
-        rolls = -(here.directions @ J[:, w])[[0, 2], :]
+        J = here.K  # along normal and tangents; the base's own columns are those directions
+        pivot = sx(self.stance.radius).is_zero()
+        rolls = ca.SX(len(b), len(w)) if pivot else -(here.directions @ J[:, w])[self.axes, :]
         if ca.depends_on(rolls, tree.q):
             raise ModelError(f"the stance foot of '{tree.mechanism.name}' cannot roll on this ground: arcs need a plane")
         T = ca.SX.zeros(tree.nv, len(w))
@@ -140,9 +150,9 @@ class _Stepping:
         for k, column in enumerate(w):
             T[column, k] = 1
         self.T, self.rolls = ca.sparsify(T), rolls
-        reach = here.directions[[0, 2], 0] * sx(self.stance.radius)
-        centre = observe.position(tree, self.stance.frame)[[0, 2]]
-        offset = ca.substitute([centre], [tree.q[b]], [ca.SX.zeros(2)])[0]
+        reach = here.directions[self.axes, 0] * sx(self.stance.radius)
+        centre = observe.position(tree, self.stance.frame)[self.axes]
+        offset = ca.substitute([centre], [tree.q[b]], [ca.SX.zeros(len(b))])[0]
         if ca.depends_on(offset, tree.q):
             raise ModelError(f"the base of '{tree.mechanism.name}' must sit at the stance foot '{self.stance.frame}'")
         self.lifted = reach - offset
@@ -173,12 +183,14 @@ class _Stepping:
                 if name not in tree.v_of:
                     raise UnknownNameError(f"drive '{drive.name}' acts on '{name}': {did_you_mean(name, list(tree.v_of))}")
                 row[tree.v_of[name].start] = weight
-            source = Input(f"{drive.name}_torque", 0.0, "N m")
-            inputs.append(source)
             k, d = sx(drive.spring), sx(drive.damping)
-            angle, rate = ca.dot(row, tree.q), ca.dot(row, tree.v)
-            tau = tau + row * (source.sym - k * angle - d * rate)
-            entries["supplied"][source.name] = source.sym * rate
+            angle, rate = ca.dot(row, tree.q) - sx(drive.rest), ca.dot(row, tree.v)
+            tau = tau - row * (k * angle + d * rate)
+            if drive.driven:
+                source = Input(f"{drive.name}_torque", 0.0, "N m")
+                inputs.append(source)
+                tau = tau + row * source.sym
+                entries["supplied"][source.name] = source.sym * rate
             if not k.is_zero():
                 entries["stored"][f"{drive.name}_spring"] = k * angle**2 / 2
             if not d.is_zero():
@@ -194,7 +206,7 @@ class _Stepping:
         return rows
 
     def _flow(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Accelerations of the angles, and the force on the stance foot, along x and z."""
+        """Accelerations of the angles, and the force on the stance foot, along the axes."""
         tree, T = self.tree, self.T
         M, bias = tree.mass_matrix, tree.bias
         reduced = T.T @ M @ T
@@ -211,24 +223,33 @@ class _Stepping:
 
     # ---- heel strike ----
 
+    @property
+    def mirror(self) -> ca.SX:
+        """By which places change, along the axes."""
+        return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
+
+    def _swapped(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
+        source = self.legs.swap.get(name, name)
+        value = vector[column[source.lstrip("-")]]
+        return -value if source.startswith("-") else value
+
     def _strike(self) -> tuple[dict[str, ca.SX], ca.SX]:
         tree = self.tree
         there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
         rows = self._lock_rows()
         K = ca.vertcat(there.K, rows)
         masked = Masked(tree.factors, K)
-        on = ca.vertcat(1, 1, *[z.sym for z in self.locked])
+        on = ca.vertcat(*[1 for _ in self.axes], *[z.sym for z in self.locked])
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
-        source = {name: self.legs.swap.get(name, name) for name in self.names}
         column = {name: tree.v_of[name].start for name in self.names}
         reset: dict[str, ca.SX] = {}
-        angles = ca.vertcat(*[tree.q[column[source[name]]] for name in self.names])
+        angles, rates = (ca.vertcat(*[self._swapped(name, each, column) for name in self.names]) for each in (tree.q, v))
         for k, name in enumerate(self.names):
             reset[self.made.positions[column[name]].name] = angles[k]
-            reset[self.made.velocities[column[name]].name] = v[column[source[name]]]
-        centre = observe.position(tree, self.swing.frame)[[0, 2]]
-        foothold = centre - self.lifted - self.rolls @ angles
-        length = ca.norm_2(there.point - here.point)
+            reset[self.made.velocities[column[name]].name] = rates[k]
+        centre = observe.position(tree, self.swing.frame)[self.axes]
+        foothold = self.mirror * centre - self.lifted - self.rolls @ angles
+        length = ca.norm_2((there.point - here.point)[[0, 2]])
         steps, step_length, step_time, struck_at, lift = self.counters
         reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
         reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
@@ -262,7 +283,7 @@ class _Stepping:
         tree, legs = self.tree, self.legs
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
-        normal = self.ground.frame(observe.position(tree, self.stance.frame))[[0, 2], 0]
+        normal = self.ground.frame(observe.position(tree, self.stance.frame))[self.axes, 0]
         low, pull = -height, -ca.dot(normal, force)
         found = [
             *self.landing.events(),
@@ -290,15 +311,14 @@ class _Stepping:
         made.show("m", {"clearance": gap})
         speed = ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0)
         made.show("m/s", {"speed": speed})
-        made.show(
-            "N",
-            {"stance_normal": ca.dot(directions[[0, 2], 0], force), "stance_friction": ca.dot(directions[[0, 2], 1], force)},
-        )
+        along = directions[self.axes, :].T @ force
+        friction = along[1] if tree.mechanism.planar else ca.norm_2(along[1:])
+        made.show("N", {"stance_normal": along[0], "stance_friction": friction})
         flow = {made.positions[c].name: tree.v[c] for c in self.w} | {
             made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
         }
 
-        push = ca.vertcat(force[0], 0, force[1])
+        push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
         scene = scene_of(tree, [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)], self.ground.floor())
         all_of_it = Together()
         rates, happening = all_of_it.add(flow), all_of_it.add_jumps(self._events(gap, strike, force, take_off))
@@ -341,7 +361,8 @@ def _check_symmetry(walker: System, tree: Tree, stepping: _Stepping) -> None:
         q[tree.q_of[lock.lower].start] = q[tree.q_of[lock.upper].start]
     swapped = q.copy()
     for name, other in stepping.legs.swap.items():
-        swapped[tree.q_of[name].start] = q[tree.q_of[other].start]
+        swapped[tree.q_of[name].start] = q[tree.q_of[other.lstrip("-")].start] * (-1.0 if other.startswith("-") else 1.0)
     (com, foot), (com2, foot2) = (tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped))
-    if not np.allclose(foot, -foot2, atol=1e-9) or not np.allclose(com - foot, com2, atol=1e-9):
+    other_side = np.array([1.0, 1.0 if tree.mechanism.planar else -1.0, 1.0])
+    if not np.allclose(foot, -other_side * foot2, atol=1e-9) or not np.allclose(com - foot, other_side * com2, atol=1e-9):
         raise ModelError(f"the legs of '{walker.name}' are not alike, so they cannot change names at heel strike: use contact.rigid")

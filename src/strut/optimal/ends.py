@@ -68,6 +68,7 @@ def end(made: Transcribed, k: int) -> None:
         link(made, k, give)
     else:
         repeat(made, k, give)
+        resume(made)
         give(made.objective, [(0, 1.0)])
     totals = [(made.total_at[t.name], t.sym) for t in problem.totals if t.name in made.total_at] if last else []
     v, d = made.symbols(ca.SX, k, 2, len(totals))
@@ -106,3 +107,12 @@ def repeat(made: Transcribed, k: int, give: Give) -> None:
     rows = made.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
     made.linear.append((rows, made.spans[0].x[0][chosen], -np.ones(len(chosen))))
     give(left[chosen], [(r, 1.0) for r in rows])
+
+
+def resume(made: Transcribed) -> None:
+    """Inputs begin as they, or others, ended."""
+    labels, first, last = made.system.labels("u"), made.spans[0].w[0, 0], made.spans[-1].w[-1, -1]
+    for name, (other, sign) in made.problem.resumes.items():
+        row = made.rows.add([f"{name} begins as {other} ended"], 0.0, 0.0)
+        places = np.array([first[labels.index(name)], last[labels.index(other)]])
+        made.linear.append((np.repeat(row, 2), places, np.array([1.0, -sign])))

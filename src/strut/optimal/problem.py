@@ -135,6 +135,7 @@ class Problem:
     objective: ca.SX = field(default_factory=lambda: ca.SX(0))
     totals: tuple[Integral | Jumps, ...] = ()
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    resumes: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_system(self.system)
@@ -234,6 +235,17 @@ class Problem:
         if symmetry and not self.system.symmetry:
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
+
+    def resuming(self, inputs: Mapping[str, str]) -> Problem:
+        """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in them: by name, or with a minus
+        sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
+        known, found = self.system.labels("u"), {}
+        for name, other in inputs.items():
+            for each in (name, other.lstrip("-")):
+                if each not in known:
+                    raise UnknownNameError(f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(known))}")
+            found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
+        return replace(self, resumes={**self.resumes, **found})
 
     def minimise(self, cost: Expression) -> Problem:
         """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""

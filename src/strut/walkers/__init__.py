@@ -11,6 +11,7 @@ from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
 from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.rimless_wheel import rimless_wheel
+from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
 from strut.walkers.simplest import simplest
 from strut.walkers.slip import slip
 from strut.walkers.straight import compass, round_foot
@@ -26,6 +27,11 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "pendulum": pendulum,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
+    "saurel-a": saurel_a,
+    "saurel-b": saurel_b,
+    "saurel-c": saurel_c,
+    "saurel-d": saurel_d,
+    "saurel-e": saurel_e,
     "simplest": simplest,
     "slip": slip,
     "trunk-3d": trunk_3d,
@@ -49,6 +55,11 @@ __all__ = [
     "pendulum",
     "rimless_wheel",
     "round_foot",
+    "saurel_a",
+    "saurel_b",
+    "saurel_c",
+    "saurel_d",
+    "saurel_e",
     "simplest",
     "slip",
     "trunk_3d",

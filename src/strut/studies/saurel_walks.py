@@ -1,0 +1,214 @@
+"""One step of each of Saurel's walkers as an optimal control problem: the settings of the paper, and how it is solved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.optimal import Design, Integral, Jumps, Problem, distance, impact, walking, weight
+from strut.optimal.costs import Cost
+from strut.optimal.problem import event_of
+from strut.optimal.result import Result
+from strut.system.quantity import sx, time
+from strut.system.system import System
+from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
+
+STEP_TIME = 0.8
+"""Of every step [s]."""
+LENGTHS = (0.4, 1.0)
+"""Of a step [m]."""
+FRICTION = 0.7
+"""Coefficient that the feet must not exceed; the paper has a cone and does not say which."""
+MOST = 200.0
+"""Torque of every motor at most [N m]."""
+PRICE = 3e-4
+"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever larger ones."""
+DEAR = {"neck": 10.0, "shoulder": 10.0}
+"""Motors whose squared torques cost more, by this factor: weaker ones."""
+CLEARANCE = 0.01
+"""Of a foot whose leg bends, in the middle of the swing [m]."""
+SLACK = 1e-3
+"""Where a constraint meets an equation at the end of its phase, it gives way by this [m], or the solver would have to weigh both."""
+BENDS = (0.0, 2.5)
+"""Of a knee [rad]."""
+NODS = (-0.5, 0.5)
+"""Of a neck [rad]."""
+EVENTS = ("passes", "heel_strike")
+"""A step is solved in two phases, until the swing foot is in front and until it lands: the simulator lets no foot land before."""
+INTERVALS = (4, 5)
+"""Nine, as in the paper."""
+COARSE, FINE = 4, 8
+"""Collocation points of an interval, first and then."""
+LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivtol": 1e-4}
+"""Of IPOPT's linear solver: the many points of an interval make it exchange rows where it need not; seven times faster, and steadier."""
+WARM = {**LINEAR, "mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8, "slack_bound_push": 1e-8, "slack_bound_frac": 1e-8}
+"""Of IPOPT, from a solution on a coarser mesh."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A column of Saurel's table. passive: springs and dampers instead of motors. published: cost of transport, step length [m],
+    iterations, time [s]; corrected: the cost of the author's thesis, where it differs. accuracy, fine: defects and points of the last mesh;
+    a knee that is held by torque alone magnifies errors a million times in a step. price: of squared torques."""
+
+    name: str
+    make: Callable[[], System]
+    published: tuple[float, float, int, float]
+    mass: float
+    passive: bool = False
+    corrected: float | None = None
+    accuracy: float = 1e-8
+    fine: int = FINE
+    price: float = PRICE
+
+
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Case("M_A", saurel_a, (0.1007, 0.56, 56, 2.8), 33.1),
+        Case("M_B", saurel_b, (0.0544, 0.85, 40, 2.9), 33.1, accuracy=5e-9, fine=10, price=4e-4),
+        Case("M_C active", saurel_c, (0.0618, 0.40, 76, 2.6), 60.3),
+        Case("M_C passive", lambda: saurel_c(driven=False), (0.2796, 0.40, 9, 1.2), 60.3, passive=True, corrected=0.0499),
+        Case("M_D", saurel_d, (0.0621, 0.40, 66, 4.1), 60.3),
+        Case("M_E", saurel_e, (0.0651, 0.41, 108, 7.6), 65.9, fine=7),
+    )
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A solved case. coarse: the first solution. result: on the mesh that is accurate enough."""
+
+    case: Case
+    coarse: Result = field(repr=False)
+    result: Result = field(repr=False)
+
+    @cached_property
+    def design(self) -> Design:
+        return Design(self.result, Cost("saurel", self.result.problem.objective, self.result.problem.totals))
+
+    @property
+    def cost_of_transport(self) -> float:
+        """Saurel's equation 9 with the energy of the impact: on a step that repeats, twice that energy over weight and distance."""
+        return 2 * self.design.energy_lost / (self.design.weight * self.design.step_length)
+
+    @property
+    def work(self) -> float:
+        """What motors and dampers give on balance [J], integrated anew."""
+        return self.result.integrated["work"]
+
+    @property
+    def fallen(self) -> float:
+        """What gravity gives [J]."""
+        slope = next(float(q.value[0]) for q in self.design.system.p if q.name == "slope")
+        return self.design.weight * self.design.step_length * math.sin(slope)
+
+    @property
+    def unbalanced(self) -> float:
+        """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of the plan, integrated anew."""
+        lost = self.design.energy_lost
+        return abs(self.fallen + self.work - lost) / max(self.fallen, lost, abs(self.work))
+
+    @property
+    def seconds(self) -> float:
+        """In the solver, all meshes together."""
+        return float(self.coarse.times["solve"] + self.result.times["solve"])
+
+    @property
+    def processor(self) -> float:
+        """The same, on the processor [s]."""
+        return float(self.coarse.times["cpu"] + self.result.times["cpu"])
+
+    @property
+    def iterations(self) -> int:
+        return self.coarse.iterations + self.result.iterations
+
+    @property
+    def ok(self) -> bool:
+        return self.result.ok and self.design.replay.ok
+
+
+def resumed(system: System) -> dict[str, str]:
+    """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
+    found = {}
+    for name in system.labels("u"):
+        if name == "hip_torque":  # between the legs
+            found[name] = f"-{name}"
+        elif name.startswith("stance_"):
+            found[name] = "swing_" + name.removeprefix("stance_")
+        elif name.startswith("swing_"):
+            found[name] = "stance_" + name.removeprefix("swing_")
+        else:
+            found[name] = name
+    return found
+
+
+def problem(system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS) -> Problem:
+    """One step of a walker: as short an impact as there is, for the distance."""
+    section = EVENTS[-1]
+    p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
+    ahead = sx(event_of(system, EVENTS[0]).guard)
+    p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
+    known = set(system.labels("x"))
+    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in known})
+    if "shank" in known:
+        rises = CLEARANCE * ca.sin(math.pi * time / STEP_TIME) ** 2
+        p = p.require("the swing foot clears the ground", system["clearance"] - rises, low=-SLACK)
+        p = p.require("the stance knee bends", system["thigh"] - system["stance"], *BENDS)
+        p = p.require("the swing knee bends", system["swing"] - system["shank"], *BENDS)
+    if "head_angle" in known:
+        p = p.require("the neck nods", system["head_angle"] - system["torso"], *NODS)
+    lost = Jumps("impact_energy", {section: impact(system, section)})
+    spent = Integral("squared_torque", sum((_dear(n) * system[n] ** 2 for n in system.labels("u")), ca.SX(0)))
+    powers = [*system.ledger.supplied.values(), *[-e for e in system.ledger.dissipated.values()]]
+    work = Integral("work", sum(powers, ca.SX(0)))
+    p = p.require("work of the motors", work.sym, at="end")
+    return p.minimise(2 * lost.sym / (weight(system) * distance(system, section)) + price * spent.sym)
+
+
+def _dear(torque: str) -> float:
+    return next((factor for part, factor in DEAR.items() if part in torque), 1.0)
+
+
+def guess(system: System, step: float = 0.5, random: np.random.Generator | None = None, spread: float = 0.1) -> dict[str, Any]:
+    """Legs that swing evenly between the ends of a step, everything else at rest; `random` moves the ends of every line by `spread`."""
+    leg = next(float(q.value[0]) for q in system.p if q.name == "stature") * 0.865 / 1.77
+    slope = next(float(q.value[0]) for q in system.p if q.name == "slope")
+    half = math.asin(step / 2 / leg)
+    found: dict[str, Any] = {"duration": (0.4 * STEP_TIME, 0.6 * STEP_TIME)}
+    swings = {"stance": 1, "thigh": 1, "swing": -1, "shank": -1}
+    for name in system.labels("x"):
+        sign = swings.get(name.removesuffix("_rate"), 0)
+        ends = np.array([half - slope, -half - slope][::sign] if sign else [0.0, 0.0])
+        if name.endswith("_rate"):
+            ends = np.full(2, -2 * sign * half / STEP_TIME)
+        found[name] = ends + (spread * (1 + np.abs(ends)) * random.standard_normal(2) if random is not None else 0.0)
+    if "shank" in found:
+        low, high = found["shank"]
+        found["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
+    return found
+
+
+def walk(case: Case, begin: Any = None, **changes: Any) -> Walk:
+    """Solve a case: first on nine intervals with few points, then from there with as many as accuracy takes."""
+    system = case.make()
+    asked = problem(system, **{"price": case.price, **changes})
+    if case.passive:
+        asked = asked.free(hip_spring=(0.0, 2000.0), hip_damping=(0.0, 200.0), hip_rest=(-1.0, 1.0))
+    return solved(case, asked, guess(system) if begin is None else begin)
+
+
+def solved(case: Case, asked: Problem, begin: Any) -> Walk:
+    how: dict[str, Any] = {"control": "cubic", "iterations": 300}
+    coarse = asked.solve(begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how)
+    result = asked.solve(coarse, accuracy=case.accuracy, tolerance=1e-8, stages=case.fine, intervals=INTERVALS, options=dict(WARM), **how)
+    return Walk(case, coarse, result)
+
+
+__all__ = ["CASES", "Case", "Walk", "guess", "problem", "resumed", "solved", "walk"]

@@ -1,0 +1,84 @@
+"""Saurel's walkers: masses of the paper, mirrored steps, and the cheapest of the table's cases."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import strut
+from strut import walkers
+from strut.errors import UnknownNameError
+from strut.optimal import Problem, weight
+from strut.optimal.costs import value
+from strut.studies.saurel_walks import CASES, guess, problem, resumed, walk
+
+
+@pytest.mark.parametrize(("name", "mass"), [("saurel-a", 33.0), ("saurel-c", 60.3), ("saurel-d", 60.3), ("saurel-e", 65.9)])
+def test_masses_are_those_of_the_paper(name, mass):
+    walker = walkers.CATALOGUE[name]()
+    assert value(walker, weight(walker)) / 9.81 == pytest.approx(mass, abs=0.05)
+
+
+def test_a_step_in_space_is_mirrored_and_loses_energy():
+    """What a landing takes is not negative, and a posture mirrored twice is itself."""
+    walker = walkers.saurel_e()
+    event = next(e for e in walker.events if e.name == "heel_strike")
+    groups = [ca.vertcat(*[q.sym for q in getattr(walker, g)], ca.SX(0, 1)) for g in "xzup"]
+    after = ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.x])
+    stored = ca.Function("stored", groups, [sum(walker.ledger.stored.values())])
+    jump = ca.Function("jump", [*groups, strut.time], [after, ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.z])])
+    begin = strut.simulate(walker, t=0.0).end
+    u, p = np.zeros(len(walker.u)), begin["p"]
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        x = begin["x0"] + 0.2 * rng.standard_normal(len(begin["x0"]))
+        x1, z1 = jump(x, begin["z0"], u, p, 0)
+        assert float(stored(x1, z1, u, p)) < float(stored(x, begin["z0"], u, p))
+        x2, _ = jump(x1, z1, u, p, 0)
+        half = len(walker.x) // 2
+        np.testing.assert_allclose(np.array(x2).reshape(-1)[:half], x[:half], atol=1e-12)
+
+
+def test_torques_resume_on_the_other_side():
+    walker = walkers.saurel_c()
+    assert resumed(walker) == {"stance_hip_torque": "swing_hip_torque", "swing_hip_torque": "stance_hip_torque"}
+    with pytest.raises(UnknownNameError, match="'knee' is no input"):
+        Problem(walker).resuming({"stance_hip_torque": "-knee"})
+
+
+def test_the_compass_of_the_table():
+    found = walk(CASES["M_A"])
+    assert found.ok
+    assert max(found.result.kkt.values()) <= 1e-6
+    assert found.result.defect <= 1e-6
+    assert found.unbalanced <= 1e-6
+    assert found.cost_of_transport <= 0.1007
+    assert found.design.step_length >= 0.4 - 1e-6
+    first, last = (found.result.phases[k].inputs(found.result.phases[k].t)[k, 0] for k in (0, -1))
+    assert first == pytest.approx(-last, abs=1e-7)
+    assert found.result.duration == pytest.approx(0.8, abs=1e-7)
+
+
+def test_random_guesses_lead_to_the_same_step():
+    walker = CASES["M_A"].make()
+    asked = problem(walker)
+    costs = []
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        begin = guess(walker, random.uniform(0.35, 0.8), random)
+        result = asked.solve(begin, accuracy=None, control="cubic", intervals=(4, 5), stages=6)
+        assert result.ok
+        costs.append(result.cost)
+    assert np.ptp(costs) < 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["M_B", "M_C active", "M_C passive", "M_D"])
+def test_other_cases_of_the_table(name):
+    """Slow because each compiles a walker's stage functions."""
+    case = CASES[name]
+    found = walk(case)
+    assert found.ok
+    assert max(found.result.kkt.values()) <= 1e-6
+    assert found.result.defect <= 1e-6
+    assert found.unbalanced <= 1e-6
+    assert found.cost_of_transport <= case.published[0]
