@@ -180,8 +180,8 @@ def saurel_a(**values: float) -> System:
 
 
 def saurel_b(**values: float) -> System:
-    """M_B: the same with knees, which motors move, of both legs. Knees bend but do not overextend: `stance_knee` and `swing_knee`, the
-    outputs, are to be kept between `knee_low` and `knee_high`."""
+    """M_B: the same with knees, which motors move, of both legs. Nothing stops a knee from overextending: who plans a walk
+    requires `thigh - stance` and `swing - shank` to stay positive."""
     w = _Walker("saurel_b", knees=True)
     w.pelvis(w.hip, w.middle)
     spring, damping = (
