@@ -45,7 +45,8 @@ def cases() -> dict[str, Case]:
 
 def compared(case: Case) -> Compared:
     machine = optimal.design(case.walker, free=case.free, cost=COST, slope=case.slope, **case.asked)
-    then = optimal.design(case.walker.using(machine.parameters), cost=COST, slope=0.0, guess=machine, **case.asked)
+    fixed = {name: (value, value) for name, value in machine.parameters.items()}  # the machine stays as it is
+    then = optimal.design(case.walker, free=fixed, cost=COST, slope=0.0, guess=machine, **case.asked)
     both = optimal.design(case.walker, free=case.free, cost=COST, slope=0.0, guess=then, **case.asked)
     return Compared(machine, then, both)
 
@@ -56,7 +57,7 @@ def main() -> dict[str, Compared]:
         found[name] = c = compared(case)
         print(f"{name}: squared torque over weight and distance, on level ground")
         for label, design in (("design, then control", c.then), ("both at once", c.both)):
-            machine = ", ".join(f"{n} {c.machine.parameters[n] if design is c.then else v:.4g}" for n, v in c.both.parameters.items())
+            machine = ", ".join(f"{n} {v:.4g}" for n, v in design.parameters.items())
             print(f"  {label:22s} {design.result.cost:10.4g}   {machine}   {'verified' if design.ok else 'not verified'}")
         print(f"  both at once costs {c.both.result.cost / c.then.result.cost:.0%} of the other")
     return found
