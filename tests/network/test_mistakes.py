@@ -61,6 +61,7 @@ def test_the_way_through_included_files_is_told(tmp_path):
         ('node "a" { node "b" {} } y = "a.b.c"', "has no such variable"),
         ('node "a" {} node /(a+)+/ {}', "repeats something that repeats"),
         ('x = "dt[sin(t) * t, 1e7]()"', "order 10000000"),
+        ('f(x) = "exp(sin(x) * x) / (1 + x)" y = "diff[f, 20; x](t)"', "derive something simpler"),
         ('x = "[1, 2][0:1/0]"', "'inf' is no whole number"),
         ('x = "[1, 2][0:1e12]"', "index 999999999999 is outside"),
         ('defines { n = 1 } x = "@n[+a]"', "'a' is no whole number"),

@@ -21,11 +21,8 @@ from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
 from strut.network.operators import Operators
 from strut.network.values import evaluate
-from strut.network.whole import check_order
+from strut.network.whole import check_order, check_size
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
-
-LARGEST = 300_000
-"""Operations of an expression that is derived."""
 
 
 class Meaning:
@@ -355,8 +352,7 @@ class Meaning:
         """The time derivative: states change as their equations say, and t by 1."""
         check_order(order)
         for _ in range(order):
-            if ca.n_nodes(expression) > LARGEST:
-                raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")
+            check_size(expression)
             if frame.initial:
                 raise Mistake("the beginning of a run has no time derivatives: use the variables themselves")
             symbols, directions, along_time = [], [], False

@@ -13,7 +13,7 @@ from strut.network.errors import Mistake
 from strut.network.formula import Call, Name, Operator
 from strut.network.frame import Frame
 from strut.network.linear import solve
-from strut.network.whole import check_order, whole
+from strut.network.whole import check_order, check_size, whole
 from strut.system.quantity import Delay
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Operators:
     def _pdiff(self, tree: Operator, frame: Frame) -> ca.SX:
         body, symbols, values, order, by = self._of_function(tree, frame)
         for _ in range(order):
+            check_size(body)
             by_what = symbols[by[0]]
             derivative = ca.jacobian(algebra.flat(body), algebra.flat(by_what))
             body = ca.reshape(derivative, *body.shape) if by_what.numel() == 1 else derivative
@@ -87,6 +88,7 @@ class Operators:
         count = len(symbols)
         rates = values[count:]
         for _ in range(order):
+            check_size(body)
             column, total = algebra.flat(body), ca.SX(body.numel(), 1)
             for k, name in enumerate(by):
                 symbol = symbols[name]

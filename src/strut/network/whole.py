@@ -1,6 +1,8 @@
-"""Whole numbers from what models say."""
+"""Numbers that models say, within what is possible: whole numbers, orders and sizes of derivatives."""
 
 from __future__ import annotations
+
+import casadi as ca
 
 from strut.network.errors import Mistake
 
@@ -22,3 +24,12 @@ def check_order(order: int) -> int:
     if not 0 <= order <= HIGHEST:
         raise Mistake(f"a derivative of order {order} is asked for: 0 to {HIGHEST} are possible")
     return order
+
+
+LARGEST = 100_000
+"""Operations of an expression that is derived."""
+
+
+def check_size(expression: ca.SX) -> None:
+    if ca.n_nodes(expression) > LARGEST:
+        raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")
