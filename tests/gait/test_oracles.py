@@ -97,5 +97,6 @@ def test_a_runner_that_conserves_energy_has_a_family():
     assert gait.kind == "neutral"
     assert not gait.stable
     assert np.abs(gait.multipliers - 1).min() < 1e-8
+    assert not find(slip(attack=np.radians(60))).stable  # its multiplier of 1 comes out a little smaller
     assert gait.energy_per_step == pytest.approx(0, abs=1e-9)
     assert len([g for g in find_all(slip(), starts=40) if g.neutral]) == 1

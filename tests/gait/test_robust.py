@@ -131,3 +131,8 @@ def test_sensitivity_norm_is_what_steps_do():
     column, row = np.zeros((4, 1)), np.zeros((1, 4))
     column[index("stance_rate")], row[0, index("stance")] = 1.0, 1.0
     assert sensitivity_norm(gait, column, row) == pytest.approx(seen, rel=1e-4)
+
+
+def test_a_walker_whose_ground_goes_with_it_cannot_step_down():
+    with pytest.raises(ModelError, match="neither a foothold_z nor a foot_z that its landings depend on"):
+        step_down(find(simplest()))

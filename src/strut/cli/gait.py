@@ -31,10 +31,10 @@ def gait(
     ] = [],
     everything: Annotated[bool, typer.Option("--all", help="All gaits that can be found, stable or not.")] = False,
     sweep: Annotated[str, typer.Option("--sweep", metavar="NAME=A:B", help="Follow the gait from A to B of a parameter.")] = "",
-    points: Annotated[int, typer.Option(help="Of a sweep, at least.")] = 100,
+    points: Annotated[int, typer.Option(min=2, help="Of a sweep, at least.")] = 100,
     basin: Annotated[bool, typer.Option("--basin", help="Which states around the gait lead back to it.")] = False,
-    cells: Annotated[int, typer.Option(help="Of the basin, along each side.")] = 100,
-    starts: Annotated[int, typer.Option(help="Random states to search from.")] = 400,
+    cells: Annotated[int, typer.Option(min=2, help="Of the basin, along each side.")] = 100,
+    starts: Annotated[int, typer.Option(min=0, help="Random states to search from.")] = 400,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
     output: Annotated[
@@ -147,7 +147,10 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     if not equals or not colon:
         raise ValueRangeError(f"'{text}' is no sweep: write NAME=A:B, for example slope=2deg:5deg")
     unit = next((q.unit for q in system.p if q.name == name), "")
-    return name, number(low, unit), number(high, unit)
+    ends_at = number(low, unit), number(high, unit)
+    for value in ends_at:
+        system.using({name: value})  # refuses what is out of its bounds
+    return name, *ends_at
 
 
 def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str) -> list[Path]:

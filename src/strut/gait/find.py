@@ -187,8 +187,10 @@ def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoG
         near = f"Newton found fixed points that are no gaits, by what the simulator said of them ({'; '.join(false)})"
     why = f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}" if ended else "no step ended early"
     values = ", ".join(f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray))
+    flat = next((float(q.value[0]) <= 0 for q in system.p if q.name == "slope" and isinstance(q.value, np.ndarray)), False)
+    hint = "A walker without motors needs a slope that goes down. " if flat else ""
     return NoGaitError(
-        f"no gait of '{system.name}' was found with {values}: {near}; {why}. Give another guess, more starts=..., or other parameters",
+        f"no gait of '{system.name}' was found with {values}: {near}; {why}. {hint}Try other parameters, another guess, or more starts",
         float(closest),
         dict(fell),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.find import find
-from strut.gait.gait import Gait, spectrum
+from strut.gait.gait import Gait, dies_out, spectrum
 from strut.gait.map import ReturnMap
 from strut.gait.replay import fallen, replay
 from strut.gait.shape import told
@@ -37,7 +37,7 @@ class Point:
 
     @property
     def stable(self) -> bool:
-        return bool(np.all(np.abs(self.multipliers) < 1))
+        return dies_out(self.multipliers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,8 @@ class Branch:
         v = self.parameter
         crossed = [k for k in range(len(v) - 1) if (v[k] - value) * (v[k + 1] - value) <= 0]
         if len(crossed) <= occurrence:
-            raise ValueRangeError(f"the branch passes {self.name} = {value:g} {len(crossed)} times, from {v.min():g} to {v.max():g}")
+            often = {0: "never", 1: "once"}.get(len(crossed), f"{len(crossed)} times")
+            raise ValueRangeError(f"the branch passes {self.name} = {value:g} {often}: it goes from {v.min():g} to {v.max():g}")
         k = crossed[occurrence]
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y

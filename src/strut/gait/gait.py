@@ -59,7 +59,7 @@ class Gait:
 
     @property
     def stable(self) -> bool:
-        return bool(np.all(np.abs(self.multipliers) < 1))
+        return dies_out(self.multipliers)
 
     @property
     def neutral(self) -> bool:
@@ -70,7 +70,7 @@ class Gait:
     def kind(self) -> str:
         """In a word: stable, unstable, or neutral if it is stable but for its family."""
         others = self.multipliers[np.abs(self.multipliers - 1) >= FAMILY]
-        return "stable" if self.stable else "neutral" if self.neutral and np.all(np.abs(others) < 1) else "unstable"
+        return "stable" if self.stable else "neutral" if self.neutral and dies_out(others) else "unstable"
 
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
@@ -123,6 +123,7 @@ class Gait:
             "cost_of_transport": self.cost_of_transport,
             "energy_per_step": self.energy_per_step,
             "stable": self.stable,
+            "kind": self.kind,
         }
 
     def _repr_html_(self) -> str:
@@ -150,6 +151,11 @@ class Gait:
         many = "" if self.steps == 1 else f" of {self.steps} steps"
         told = f"{self.period:.6g} s, {self.step_length:.6g} m, {self.kind}, largest multiplier {largest:.4g}"
         return f"<Gait of {self.system.name}{many}: {told}>"
+
+
+def dies_out(multipliers: np.ndarray) -> bool:
+    """Do disturbances die out? Those along a family, with a multiplier of 1, do not, whatever its last digit says."""
+    return bool(np.all(np.abs(multipliers) < 1 - FAMILY))
 
 
 def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

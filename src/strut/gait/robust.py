@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
+from strut.system.quantity import sx
+from strut.system.system import System
 from strut.system.values import start
 
 STEPS = 25
@@ -55,9 +58,14 @@ def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 
         there = {("p", "step_at"): gait.step_length / 2}
         return _limit(gait, "step down", {("p", "step_down"): 1.0}, most, steps, exact, "m", there)
     for group, name in (("z", "foothold_z"), ("x", "foot_z")):
-        if name in system.labels(group):
+        if name in system.labels(group) and _matters(system, name):
             return _limit(gait, "step down", {(group, name): 1.0}, most, steps, exact, "m")
-    raise ModelError(f"'{system.name}' cannot step down: it has neither a foothold_z nor a foot_z to begin higher with")
+    raise ModelError(f"'{system.name}' cannot step down: it has neither a foothold_z nor a foot_z that its landings depend on")
+
+
+def _matters(system: System, name: str) -> bool:
+    """Does anything that happens depend on it? The ground of some models goes wherever the foot is."""
+    return any(bool(ca.depends_on(sx(e.guard), system[name])) for e in system.events)
 
 
 def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = None, steps: int = STEPS, exact: float = 1e-5) -> Survived:

@@ -64,7 +64,11 @@ def default_section(system: System) -> str:
     for name in (*landing, "takeoff", "touchdown"):
         if name in names:
             return name
-    raise ModelError(f"system '{system.name}' has no heel_strike and no touchdown: say which event ends a step, section=...; {names}")
+    if not names:
+        raise ModelError(f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events")
+    raise ModelError(
+        f"'{system.name}' has no heel_strike and no touchdown: say by section (--section) which event ends a step, of {', '.join(names)}"
+    )
 
 
 def told(system: System, status: str) -> str:
