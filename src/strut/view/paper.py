@@ -119,7 +119,7 @@ def _place(figure: Figure, heights: Sequence[float], k: int, width: float, rows:
 def _make_room(axes: Any, width: float) -> None:
     """For numbers along y that are longer than the margin is wide."""
     written = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
-    left = max(MARGINS["left"], 0.36 + CHARACTER * max(map(len, written), default=0)) / width
+    left = max(MARGINS["left"], 0.4 + CHARACTER * max(map(len, written), default=0)) / width
     place = axes.get_position()
     axes.yaxis.get_offset_text().set_ha("right")  # a power of ten, if there is one, stands beside the legend
     axes.set_position([left, place.y0, place.x1 - left, place.height])
