@@ -269,7 +269,7 @@ def test_a_box_to_scroll_in_says_so():
     report.table(("n",), [(k,) for k in range(3)])
     assert "scroll within" not in report.document()
     report.table(("n",), [(k,) for k in range(27)], long=True)
-    assert "27 rows: scroll within the box to see them all." in report.document()
+    assert "27 rows, more than the box shows: scroll within it." in report.document()
 
 
 def test_missing_plotly_is_said(walk, monkeypatch, tmp_path):

@@ -133,4 +133,4 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple
     """A table; of a long one a box to scroll in, with its number of rows above, so that it does not look complete."""
     if not long:
         return table(head, rows, numbers)
-    return f'<p class="note">{len(rows):,} rows: scroll within the box to see them all.</p>\n' + table(head, rows, numbers, "box long")
+    return f'<p class="note">{len(rows):,} rows, more than the box shows: scroll within it.</p>\n' + table(head, rows, numbers, "box long")
