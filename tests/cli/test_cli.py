@@ -187,7 +187,7 @@ def test_a_run_that_ends_badly_says_why(capsys):
         (("run", "slip", "--set", "mass=80s"), "does not fit a quantity in kg"),
         (("list", "nothing"), "there is no model 'nothing'"),
         (("run", "compass", "--set", "slop=3deg"), "system 'compass' has no 'slop': did you mean 'slope'"),
-        (("run", "pendulum", "-t", "0.1", "-o", "x.png"), ".csv (a table), or .html (a page"),
+        (("run", "pendulum", "-t", "0.1", "-o", "x.png"), ".csv (a table), .html (a page"),
         (("run", "pendulum", "--stops"), "--stops makes soft stops of the joint limits"),
         (("run", "pendulum", "--ignore", "tendon"), "--ignore belongs to FILE.xml"),
     ],

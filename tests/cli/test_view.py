@@ -94,13 +94,82 @@ def test_every_result_can_be_shown(capsys, saved, opened, tmp_path):
         code, out, _ = run(capsys, "view", str(tmp_path / name), "--json")
         assert code == 0
         made[name] = Path(json.loads(out)["file"])
-    assert [path.name for path in made.values()] == ["found.json.html", "walk.h5.html", "table.csv.html", "table.csv.html"]
+    assert [path.name for path in made.values()] == ["found.json.html", "walk.csv.html", "table.csv.html", "table.csv.html"]
     assert "0.7 m/s" in made["found.json"].read_text(encoding="utf-8")
+    _, out, _ = run(capsys, "view", str(tmp_path / "walk.csv"), "--json", "--no-open")
+    assert "walk.h5, which lies beside walk.csv, has units" in json.loads(out)["remark"]
     assert "A table has no units" in made["alone"].read_text(encoding="utf-8")
     assert len(opened) == 4
     code, _, _ = run(capsys, "view", str(tmp_path / "found.json"), "-o", str(tmp_path / "a.gif"), "--no-open")
     assert code == 0
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF")
+
+
+def test_a_film_does_not_replace_the_page(capsys, saved):
+    page = saved.with_name("walk.h5.html")
+    page.write_text("the page")
+    _, out, _ = run(capsys, "view", str(saved), "--film", "--no-open", "--json")
+    assert json.loads(out)["file"] == str(saved.with_name("walk.h5.film.html"))
+    assert page.read_text() == "the page"
+
+
+def test_of_a_folder_its_own_page_is_shown(capsys, tmp_path):
+    """Not what an earlier look at one of its files left; the page of a result before another; index.html before all."""
+
+    def shown():
+        return Path(json.loads(run(capsys, "view", str(tmp_path), "--no-open", "--json")[1])["file"]).name
+
+    for name in ("basin-1.csv.html", "a.h5.film.html", "notes.html", "gait-1.html", "gait-2.html", "gait-1.json", "gait-2.json"):
+        (tmp_path / name).write_text("")
+    assert shown() == "gait-1.html"
+    (tmp_path / "index.html").write_text("")
+    assert shown() == "index.html"
+    for name in ("index.html", "gait-1.html", "gait-2.html"):
+        (tmp_path / name).unlink()
+    assert shown() == "notes.html"
+
+
+def test_what_can_be_written_from_what(capsys, tmp_path):
+    for name in ("index.html", "run.h5", "run.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    cases = (
+        ((".", "-o", "a.gif"), "cannot write 'a.gif' from the folder"),
+        (("index.html", "-o", "b.html"), "cannot write 'b.html' from 'index.html', which is only opened"),
+        ((".", "--film"), "cannot film the folder"),
+        (("run.csv", "--film"), "cannot film 'run.csv', a table"),
+        (("run.csv", "-o", "a.gif"), "cannot write 'a.gif' from 'run.csv'"),
+        (("run.h5", "-o", "a.pdf"), "cannot write 'a.pdf' from 'run.h5'"),
+    )
+    for (name, *words), message in cases:
+        code, _, err = run(capsys, "view", str(tmp_path / name), *words, "--no-open")
+        assert code == 2
+        assert message in err.replace("\n", " ")
+        assert ".html, .gif, .mp4 or name%d.png from a run (.h5)" in err.replace("\n", " ")
+    assert "there is run.h5, run.csv" in run(capsys, "view", str(tmp_path), "--film")[2].replace("\n", " ")
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf", "a.json"])
+def test_what_a_run_can_be_saved_as(capsys, tmp_path, name):
+    code, out, err = run(capsys, "run", "compass", "-t", "1", "-o", str(tmp_path / name))
+    assert (code, out) == (2, "")
+    assert all(word in err for word in (".h5", ".csv", ".html", ".gif", ".mp4", "a directory", "--json"))
+
+
+@pytest.mark.parametrize("command", ["gait", "design"])
+def test_many_files_need_a_directory(capsys, tmp_path, command):
+    code, _, err = run(capsys, command, "compass", "-o", str(tmp_path / "found.html"))
+    assert code == 2
+    assert "need a directory: write -o found/" in err.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_of_a_walker_says_how_to_make_it(capsys, tmp_path):
+    pytest.importorskip("plotly")
+    run(capsys, "run", "rimless-wheel", "-t", "0.5", "-o", str(tmp_path / "a.html"))
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "system = walkers.rimless_wheel()" in text
+    assert "your system" not in text
 
 
 def test_what_cannot_be_shown_is_said(capsys, tmp_path):

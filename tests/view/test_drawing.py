@@ -12,7 +12,7 @@ import pytest
 
 import strut
 from strut import Mechanism, joints, view, walkers
-from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.errors import MissingExtraError, StorageError, UnknownNameError, ValueRangeError
 from strut.mechanism import shapes
 from strut.view import flat, meshes, player, sheet, staged, svg
 from tests.view.test_page import EVIL, Elements
@@ -60,6 +60,16 @@ def test_a_loaded_run_is_animated(short, tmp_path):
     loaded = strut.Trajectory.load(short.save(tmp_path / "a.h5"))
     assert loaded.animate(tmp_path / "a.html").exists()
     assert loaded.animate(tmp_path / "a.gif", fps=10, width=160, height=100).exists()
+
+
+def test_options_belong_to_a_kind_of_picture(compass, tmp_path):
+    with pytest.raises(UnknownNameError, match=r"a player \(\.html\).* has no option 'width': known: autoplay; \.gif, \.mp4 and frames"):
+        compass.animate(tmp_path / "w.html", width=320, height=200)
+    with pytest.raises(UnknownNameError, match="no option 'autoplya': did you mean 'autoplay'"):
+        compass.animate(autoplya=False)
+    with pytest.raises(UnknownNameError, match=r"a film \(\.gif\) has no option 'autoplay'"):
+        compass.animate(tmp_path / "w.gif", autoplay=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_formats_are_said(short, tmp_path):

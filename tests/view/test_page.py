@@ -258,6 +258,20 @@ def test_how_to_run_it_again(walk):
     np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
 
 
+def test_how_to_run_a_known_walker_again(walk):
+    given = {}
+    exec(again(walk, "walkers.rimless_wheel()"), given)
+    np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])
+
+
+def test_a_box_to_scroll_in_says_so():
+    report = view.Report("tables")
+    report.table(("n",), [(k,) for k in range(3)])
+    assert "scroll within" not in report.document()
+    report.table(("n",), [(k,) for k in range(27)], long=True)
+    assert "27 rows, more than the box shows: scroll within it." in report.document()
+
+
 def test_missing_plotly_is_said(walk, monkeypatch, tmp_path):
     for name in [*(n for n in sys.modules if n.startswith("plotly")), "plotly"]:
         monkeypatch.setitem(sys.modules, name, None)

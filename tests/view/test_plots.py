@@ -2,6 +2,7 @@
 
 import sys
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -218,9 +219,12 @@ def test_bifurcation(walker):
     figure = view.bifurcation([branch, doubled], "stance")
     assert (figure.x, figure.y) == ("slope [rad]", "stance [rad]")
     stable, unstable = figure.named["1 step, stable"], figure.named["1 step, unstable"]
-    np.testing.assert_array_equal(stable.y[branch.stable], branch.values("stance")[branch.stable])
-    np.testing.assert_array_equal(unstable.y[~branch.stable], branch.values("stance")[~branch.stable])
-    np.testing.assert_array_equal(stable.x, branch.parameter)
+    (special,) = branch.bifurcations
+    (n,) = np.flatnonzero(np.diff(branch.stable)) + 1
+    values, meet = branch.values("stance"), special.point.y[branch.names.index("stance")]
+    np.testing.assert_array_equal(stable.x, np.insert(branch.parameter, n, special.at))
+    np.testing.assert_array_equal(stable.y, np.concatenate([values[:n], [meet], np.full(len(values) - n, np.nan)]))  # no further
+    np.testing.assert_array_equal(unstable.y, np.concatenate([np.full(n, np.nan), [meet], values[n:]]))
     assert np.isnan(unstable.y[:5]).all()
     assert (stable.dash, unstable.dash) == ("solid", "dash")
     limping = figure.named["2 steps, stable"]
@@ -234,7 +238,7 @@ def test_bifurcation(walker):
     )
     landed = next(event for event in run.events if event.name == doubled.section)
     assert landed.after["stance"] == pytest.approx(doubled.visited("stance")[1][-1], abs=1e-7)
-    point, (special,) = figure.named["doubling"], branch.bifurcations
+    point = figure.named["doubling"]
     assert (point.x.tolist(), point.y.tolist()) == ([special.at], [special.point.y[branch.names.index("stance")]])
     periods = view.bifurcation([branch, doubled], "period")
     assert periods.y == "time of a step [s]"
@@ -250,6 +254,14 @@ def test_bifurcation_of_plain_data():
     special = {"kind": "fold", "at": 2.5, "values": {"T": 5.5}}
     point = view.bifurcation({**plain, "parameter": "p", "units": {"p": "N"}, "points": [special]}, "T").named["fold"]
     assert (point.x.tolist(), point.y.tolist()) == ([2.5], [5.5])
+    last = view.bifurcation({**plain, "stable": [True, True, False]}, "T").named  # halfway, where nothing is known
+    assert (last["stable"].x.tolist(), last["stable"].y.tolist()[:3]) == ([1, 2, 2.5, 3], [4, 5, 5.5])
+    assert np.isnan(last["stable"].y[3])
+    assert last["unstable"].y.tolist()[2:] == [5.5, 6]
+    turning = {"values": [1, 2, 1.9], "stable": [True, True, False], "T": [4, 5, 6]}  # a fold lies beyond both neighbours
+    folded = view.bifurcation({**turning, "points": [{"kind": "fold", "at": 2.1, "values": {"T": 5.4}}]}, "T").named
+    assert (folded["unstable"].x.tolist()[2:], folded["unstable"].y.tolist()[2:]) == ([2.1, 1.9], [5.4, 6])
+    assert view.bifurcation({"values": [], "stable": [], "T": []}, "T").traces == ()
     with pytest.raises(UnknownNameError, match="a dict has no 'stable', which the figure needs"):
         view.bifurcation({"values": [1], "T": [1]}, "T")
     with pytest.raises(ShapeError, match="they must be alike"):
@@ -268,6 +280,36 @@ def test_basin_of_a_gait(walker):
     assert (cross.x[0], cross.y[0]) == tuple(found.gait.x0[name] for name in found.names)
     drawn = interactive.described(figure)["data"][0]
     assert drawn["customdata"][0][0] == found.label[0, 0]
+
+
+def test_what_figures_call_themselves(walk):
+    assert repr(view.basin([[0, 1]], x=[0, 1], y=[0])) == "<Figure: Cells>"
+    assert repr(view.energy_flow(walk)) == "<Figure flow through compass [J]: Flow>"
+    assert repr(view.poincare(walk, "stance")) == "<Figure stance [rad] over step: Points, Points>"
+
+
+def test_numbers_along_x_do_not_overlap():
+    """Values that differ by rounding have long numbers; those of a short axis are few."""
+    pytest.importorskip("matplotlib")
+    for x in (0.2 + 1e-11 * np.arange(5), 1e-9 * np.arange(5), np.array([123456.001, 123456.002]), np.arange(5.0)):
+        sheet = view.Figure((Line("a", x, np.arange(len(x))),), "x", "y").matplotlib()
+        (axes,) = sheet.axes
+        sheet.canvas.draw()
+        low, high = axes.get_xlim()
+        shown = [
+            label.get_window_extent() for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True) if low <= tick <= high
+        ]
+        assert shown
+        assert all(one.x1 < other.x0 for one, other in pairwise(shown))
+
+
+def test_rounding_is_not_drawn_along_x_either(walk):
+    figure = view.poincare(walk, "stance_rate", "stance")
+    low, high = figure.span
+    values = figure.named["after heel_strike"].x
+    assert low < values.min() <= values.max() < high
+    assert high - low > 1e-4 * abs(values).max()
+    assert view.poincare(walk, "stance_rate").span is None
 
 
 def test_many_kinds_of_cells_have_their_own_colours():

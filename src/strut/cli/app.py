@@ -19,10 +19,20 @@ from strut.cli.design import design
 from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
-from strut.cli.model import Reading, find_mechanism, find_model, find_network, find_runnable, parse_times, with_parameters, with_settings
+from strut.cli.model import (
+    Reading,
+    find_mechanism,
+    find_model,
+    find_network,
+    find_runnable,
+    parse_times,
+    python_of,
+    with_parameters,
+    with_settings,
+)
 from strut.cli.repl import Session, converse
 from strut.cli.reproduce import reproduce
-from strut.cli.save import walks, write_page, write_run
+from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
     as_json,
     components,
@@ -146,8 +156,8 @@ def run(
             "-o",
             "--output",
             metavar="FILE|DIR",
-            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation), .gif or .mp4 (a film); or DIR: all of "
-            "that, and the plots as SVG and PNG. May be given more than once.",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation), .gif or .mp4 (a film); or DIR: "
+            "run.h5, run.csv, the page as index.html and the plots as SVG and PNG, but no film. May be given more than once.",
         ),
     ] = [],
     method: Annotated[
@@ -178,6 +188,8 @@ def run(
 
       strut run van-der-pol --set mu=1000 -t 2000 --method radau
     """
+    for path in output:
+        check_kind(path)
     times = parse_times(t)
     system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
     system = with_settings(system, settings)
@@ -195,7 +207,7 @@ def run(
     missing: list[StrutError] = []
     for path in sorted(output, key=lambda path: path.suffix in PICTURES):  # numbers first: a picture may lack what draws it
         try:
-            write_run(result, path, times.grid, asked)
+            write_run(result, path, times.grid, asked, python_of(model))
         except MissingExtraError as error:
             missing.append(error)
     if json:
@@ -208,7 +220,7 @@ def run(
     else:
         run_text(result)
         if not output and not no_page and walks(result):
-            write_page(result, Path(f"{result.system_name}.html"), asked)
+            write_page(result, Path(f"{result.system_name}.html"), asked, python_of(model))
     if missing:
         raise missing[0]
     if result.status == "interrupted":
@@ -382,7 +394,10 @@ def view(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Where to write: .html, .gif, .mp4 or name%d.png. Beside the file unless given."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside the file unless given.",
         ),
     ] = None,
     film: Annotated[bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")] = False,
@@ -408,7 +423,7 @@ def view(
         as_json({"file": str(shown), "opened": opened, "remark": remark})
         return
     if remark:
-        notes.print(f"[yellow]warning:[/yellow] {escape(remark)}", soft_wrap=True)
+        notes.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=True)
     out.print(escape(str(shown.resolve())), soft_wrap=True)
     if not opened and not no_open:
         notes.print("no display or browser was found here: open this file where there is one")

@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from strut import optimal
 from strut.cli.model import find_model, with_settings
+from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
@@ -85,6 +86,8 @@ def design(
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
     options |= {"stability": stability, "sweep": sweep}
     asked = _asked(model, settings, options)
+    if output is not None:
+        check_directory(output)
     system = with_settings(find_model(model), settings)
     given: dict[str, Any] = {
         "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),

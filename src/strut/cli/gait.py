@@ -13,7 +13,8 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.model import find_model, with_settings
+from strut.cli.model import find_model, python_of, with_settings
+from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
@@ -60,6 +61,8 @@ def gait(
 
       strut gait round-foot --basin
     """
+    if output is not None:
+        check_directory(output)
     system = with_settings(find_model(model), settings)
     name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
     if sweep:
@@ -70,7 +73,7 @@ def gait(
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
     options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
     options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, "")}
-    files = _written(output, found, branches, basins, _asked(model, settings, options)) if output is not None else []
+    files = _written(output, found, branches, basins, _asked(model, settings, options), python_of(model)) if output is not None else []
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:
@@ -153,14 +156,14 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     return name, *ends_at
 
 
-def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str) -> list[Path]:
+def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str, source: str) -> list[Path]:
     """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as tables, too."""
     from strut.view import gait_result
 
     files: list[Path] = []
     for k, g in enumerate(found):
         mine = [branches[k], *_doubled(branches[k])] if branches else []
-        result = gait_result(g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}")
+        result = gait_result(g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source)
         done = result.folder(directory, f"gait-{k + 1}")
         files += [directory / name for name in done.files]
         for why in done.missing:

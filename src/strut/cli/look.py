@@ -14,7 +14,11 @@ from strut.errors import MissingExtraError, StorageError
 
 SHOWN_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
 RUNS = (".h5", ".hdf5")
+DATA = (*RUNS, ".json", ".csv")
+PAGES = (".html", ".htm")
+FILMED = (*PAGES, ".gif", ".mp4", ".png")
 KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+WRITABLE = ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a table (.csv)"
 
 
 Written = tuple[Path | list[Path], str]
@@ -25,34 +29,74 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
     """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a temporary directory.
     And a remark, where something is missing."""
     if file.is_dir():
+        _refuse(output, film, f"the folder {file}", _data_in(file))
         file = _best(file)
     if not file.is_file():
         raise StorageError(f"cannot show {file}: there is no such file")
     kind = file.suffix.lower()
     if kind in SHOWN_AS_IS:
+        _refuse(output, film, f"'{file.name}'", _data_in(file.parent))
         return file, ""
-    if kind == ".csv":
-        whole = next((other for end in (*RUNS, ".json") if (other := file.with_suffix(end)).is_file()), None)
-        if whole is not None:  # the same with units and motion
-            return page_of(whole, output, film)
-    if kind not in (*RUNS, ".json", ".csv"):
+    if kind not in DATA:
         raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
+    _check_kinds(file, output, film)
+    remark = _richer(file) if kind == ".csv" else ""
     write = _opened(file, film)
     if output is not None:
-        return write(output)
+        made, why = write(output)
+        return made, why or remark
     try:
-        return write(file.with_name(file.name + ".html"))
+        made, why = write(file.with_name(f"{file.name}.film.html" if film else f"{file.name}.html"))
     except StorageError:
-        return write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
+        made, why = write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
+    return made, why or remark
+
+
+def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> None:
+    """A folder, a page and a picture are opened as they are: nothing is written from them."""
+    if output is None and not film:
+        return
+    asked = "film" if output is None else f"write '{output.name}' from"
+    hint = f"; there is {', '.join(path.name for path in instead[:4])}" if instead else ""
+    raise StorageError(f"cannot {asked} {what}, which is only opened: strut view writes {WRITABLE}{hint}")
+
+
+def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
+    """Can this be written from that?"""
+    table = file.suffix.lower() == ".csv"
+    if film and table:
+        raise StorageError(f"cannot film '{file.name}', a table: strut view writes {WRITABLE}")
+    if output is not None and output.suffix.lower() not in (PAGES if table else FILMED):
+        raise StorageError(f"cannot write '{output.name}' from '{file.name}': strut view writes {WRITABLE}")
+
+
+def _richer(table: Path) -> str:
+    """A remark if what a table was saved from lies beside it."""
+    whole = next((other for end in (*RUNS, ".json") if (other := table.with_suffix(end)).is_file()), None)
+    return "" if whole is None else f"{whole.name}, which lies beside {table.name}, has units and more to show: strut view {whole}"
+
+
+def _data_in(folder: Path) -> list[Path]:
+    """Files that pages can be written from, runs and results first."""
+    return [path for end in (".json", *RUNS, ".csv") for path in sorted(folder.glob(f"*{end}"))]
 
 
 def _best(folder: Path) -> Path:
-    """What to show of a folder: its page, or else its first result."""
-    for pattern in ("index.html", "*.html", "*.json", "*.h5", "*.csv"):
-        found = sorted(folder.glob(pattern))
-        if found:
-            return found[0]
+    """What to show of a folder: its page, or that of its first result, or else its first data. Not what `strut view` wrote itself."""
+    index = folder / "index.html"
+    if index.is_file():
+        return index
+    pages = [page for page in sorted(folder.glob("*.html")) if not _written_by_view(page)]
+    named = [page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUNS))]
+    found = [*named, *pages, *_data_in(folder)]
+    if found:
+        return found[0]
     raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
+
+
+def _written_by_view(page: Path) -> bool:
+    """FILE.EXT.html or FILE.EXT.film.html?"""
+    return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA
 
 
 def _opened(file: Path, film: bool) -> Callable[[Path], Written]:

@@ -37,6 +37,11 @@ def find_model(text: str, how: Reading | None = None) -> System:
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
 
+def python_of(text: str) -> str:
+    """Python that makes a system of the catalogue; nothing for another."""
+    return f"walkers.{CATALOGUE[text].__name__}()" if text in CATALOGUE else ""
+
+
 def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[str] = ()) -> tuple[System, dict[str, Any]]:
     """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what is to be watched
     becomes an output of networks too large to show everything."""

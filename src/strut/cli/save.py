@@ -14,6 +14,25 @@ from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 
 FILMS = (".gif", ".mp4")
+KINDS = (".h5", ".hdf5", ".csv", ".html", *FILMS)
+
+
+def check_kind(path: Path) -> None:
+    """Before a run, which may take long: can it be written there?"""
+    if path.suffix and path.suffix not in KINDS and not path.is_dir():
+        raise StorageError(
+            f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a page), .gif or .mp4 (a film), "
+            "or a directory (run.h5, run.csv, the page, and the plots as SVG and PNG); for JSON, --json prints it"
+        )
+
+
+FILES = (*KINDS, ".htm", ".json", ".svg", ".png", ".pdf")
+
+
+def check_directory(path: Path) -> None:
+    """Of commands that write many files: is this the name of a directory?"""
+    if path.is_file() or (path.suffix.lower() in FILES and not path.is_dir()):
+        raise StorageError(f"'{path}' is the name of a file, but page, data and figures need a directory: write -o {path.stem}/")
 
 
 def walks(run: Trajectory) -> bool:
@@ -22,14 +41,14 @@ def walks(run: Trajectory) -> bool:
     return drawn and any(name in run.events.counts() for name in step_events(run))
 
 
-def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str) -> None:
-    """As .html, .csv, .h5, a film, or a directory with all of them."""
+def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:
+    """As .html, .csv, .h5, a film, or a directory with page, data and plots."""
     if path.suffix == ".html":
-        said(view.page(run, path, asked=asked))
+        said(view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILMS:
         said(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
-        done = view.folder(run, path, grid, asked)
+        done = view.folder(run, path, grid, asked, source)
         notes.print(f"wrote {len(done.files)} files to {escape(str(done.directory))}/", soft_wrap=True)
         for why in done.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
@@ -37,10 +56,10 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str) 
         said(run.save(path, grid if path.suffix == ".csv" else None))
 
 
-def write_page(run: Trajectory, path: Path, asked: str) -> None:
+def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
     """The page that nobody asked for: where it cannot be written, a remark is enough."""
     try:
-        said(view.page(run, path, asked=asked))
+        said(view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:
         notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strut.errors import StorageError
+from strut.errors import StorageError, UnknownNameError, did_you_mean
 from strut.view.player import Shown, document, player
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
+
+PLAYED = ("autoplay",)
+"""Options of a player."""
+
+FILMED = ("fps", "width", "height", "speed", "ghosts", "look")
+"""Options of a film."""
 
 
 def animation(trajectory: Trajectory, path: str | Path | None = None, title: str | None = None, **options: Any) -> Any:
@@ -21,13 +27,25 @@ def animation(trajectory: Trajectory, path: str | Path | None = None, title: str
     Without a path, a player that a notebook shows.
     """
     if path is None:
+        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
         return Shown(document(trajectory, title, **options))
     place = Path(path)
     kind = place.suffix.lower()
     if kind in (".html", ".htm"):
+        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
         return player(trajectory, place, title, **options)
     if kind in (".gif", ".mp4", ".png"):
         from strut.view import raster
 
+        _known(options, FILMED, f"a film ({kind})")
         return {".gif": raster.gif, ".mp4": raster.mp4, ".png": raster.frames}[kind](trajectory, place, title=title, **options)
     raise StorageError(f"cannot tell what to film from '{place.name}': use .html, .gif, .mp4, or frames as name%d.png")
+
+
+def _known(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+    """Are these options of this kind of moving picture? If not, of which?"""
+    for name in options:
+        if name in known:
+            continue
+        other = f"; .gif, .mp4 and frames as name%d.png have {', '.join(FILMED)}" if name in FILMED else ""
+        raise UnknownNameError(f"{what} has no option '{name}': {did_you_mean(name, list(known))}{other}")

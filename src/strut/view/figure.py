@@ -154,4 +154,7 @@ class Figure:
         return found
 
     def __repr__(self) -> str:
-        return f"<Figure {self.y or 'flow'} over {self.x}: {', '.join(type(t).__name__ for t in self.traces)}>"
+        kinds = ", ".join(type(t).__name__ for t in self.traces)
+        flows = [f"flow through {t.middle} [{t.unit}]" for t in self.traces if isinstance(t, Flow)]
+        about = flows[0] if flows else " over ".join(title for title in (self.y, self.x) if title)
+        return f"<Figure {about}: {kinds}>" if about else f"<Figure: {kinds}>"

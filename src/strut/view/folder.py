@@ -29,15 +29,15 @@ class Written:
     missing: tuple[str, ...] = ()
 
 
-def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "") -> Written:
+def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = "") -> Written:
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if given), index.html, and the
     plots as SVG and PNG. The data comes first; where plotly or matplotlib is missing it is all there is, and `missing` says what
-    to install. asked: the command that made the run, for the page."""
+    to install. asked, source: for the page, see `page`."""
     place = made(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
-        files.append(page(trajectory, place / "index.html", asked=asked))
+        files.append(page(trajectory, place / "index.html", asked=asked, source=source))
     except MissingExtraError as error:
         missing.append(str(error))
     try:

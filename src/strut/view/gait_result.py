@@ -17,9 +17,9 @@ PERIODS = 6
 """Of a gait that a page shows."""
 
 
-def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "") -> Result:
+def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
-    cells: its `gait.basin`. asked: the command that was given."""
+    cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
     word = gait.kind.capitalize()
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
@@ -42,7 +42,8 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
         chapters.append(_basin(cells))
     made = {"section": gait.section, "steps": gait.steps, "residual": f"{gait.residual:.3g}"}
     named = title or f"{gait.system.name}: a {word.lower()} gait"
-    return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, _again(gait), {"gait": gait.data()})
+    code, data = _again(gait, source), {"gait": gait.data()}
+    return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data)
 
 
 def walked(gait: Any) -> Trajectory:
@@ -92,13 +93,14 @@ def _basin(cells: Any) -> Chapter:
     return Chapter("Basin", "", [rows], {"basin": basin(cells)}, note)
 
 
-def _again(gait: Any) -> str:
+def _again(gait: Any, source: str) -> str:
     values = {q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist() for q in gait.system.p}
     more = {"section": gait.section, "steps": gait.steps, "walk": 0} | ({"z0": dict(gait.z0)} if gait.z0 else {})
     return "\n".join(
         [
-            "from strut import gait",
+            f"from strut import gait{', walkers' if source else ''}",
             "",
+            *([f"system = {source}"] if source else []),
             f"found = gait.find(system.using({values!r}),  # {gait.system.name!r}",
             f"    {dict(gait.x0)!r},",
             f"    {', '.join(f'{name}={value!r}' for name, value in more.items())})",

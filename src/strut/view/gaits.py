@@ -37,7 +37,8 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
 
 
 def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
-    """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked.
+    """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked. One becomes the
+    other at the special point between two gaits, or where none is known halfway.
 
     branches: one branch or several: of `gait.follow`, or mappings with
         values: the parameter along the branch, an array; parameter: its name. stable: true or false along the branch.
@@ -60,16 +61,20 @@ def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: M
     for branch in read:
         at, stable = np.asarray(branch["values"], dtype=float), np.asarray(branch["stable"], dtype=bool)
         prefix = f"{branch['steps']} step{'s' if branch['steps'] > 1 else ''}, " if len(counts) > 1 else ""
-        for row in branch["rows"]:
-            height = np.asarray(row, dtype=float)
+        rows = [np.asarray(row, dtype=float) for row in branch["rows"]]
+        for height in rows:
             if not at.shape == height.shape == stable.shape:
                 raise ShapeError(
                     f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} stable: they must be alike"
                 )
+        changes = _changes(at, rows[0], stable, [(place, value) for _, place, value in branch["points"]])
+        for k, height in enumerate(rows):
+            x, y, cut = _cut(at, height, changes if k == 0 else [(n, place, None) for n, place, _ in changes])
             first = 2 * counts.index(branch["steps"])
-            for word, which, shift, dash in (("stable", stable, 0, "solid"), ("unstable", ~stable, 1, "dash")):
+            kept = np.insert(stable, [n for n, _, _ in changes], False)
+            for word, which, shift, dash in (("stable", kept | cut, 0, "solid"), ("unstable", ~kept | cut, 1, "dash")):
                 if which.any():
-                    traces.append(Line(prefix + word, at, _only(height, which), PALETTE[(first + shift) % len(PALETTE)], dash, 2))
+                    traces.append(Line(prefix + word, x, np.where(which, y, np.nan), PALETTE[(first + shift) % len(PALETTE)], dash, 2))
         for kind, place, value in branch["points"]:
             special.setdefault(kind, []).append((place, value))
     for k, (kind, places) in enumerate(special.items()):
@@ -185,11 +190,36 @@ def _get(thing: Any, name: str, default: Any = _NOTHING) -> Any:
     return found
 
 
-def _only(values: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The values where `which`, and one point beyond each stretch, so that lines of both kinds meet."""
-    wide = which.copy()
-    wide[1:] |= which[:-1]
-    return np.where(wide, values, np.nan)
+Change = tuple[int, float, float | None]
+"""Before which point of a branch it becomes stable or unstable, at which parameter, and the quantity there, if it is known."""
+
+
+def _changes(at: np.ndarray, height: np.ndarray, stable: np.ndarray, special: Sequence[tuple[float, float]]) -> list[Change]:
+    """Where a branch becomes stable or unstable: at the special point on the way from one point to the next, or if none is, halfway."""
+    found: list[Change] = []
+    scale = np.array([np.ptp(values) or 1.0 for values in (at, height)]) if len(at) else np.ones(2)
+    for n in np.flatnonzero(stable[1:] != stable[:-1]) + 1:
+        ends = np.array([[at[k], height[k]] for k in (n - 1, n)]) / scale
+        way = float(np.linalg.norm(ends[1] - ends[0]))
+        longer = [sum(float(np.linalg.norm(np.array(point) / scale - end)) for end in ends) - way for point in special]
+        if longer and min(longer) <= way:
+            place, value = special[int(np.argmin(longer))]
+            found.append((int(n), place, value))
+        else:
+            found.append((int(n), float(at[n - 1] + at[n]) / 2, None))
+    return found
+
+
+def _cut(at: np.ndarray, height: np.ndarray, changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A branch with its changes as points of it, and which these are; an unknown quantity there is taken from the line."""
+    before = [n for n, _, _ in changes]
+    values = []
+    for n, place, value in changes:
+        a, b = at[n - 1], at[n]
+        part = float(np.clip((place - a) / (b - a), 0, 1)) if a != b else 0.5
+        values.append(height[n - 1] + part * (height[n] - height[n - 1]) if value is None else value)
+    added = np.insert(np.zeros(len(at), dtype=bool), before, True)
+    return np.insert(at, before, [place for _, place, _ in changes]), np.insert(height, before, values), added
 
 
 def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:

@@ -14,7 +14,7 @@ from strut.simulate.steps import step_events
 from strut.view import joules, plots, svg
 from strut.view.curves import MOST_POINTS
 from strut.view.film import PLAYER, film, film_controls
-from strut.view.report import Report, Rows
+from strut.view.report import LONG, Report, Rows
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Occurrence, Trajectory
@@ -23,14 +23,15 @@ LISTED_EVENTS = 50
 """In the table: the first ones; all are in the trajectory."""
 
 
-def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "") -> Path:
+def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Path:
     """Write a run as one HTML file, and return where it is.
 
     What was asked and how it ended, a moving picture, states, energy (per step where there are steps), contact forces, outputs,
     parameters, events and how to run it again. Plotly is inside, compressed: about 2 MB. The page asks nothing of any network.
     title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command that made the run.
+    source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it again.
     """
-    return run_report(trajectory, title, remarks, asked).save(path)
+    return run_report(trajectory, title, remarks, asked, source).save(path)
 
 
 def document(trajectory: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> str:
@@ -38,13 +39,13 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
     return run_report(trajectory, title, remarks, asked).document()
 
 
-def run_report(run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> Report:
+def run_report(run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Report:
     """The page as a `Report`, to be added to."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
     _facts(run, report, asked)
     motion(run, report)
     details(run, report)
-    provenance(report, run, asked)
+    provenance(report, run, asked, again(run, source) if source else "")
     return report
 
 
@@ -88,7 +89,7 @@ def motion(run: Trajectory, report: Report) -> None:
         report.section("In motion")
         report.embed(film_controls(picture), {"film": picture}, PLAYER)
         seen = "from the side, x to the right and z up" if picture["planar"] else "from its right, ahead and above"
-        report.note(f"Seen {seen}. To turn it, and for films: animate().")
+        report.note(f"Seen {seen}. To turn it, and for films: animate(), or strut view FILE --film.")
         for note in picture["notes"]:
             report.note(note)
         if sum(run.events.counts().get(name, 0) for name in step_events(run)) > 1:
@@ -146,7 +147,7 @@ def _energy(run: Trajectory, report: Report) -> None:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
         head = [name if k < 2 else f"{name} [J]" for k, name in enumerate(steps.head)]
-        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > 20)
+        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
         report.note(f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is stored.")
     report.subheading("Over the whole run")
     rows = [(name, f"{value:+.6g}" if name != "residual" else f"{value:.3g}") for name, value in account.summary().items()]
@@ -184,7 +185,7 @@ def _events(run: Trajectory, report: Report) -> None:
     first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     report.section("Events")
-    report.table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), long=True)
+    report.table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
 
@@ -211,18 +212,15 @@ def provenance(report: Report, run: Trajectory | None, asked: str = "", python: 
     if asked:
         report.text("On the command line:")
         report.code(asked)
-    beginning = "In Python, with" if asked else "With"
-    if python:
-        report.text(f"{beginning} the same system:")
-        report.code(python)
-    elif run is not None:
-        varied = any(np.ptp(run[name]) > 0 for name in run.names.u)
-        report.text(f"{beginning} the same system{' and the controller that set its inputs' if varied else ''}:")
-        report.code(again(run))
+    code = python or (again(run) if run is not None else "")
+    varied = not python and run is not None and any(np.ptp(run[name]) > 0 for name in run.names.u)
+    needed = "" if "system =" in code or "system" not in code else ", with your system as “system”"
+    report.text(f"In Python{needed}{', and the controller that set its inputs' if varied else ''}:")
+    report.code(code)
 
 
-def again(run: Trajectory) -> str:
-    """Python that repeats a run, given its `system`."""
+def again(run: Trajectory, source: str = "") -> str:
+    """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
     begin = {group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")}
     given = {
         "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
@@ -236,7 +234,8 @@ def again(run: Trajectory) -> str:
         key: value for key, value in run.provenance.get("options", {}).items() if value not in (None, math.inf) and key.isidentifier()
     }
     lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
-    return "\n".join(["import strut", "", f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
+    made = ["import strut", "from strut import walkers", "", f"system = {source}"] if source else ["import strut", ""]
+    return "\n".join([*made, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
 
 def duration(seconds: float) -> str:

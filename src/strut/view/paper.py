@@ -24,6 +24,12 @@ MARGINS = {"left": 0.78, "right": 0.12, "top": 0.1, "bottom": 0.46}
 LEGEND_ROW = 0.19
 """How high a row of a legend is [inch]."""
 
+CHARACTER = 0.068
+"""How wide a digit of a tick's label is [inch]."""
+
+CELLS_PART = 0.6
+"""How much of a figure's width its axes have beside a scale of colours, about."""
+
 PER_INCH = 96
 """Pixels of a page's figure, by which its height is scaled."""
 
@@ -83,6 +89,8 @@ def matplotlib_figure(*figures: Figure) -> Any:
             _marks(axes, figure)
             if not cells and not figure.flows:
                 _make_room(axes, width)
+            if not figure.flows:
+                _fewer_ticks(axes, (CELLS_PART if cells else axes.get_position().width) * width, figure.counted)
             if columns:
                 axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, borderpad=0.2)
     return sheet
@@ -111,10 +119,23 @@ def _place(figure: Figure, heights: Sequence[float], k: int, width: float, rows:
 def _make_room(axes: Any, width: float) -> None:
     """For numbers along y that are longer than the margin is wide."""
     written = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
-    left = max(MARGINS["left"], 0.36 + 0.068 * max(map(len, written), default=0)) / width
+    left = max(MARGINS["left"], 0.4 + CHARACTER * max(map(len, written), default=0)) / width
     place = axes.get_position()
     axes.yaxis.get_offset_text().set_ha("right")  # a power of ten, if there is one, stands beside the legend
     axes.set_position([left, place.y0, place.x1 - left, place.height])
+
+
+def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
+    """Along x, no more numbers than there is room for [inch], with two digits between them."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = sorted(axes.get_xlim())
+    for most in range(9, 0, -1):
+        ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        written = axes.xaxis.get_major_formatter().format_ticks(ticks)
+        if len(written) < 2 or CHARACTER * (max(map(len, written)) + 2) <= room * float(ticks[1] - ticks[0]) / (high - low):
+            return
+        axes.xaxis.set_major_locator(MaxNLocator(most, integer=whole))
 
 
 def _axes(axes: Any, figure: Figure) -> None:

@@ -113,7 +113,8 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     if len(sides):
         traces.append(Points("last", x[-1:], y[-1:], PALETTE[1], "diamond", 9))
     x_name = "step" if against is None else axis(trajectory, [against])
-    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, height_span=_at_least(y), counted=against is None)
+    wide = None if against is None else _at_least(x)
+    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, span=wide, height_span=_at_least(y), counted=against is None)
 
 
 def sections(trajectory: Trajectory, most: int = 4) -> Panels:

@@ -78,14 +78,13 @@ class Report:
         self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), long: bool = False) -> None:
-        """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself."""
-        self._parts.append(table(head, rows, numbers, kind="box long" if long else "box"))
+        """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself, and says so."""
+        self._parts.append(_table(head, list(rows), numbers, long))
 
     def tables(self, tables: Iterable[Rows]) -> None:
         """Several beside each other, where there is room."""
         made = [
-            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
-            + table(t.head, t.texts, t.numbers, kind="box long" if len(t.rows) > LONG else "box")
+            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "") + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
             for t in tables
             if t.rows
         ]
@@ -128,3 +127,10 @@ class Report:
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""
         return put(Path(path), self.document())
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple[int, ...], long: bool) -> str:
+    """A table; of a long one a box to scroll in, with its number of rows above, so that it does not look complete."""
+    if not long:
+        return table(head, rows, numbers)
+    return f'<p class="note">{len(rows):,} rows, more than the box shows: scroll within it.</p>\n' + table(head, rows, numbers, "box long")
