@@ -140,6 +140,7 @@ def test_no_example_is_forgotten():
         "hopper",
         "three_grounds",
         "design_urdf",
+        "oscillator_leg",
         "codesign",
         "demo",
     }  # demo: tests/view/test_demo.py

@@ -33,7 +33,7 @@ def test_the_readme_runs(tmp_path, monkeypatch):
     assert names["walk"].status == names["swing"].status == "done"
     assert names["walk"].ledger.residual < 1e-8
     assert len(names["many"]) == 500
-    assert {path.name for path in tmp_path.iterdir()} == {"walk.h5", "walk.html", "firmware"}
+    assert {path.name for path in tmp_path.iterdir()} == {"walk.h5", "walk.html", "firmware", "design"}
 
 
 def test_the_guide_runs(tmp_path, monkeypatch):

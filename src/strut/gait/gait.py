@@ -123,7 +123,6 @@ class Gait:
             "cost_of_transport": self.cost_of_transport,
             "energy_per_step": self.energy_per_step,
             "stable": self.stable,
-            "kind": self.kind,
         }
 
     def _repr_html_(self) -> str:
