@@ -130,5 +130,5 @@ def test_a_fall_says_so():
 def test_sections_that_are_not_there():
     with pytest.raises(UnknownNameError, match="heel_strike"):
         ReturnMap(walkers.compass(), "heel_srike")
-    with pytest.raises(ModelError, match="say which event ends a step"):
+    with pytest.raises(ModelError, match="'pendulum' does not walk"):
         ReturnMap(walkers.pendulum())
