@@ -19,6 +19,10 @@ MARGIN = 26.0
 FORCED = 300
 """Nodes that are moved apart by forces; more are put on a grid."""
 ROUNDS = 120
+LARGEST = 1600
+"""Pixels along a side; larger networks are drawn smaller."""
+GATHERED = 0.5
+"""How strongly nodes are drawn to the middle: what no edge holds would drift away."""
 
 
 @dataclass
@@ -54,8 +58,10 @@ def svg(root: Node, title: str = "") -> str:
         lines.append(_arrow(edge, at[a], at[b], bends[a, b], (b, a) in pairs))
     width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
+    scale = min(1.0, LARGEST / max(width, height))
+    size = f'width="{scale * width:.0f}" height="{scale * height:.0f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:.0f}" height="{height:.0f}" font-family="sans-serif">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {size} font-family="sans-serif">\n'
         f"<title>{escape(title or root.name)}</title>\n{STYLE}" + "\n".join(lines) + "\n</svg>\n"
     )
 
@@ -130,6 +136,7 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         np.add.at(force, pulled[:, 0], along * length)
         np.add.at(force, pulled[:, 1], -along * length)
+        force -= GATHERED * (at - at.mean(axis=0))
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
         at = at + force / size * np.minimum(size, 0.4 * (1 - k / ROUNDS))
     nearest = (distance + 1e9 * np.eye(n)).min()
