@@ -63,3 +63,9 @@ def test_without_plotly_a_gait_is_still_saved(capsys, tmp_path, monkeypatch):
     said = run(capsys, "simplest", "-o", str(tmp_path))
     assert "pip install 'strut[view]'" in said.err.replace("\n", " ")
     assert {"gait-1.json", "gait-1.h5"} <= {p.name for p in tmp_path.iterdir()}
+
+
+def test_a_sweep_that_cannot_begin_says_where_it_could(capsys):
+    said = run(capsys, "rimless-wheel", "--sweep", "slope=2deg:20deg", "--starts", "5", code=2).err
+    assert "A sweep begins at its first value, slope = 0.0349" in said.replace("\n", " ")
+    assert "allowed are -0.5 to 0.5 rad" in run(capsys, "compass", "--sweep", "slope=3deg:2", code=2).err

@@ -68,7 +68,17 @@ def gait(
     if sweep:
         system = system.using({name: low})
     where = section or None
-    found = gaits.find_all(system, where, starts=starts, seed=seed) if everything else [gaits.find(system, section=where, seed=seed)]
+    try:
+        found = (
+            gaits.find_all(system, where, starts=starts, seed=seed)
+            if everything
+            else [gaits.find(system, section=where, starts=starts, seed=seed)]
+        )
+    except NoGaitError as error:
+        if not sweep:
+            raise
+        more = f"{error}. A sweep begins at its first value, {name} = {low:g}: let it begin where there is a gait"
+        raise NoGaitError(more, error.closest, error.fell) from error
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
     options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
