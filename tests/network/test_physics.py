@@ -36,7 +36,7 @@ def values(state, name):
     return np.array([state[key] for key in state if key.startswith(f"{name}[")])
 
 
-def follows(net, reference):
+def assert_follows(net, reference):
     """Does a run go as that of the original?"""
     wanted = recorded(reference)
     at = wanted.pop("t")[0]
@@ -76,7 +76,7 @@ node "system" : physics.system {{
 @pytest.mark.parametrize("kind", ["revoluteX", "revoluteY", "revoluteZ", "prismaticX", "prismaticY", "prismaticZ", "prismaticXZ"])
 def test_joints_move_as_in_the_original(kind):
     q, dq = ("[0.1; 0.2]", "[0.5; -0.2]") if kind == "prismaticXZ" else (0.3, 0.5)
-    follows(network.loads(JOINT.format(kind=kind, q=q, dq=dq)), f"joint_{kind}")
+    assert_follows(network.loads(JOINT.format(kind=kind, q=q, dq=dq)), f"joint_{kind}")
 
 
 TREE = """
@@ -103,7 +103,7 @@ node "system" : physics.system {
 
 def test_a_tree_moves_as_in_the_original():
     net = network.loads(TREE)
-    follows(net, "tree")
+    assert_follows(net, "tree")
     now = begin(net, outputs=recorded("tree_begin"))
     for name, columns in recorded("tree_begin").items():
         if name != "t":
@@ -112,7 +112,7 @@ def test_a_tree_moves_as_in_the_original():
 
 def test_jacobians_are_those_of_the_original_and_of_the_centre_of_mass():
     net = example("19_jacobians")
-    follows(net, "2_19_jacobians")
+    assert_follows(net, "2_19_jacobians")
     now = begin(net)
     for name, columns in recorded("2_19_begin").items():
         if name != "t":

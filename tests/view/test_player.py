@@ -11,7 +11,7 @@ from tests.view.test_drawing import every_shape
 pytest.importorskip("PIL.Image")
 
 
-def drawn(visit):
+def assert_drawn(visit):
     """It shows different things at different times, and the same at the same."""
     visit.scrub(0.0)
     first = visit.pixels()
@@ -23,12 +23,12 @@ def drawn(visit):
 
 
 def test_player_draws_and_asks_for_nothing(playing):
-    drawn(playing)
+    assert_drawn(playing)
 
 
 @pytest.mark.parametrize("make", [lambda: strut.simulate(walkers.rimless_wheel(), t=3), every_shape], ids=["wheel", "every shape in space"])
 def test_so_do_other_machines(chromium, playing, tmp_path, make):
-    drawn(Visit(chromium, make().animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
+    assert_drawn(Visit(chromium, make().animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
 
 
 def test_joints_are_marked(playing):

@@ -23,14 +23,13 @@ from strut.cli.model import (
     Reading,
     find_mechanism,
     find_model,
-    find_network,
     find_runnable,
     parse_times,
     python_of,
     with_parameters,
     with_settings,
 )
-from strut.cli.repl import Session, converse
+from strut.cli.network import check, graph, repl
 from strut.cli.reproduce import reproduce
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
@@ -48,7 +47,6 @@ from strut.cli.show import (
 )
 from strut.errors import MissingExtraError, ModelError, StrutError
 from strut.export.functions import LANGUAGES
-from strut.files import written
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
 from strut.walkers import CATALOGUE, MECHANISMS
@@ -76,6 +74,9 @@ Every command has its own --help.""",
 app.command()(design)
 app.command()(gait)
 app.command()(reproduce)
+app.command()(check)
+app.command()(graph)
+app.command()(repl)
 
 Model = Annotated[
     str,
@@ -235,76 +236,6 @@ def _changed(options: dict[str, Any]) -> list[str]:
     """Options that differ from the defaults of the command, as typed."""
     defaults = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12, "seed": 0}
     return [word for name, value in defaults.items() if options[name] != value for word in (f"--{name}", str(options[name]))]
-
-
-@app.command()
-def check(
-    files: Annotated[list[Path], typer.Argument(help="Networks, FILE.cdn.")],
-) -> None:
-    """Read networks and say what is wrong with them: every mistake with its place, and what led there.
-
-    [bold]Examples[/bold]
-
-      strut check oscillators.cdn
-    """
-    wrong = False
-    for path in files:
-        try:
-            found = find_network(str(path))
-            system = found.system()
-        except StrutError as error:
-            wrong = True
-            notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)
-            notes.print(escape(str(error)), soft_wrap=True, highlight=False)
-            continue
-        counts = f"{len(found.nodes)} nodes, {len(found.edges)} edges, {system.size('x')} states, {len(system.events)} events"
-        out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
-    if wrong:
-        raise typer.Exit(1)
-
-
-@app.command()
-def graph(
-    file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given.")] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    json: Json = False,
-) -> None:
-    """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to, and edges as arrows.
-
-    [bold]Examples[/bold]
-
-      strut graph oscillators.cdn
-
-      strut graph oscillators.cdn -o ring.svg --open
-    """
-    found = find_network(str(file))
-    path = output or file.with_suffix(".svg")
-    text = found.graph()
-
-    def write(scratch: Path) -> None:
-        scratch.write_text(text, encoding="utf-8")
-
-    written(path, write)
-    if show and not open_in_browser(path):
-        notes.print("no display or browser was found here: open this file where there is one")
-    if json:
-        as_json({"file": str(path), "nodes": len(found.nodes), "edges": len(found.edges)})
-    else:
-        out.print(f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges", soft_wrap=True, highlight=False)
-
-
-@app.command()
-def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")]) -> None:
-    """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from the terminal or a pipe.
-
-    [bold]Examples[/bold]
-
-      strut repl oscillators.cdn
-
-      echo "run 10; x" | tr ";" "\\n" | strut repl oscillators.cdn
-    """
-    converse(Session(find_network(str(file))), lambda text: print(text, flush=True))
 
 
 @app.command("list")

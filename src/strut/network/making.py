@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Place:
     context: Context
 
 
-class Making:
+class Making(ABC):
     """A network while it is made."""
 
     def __init__(self, files: Files, name: str = "network", seed: int = 0) -> None:
@@ -60,9 +61,9 @@ class Making:
 
     # ---- running ----
 
+    @abstractmethod
     def handle(self, statement: s.Statement, places: list[Place]) -> None:
         """Run one statement; `Builder` knows which is which."""
-        raise NotImplementedError
 
     def run(self, statements: list[s.Statement], places: list[Place]) -> None:
         for statement in statements:

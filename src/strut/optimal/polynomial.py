@@ -6,7 +6,6 @@ search with many coefficients and few points can hide torque between them: `inte
 
 from __future__ import annotations
 
-import math
 import time as clock
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +18,10 @@ from numpy.polynomial import chebyshev
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.guess import Guess, Stretch, guessed
 from strut.optimal.layout import Layout
-from strut.optimal.problem import Integral, Jumps, Problem, after, event_of
+from strut.optimal.polynomial_program import Program, gauss
+from strut.optimal.problem import Integral, Problem
 from strut.optimal.transcription import Transcription
-from strut.system.quantity import sx, time
+from strut.system.quantity import time
 from strut.system.system import System
 
 RULES = ("riemann", "gauss")
@@ -92,7 +92,7 @@ class Search:
         made, found = Layout(self.problem, Transcription(intervals=1)), dict.fromkeys(self.totals, 0.0)
         p = made.start.p.copy()
         p[made.free] = list(self.parameters.values())
-        place, weight = _gauss(FINE)
+        place, weight = gauss(FINE)
         begin = 0.0
         for k, phase in enumerate(self.problem.phases):
             x, u = self.motion(k, place)
@@ -163,172 +163,27 @@ def gait_search(
     return found
 
 
-def _gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
-    s, w = np.polynomial.legendre.leggauss(n)
-    return (s + 1) / 2, w / 2
-
-
-class _Rows:
-    """Constraints with names."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.low: list[float] = []
-        self.high: list[float] = []
-        self.names: list[str] = []
-
-    def add(self, values: Any, low: Any, high: Any, name: str) -> None:
-        n = values.numel()
-        self.values.append(ca.vec(values))
-        self.low += list(np.broadcast_to(low, n))
-        self.high += list(np.broadcast_to(high, n))
-        self.names += [name] * n
-
-
 def _searched(problem: Problem, begin: Guess, degree: int, nodes: int, rule: str, tolerance: float, iterations: int) -> Search:
     started = clock.perf_counter()
-    made, pairs = Layout(problem, Transcription(intervals=1)), paired(problem.system)
-    n, rows = len(pairs), _Rows()
-    if any(moving for _, moving in made.held):
-        raise ModelError(f"discrete states of '{problem.system.name}' depend on the motion and matter later: use solve")
-    inner, weights = (np.arange(1, nodes + 1) / nodes, np.full(nodes, 1 / nodes)) if rule == "riemann" else _gauss(nodes)
-    place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
-    weight = np.zeros(len(place))
-    weight[np.searchsorted(place, inner)] = weights
-    bases = [chebyshev.chebvander(2 * place - 1, degree)]
-    for d in (1, 2):
-        bases.append(
-            np.column_stack([chebyshev.chebval(2 * place - 1, chebyshev.chebder(np.eye(degree + 1)[j], d)) for j in range(degree + 1)])
-        )
-    free = ca.MX.sym("p", len(made.free))
-    p = ca.MX(made.start.p)
-    p[made.free] = free
-    unknowns: list[Any] = [free]
-    start: list[Any] = [[begin.parameters[name] for name in problem.parameters]]
-    low: list[Any] = [[b[0] for b in problem.parameters.values()]]
-    high: list[Any] = [[b[1] for b in problem.parameters.values()]]
-    totals: dict[str, Any] = {t.name: ca.MX(0) for t in problem.totals}
-    now, first, last = ca.MX(0), ca.MX(0), ca.MX(0)
-    for k, (phase, stretch) in enumerate(zip(problem.phases, begin.phases, strict=True)):
-        span, z = made.spans[k], ca.MX(made.held[k][0])
-        T, b, u = ca.MX.sym("T"), ca.MX.sym("b", n, degree + 1), ca.MX.sym("u", made.nu, len(place))
-        q = [ca.mtimes(b, ca.DM(basis.T)) * (2 / T) ** d for d, basis in enumerate(bases)]
-        x = ca.MX.zeros(made.nx, len(place))
-        for row, (at, rate) in enumerate(pairs):
-            x[at, :], x[rate, :] = q[0][row, :], q[1][row, :]
-        guessed_x = stretch.x(place)
-        fit = np.linalg.lstsq(bases[0], guessed_x[:, [at for at, _ in pairs]], rcond=None)[0].T
-        unknowns += [T, ca.vec(b), ca.vec(u)]
-        start += [[stretch.duration], fit.ravel(order="F"), stretch.u(place).ravel()]
-        bounds = [(made.unknowns.low[i], made.unknowns.high[i]) for i in span.w[0, 0]]
-        low += [[phase.duration[0]], np.full(fit.size, -math.inf), np.tile([lo for lo, _ in bounds], len(place))]
-        high += [[phase.duration[1]], np.full(fit.size, math.inf), np.tile([hi for _, hi in bounds], len(place))]
-        asked = made.requirements(k, "path")
-        rates = made.rates(phase)
-        columns = [ca.densify(ca.vertcat(*parts, ca.SX(0, 1))) for parts in ([e for _, e in rates], [r.expression for r in asked])]
-        point = ca.Function("point", [time, *made.vectors], [made.flow[[rate for _, rate in pairs]], *columns])
-        t = now + T * ca.DM(place).T
-        repeated = [ca.repmat(each, 1, len(place)) for each in (z, p)]
-        have, sums, along = point.map(len(place))(t, x, repeated[0], u, repeated[1])
-        rows.add(have - q[2], 0.0, 0.0, f"dynamics in {phase.name}")
-        for j, (total, _) in enumerate(rates):
-            totals[total.name] += T * ca.mtimes(sums[j, :], ca.DM(weight))
-        for j, r in enumerate(asked):
-            rows.add(along[j, :], r.low, r.high, f"{r.name} ({phase.name})")
-        for end_at, node, fixed in ((0, 0, problem.begins if k == 0 else {}), (1, -1, problem.ends if k == len(made.spans) - 1 else {})):
-            for name, (a, c) in fixed.items():
-                rows.add(x[problem.system.labels("x").index(name), node], a, c, f"{name} at the {'end' if end_at else 'beginning'}")
-        if k == 0:
-            first = x[:, 0]
-            for i in made.cyclic:
-                if problem.system.labels("x")[i] not in problem.begins:
-                    rows.add(x[i, 0], made.start.x[i], made.start.x[i], f"{problem.system.labels('x')[i]} at the beginning")
-        else:
-            rows.add(last - x[:, 0], 0.0, 0.0, f"states after {problem.phases[k - 1].until}")
-        _begun(made, k, rows, (now, x[:, 0], z, u[:, 0], p))
-        now = now + T
-        last = _ended(made, k, rows, totals, (now, x[:, -1], z, u[:, -1], p))
-    if problem.repeats is not None:
-        chosen = [i for i in range(made.nx) if i not in made.cyclic]
-        rows.add(last[chosen] - first[chosen], 0.0, 0.0, "the motion repeats")
-    final = (now, x[:, -1], z, u[:, -1], p)
-    cost = _with_totals(made, problem.objective, totals, final)
-    v = ca.vertcat(*[ca.vec(each) for each in unknowns])
-    options: dict[str, Any] = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": iterations}}
-    run = ca.nlpsol("search", "ipopt", {"x": v, "f": cost, "g": ca.vertcat(*rows.values)}, options)
+    program = Program(problem, begin, paired(problem.system), degree, nodes, rule)
     built = clock.perf_counter()
-    x0, lbx, ubx = (np.concatenate([np.asarray(part, dtype=float).ravel() for part in parts]) for parts in (start, low, high))
-    done = run(x0=np.clip(x0, lbx, ubx), lbx=lbx, ubx=ubx, lbg=np.array(rows.low), ubg=np.array(rows.high))
-    stats = run.stats()
-    values = ca.Function("values", [v], [free, *[e for name in totals for e in [totals[name]]], *unknowns[1:]])(done["x"])
-    after_totals = 1 + len(totals)
-    curves = tuple(
-        Curves(float(values[after_totals + 3 * k]), np.array(values[after_totals + 3 * k + 1]).reshape(n, degree + 1, order="F"))
-        for k in range(len(problem.phases))
-    )
-    g = np.array(done["g"]).reshape(-1)
-    wrong = np.maximum(np.array(rows.low) - g, g - np.array(rows.high))
-    worst: dict[str, float] = {}
-    for i in np.argsort(-wrong):
-        if wrong[i] <= 1e-7 or len(worst) == 3:
-            break
-        worst.setdefault(rows.names[i], float(wrong[i]))
+    found = program.solve(tolerance, iterations)
+    curves = tuple(Curves(duration, coefficients) for duration, coefficients in found.curves)
+    times = {"build": built - started, "solve": clock.perf_counter() - built}
     return Search(
         problem,
         degree,
         nodes,
-        stats["return_status"].replace("_", " ").lower(),
-        bool(stats["success"]),
-        float(done["f"]),
-        dict(zip(problem.parameters, np.array(values[0]).reshape(-1).tolist(), strict=True)),
+        found.status,
+        found.success,
+        found.cost,
+        found.parameters,
         curves,
-        {name: float(values[1 + j]) for j, name in enumerate(totals)},
-        worst,
-        int(stats["iter_count"]),
-        {"build": built - started, "solve": clock.perf_counter() - built},
+        found.totals,
+        found.worst,
+        found.iterations,
+        times,
     )
-
-
-Moment = tuple[Any, ...]
-"""t, x, z, u, p."""
-
-
-def _value(made: Layout, expression: ca.SX, moment: Moment) -> Any:
-    return ca.Function("e", [time, *made.vectors], [ca.densify(ca.vec(expression))])(*moment)
-
-
-def _with_totals(made: Layout, expression: ca.SX, totals: Mapping[str, Any], moment: Moment) -> Any:
-    symbols = [t.sym for t in made.problem.totals]
-    f = ca.Function("e", [time, *made.vectors, *symbols], [ca.densify(ca.vec(expression))])
-    return f(*moment, *[totals[t.name] for t in made.problem.totals])
-
-
-def _begun(made: Layout, k: int, rows: _Rows, moment: Moment) -> None:
-    for r in made.requirements(k, "begin"):
-        rows.add(_value(made, r.expression, moment), r.low, r.high, f"{r.name} (beginning)")
-
-
-def _ended(made: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
-    """The event at the end of a phase; the state after it, left and right exchanged where the motion repeats so."""
-    problem, system, until = made.problem, made.system, made.spans[k].phase.until
-    is_last = k == len(made.spans) - 1
-    if until is not None:
-        event = event_of(system, until)
-        guard = sx(event.guard)
-        rows.add(_value(made, guard, moment), 0.0, 0.0, f"{until} at the end")
-        slope = ca.jtimes(guard, made.vectors[0], made.flow) + ca.jacobian(guard, time)
-        if event.direction != "both":
-            sign = 1.0 if event.direction == "up" else -1.0
-            rows.add(sign * _value(made, slope, moment), 0.0, math.inf, f"{until} comes from its side")
-        for total in problem.totals:
-            if isinstance(total, Jumps):
-                totals[total.name] = totals[total.name] + _value(made, total.of(until), moment)
-    for r in (*made.requirements(k, "end"), *made.requirements(k, "after")):
-        e = after(system, until, r.expression) if r.at == "after" and until is not None else r.expression
-        rows.add(_with_totals(made, e, totals, moment), r.low, r.high, f"{r.name} (end)")
-    exchange = is_last and problem.repeats
-    x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if exchange else q.sym for q in system.x])
-    return _value(made, after(system, until, x) if until is not None else x, moment)
 
 
 __all__ = ["Curves", "Search", "gait_search"]
