@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from strut import Param, State, System, optimal, simulate, walkers
+from strut import Input, Param, State, System, optimal, simulate, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.optimal import stage
 from strut.optimal.guess import filled, guessed, shaken
@@ -95,6 +95,25 @@ def test_meshes_are_refined_where_it_is_needed():
     assert defects[-1] <= 1e-7 < defects[0]
     widths = np.diff(found.phases[0].t)
     assert widths.max() > 3 * widths.min()
+
+
+def test_a_margin_keeps_a_requirement_between_the_points():
+    """A body that should come as deep as it can over a hump, on a mesh too coarse to see the hump's top."""
+    x, h, u = State("x"), State("h", 1.0), Input("u", bounds=(-20.0, 20.0))
+    system = System("hump", x=(x, h), u=(u,), flow={x: 1.0, h: u})
+    above = h.sym - ca.exp(-((x.sym - 0.47) ** 2) / 0.002)
+    height, effort = optimal.Integral("height", h.sym), optimal.Integral("effort", u.sym**2)
+    problem = optimal.Problem(system).phase(duration=1.0).begin(x=0.0).minimise(height + 1e-4 * effort)
+    how = {"intervals": 4, "stages": 2, "control": "linear", "accuracy": 1e-4}
+    bare = problem.require("above", above, low=0.0).solve({"h": 1.0}, **how)
+    kept = problem.require("above", above, low=0.0, margin=1e-2).solve({"h": 1.0}, **how)
+    assert bare.success and bare.exceeded["above"] > 1e-3
+    assert kept.success and kept.exceeded["above"] <= 1e-9
+    assert len(kept.meshes) > 1 == len(bare.meshes)
+    with pytest.raises(ValueRangeError, match="margin -1"):
+        problem.require("above", above, low=0.0, margin=-1.0)
+    with pytest.raises(ValueRangeError, match="for the path only"):
+        problem.require("above", above, low=0.0, margin=1.0, at="end")
 
 
 def test_several_starts_give_the_best():

@@ -40,6 +40,9 @@ def design(
     duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
     torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
     friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
+    clearance: Annotated[
+        str, typer.Option("--clearance", metavar="HEIGHT", help="Of the swing foot where it passes the other, in m; stiff legs have none.")
+    ] = "",
     stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
     control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
@@ -84,7 +87,7 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"stability": stability, "sweep": sweep}
+    options |= {"clearance": clearance, "stability": stability, "sweep": sweep}
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
@@ -98,6 +101,7 @@ def design(
         "duration": _range(duration, "s"),
         "torque": number(torque, "N m") if torque else None,
         "friction": number(friction) if friction else None,
+        "clearance": number(clearance, "m") if clearance else None,
         "stability": number(stability) if stability else None,
         "control": control,
         "method": method,

@@ -14,12 +14,13 @@ import numpy as np
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.shape import default_section
+from strut.optimal.branch import Branch, branch
 from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weighed, weight
 from strut.optimal.problem import Problem, event_of
 from strut.optimal.result import Result
 from strut.optimal.stability import stabilise
 from strut.optimal.verify import Replay, replay
-from strut.system.quantity import time
+from strut.system.quantity import sx, time
 from strut.system.system import System
 
 SLOPES = (0.05, 0.03, 0.07, 0.015)
@@ -30,6 +31,12 @@ TIMES = 4.0
 """A step takes at most so many times as long as that of the gait to begin from, and at least that part of it."""
 ACCURACY = 1e-7
 """Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then closed to 1e-6."""
+TOUCHDOWN = "_touchdown"
+"""So end the names of events at which a foot lands."""
+MARGIN = 1e-3
+"""What must not happen in a phase is missed by so much in its middle."""
+LOOKS = 200
+"""At so many moments of a gait its height is looked at."""
 STEPS_OF_SPEED = 4
 """In so many stages the speed is brought to what is wanted, where the direct way fails."""
 
@@ -59,6 +66,11 @@ class Design:
         return self.result.system
 
     @property
+    def planned(self) -> System:
+        """The system as the plan has it: with the default parameters, and events that do what they did in the gait it began from."""
+        return self.result.problem.system
+
+    @property
     def machine(self) -> System:
         return self.replay.machine
 
@@ -79,14 +91,14 @@ class Design:
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], [ca.vertcat(*[q.sym for q in getattr(self.system, g)], ca.SX(0, 1)) for g in "xzup"]
+        m, groups = self.result.phases[-1], [ca.vertcat(*[q.sym for q in getattr(self.planned, g)], ca.SX(0, 1)) for g in "xzup"]
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 
     @cached_property
     def step_length(self) -> float:
         """[m], along the ground."""
-        return self._at_end(distance(self.system, self.section))
+        return self._at_end(distance(self.planned, self.section))
 
     @property
     def speed(self) -> float:
@@ -96,7 +108,7 @@ class Design:
     @cached_property
     def energy_lost(self) -> float:
         """In the impact [J]."""
-        return self._at_end(impact(self.system, self.section))
+        return self._at_end(impact(self.planned, self.section))
 
     def parts(self) -> dict[str, float]:
         """What each of several costs comes to, before its weight."""
@@ -186,6 +198,7 @@ def design(
     duration: float | tuple[float, float] | None = None,
     torque: float | None = None,
     friction: float | None = None,
+    clearance: float | None = None,
     stability: float | None = None,
     section: str | None = None,
     phases: Sequence[str] = (),
@@ -201,6 +214,8 @@ def design(
         duration is within a factor of four of that of the passive gait.
     slope: of the ground [rad], positive downhill.
     torque: of every input, at most [N m]. friction: coefficient that the feet must not exceed.
+    clearance: height of the swing foot where it passes the other [m]; it then stays above the ground all along. By default 0 where it
+        does so in the gait to begin from; stiff legs scuff, and the ground is not asked.
     stability: every multiplier of the walker that follows its plan is at most this; below 1 it is stable by itself.
     section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
         begin from. guess: to begin from; else a passive gait is looked for.
@@ -216,25 +231,54 @@ def design(
     where = section or default_section(walker)
     begun = passive(walker, where) if guess is None else None
     guess = begun if guess is None else guess
-    events = tuple(phases) or sequence(walker, where, begun if begun is not None else guess)
-    price = cost_of_transport(walker, cost, events)
+    clearance = clearance if clearance is not None else _clears(begun, guess)
+    events = tuple(phases) or sequence(walker, where, begun if begun is not None else guess, clearance)
+    way = branch(walker, begun, events) if begun is not None else None
+    planned = walker if way is None else way.system
+    price = cost_of_transport(planned, cost, events)
     if duration is None and isinstance(guess, Gait):
         duration = (guess.period / TIMES, guess.period * TIMES)
-    base = walking(walker, events, duration, step_length, torque, friction)
+    base = walking(planned, events, duration, step_length, torque, friction, clearance, way)
     base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
     base = base.minimise(price.expression)
-    result = _reached(base, walker, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
+    result = _reached(base, planned, where, speed, guess, {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options})
     if stability is not None and result.success:
         result = stabilise(result, stability)
     return Design(result, price, begun)
 
 
-def sequence(walker: System, section: str, begun: Any) -> tuple[str, ...]:
-    """The events of a step at which the motion changes: those of a gait that set states, or discrete states that the flow depends on."""
+def sequence(walker: System, section: str, begun: Any, clearance: float | None = None) -> tuple[str, ...]:
+    """The events of a step at which the motion changes: those of a gait that set states, or discrete states that the flow depends on;
+    and where the feet pass each other, if something is asked there."""
     flow = ca.vertcat(*walker.flow.values())
     matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
-    found = [e for e in begun.trajectory.events.names if matters & set(event_of(walker, e).reset)] if isinstance(begun, Gait) else []
-    return tuple(found) if found and found[-1] == section else (section,)
+    names = list(begun.trajectory.events.names) if isinstance(begun, Gait) else []
+    asked = [swing(walker, section)[0]] if clearance is not None else []
+    found = [e for e in names if e in asked or matters & set(event_of(walker, e).reset)]
+    return tuple(found) if found and found[-1] == section else (*asked, section)
+
+
+def swing(walker: System, section: str) -> tuple[str, str]:
+    """The event at which the foot that lands in `section` passes the other, and the output that says how high it is."""
+    foot = section.removesuffix(TOUCHDOWN)
+    events = {e.name for e in walker.events}
+    for passes, height in (("passes", "clearance"), (f"{foot}_passes", f"{foot}_gap")):
+        if passes in events and height in walker.outputs:
+            return passes, height
+    raise ModelError(f"clearance is asked, but '{walker.name}' has no event 'passes' with an output 'clearance' (or FOOT_passes, FOOT_gap)")
+
+
+def _clears(begun: Gait | None, guess: Any) -> float | None:
+    """Nothing but staying above the ground is asked of what does so already."""
+    run = begun if begun is not None else guess if isinstance(guess, Gait) else None
+    if run is None:
+        return None
+    try:
+        _, height = swing(run.system, run.section)
+    except ModelError:
+        return None
+    heights = run.trajectory.at(run.period * np.linspace(0, 1, LOOKS)[1:-1])[height]
+    return 0.0 if heights.min() >= 0 else None
 
 
 def walking(
@@ -244,33 +288,67 @@ def walking(
     step_length: float | tuple[float, float] | None = None,
     torque: float | None = None,
     friction: float | None = None,
+    clearance: float | None = None,
+    way: Branch | None = None,
 ) -> Problem:
     """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old foot lifts, limits are kept.
     Nothing is minimised yet."""
     section, problem = events[-1], Problem(walker)
     for k, event in enumerate(events):
-        problem = problem.phase(
-            "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}", until=event
-        )
+        name = "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}"
+        problem = problem.phase(name, until=event, z=None if way is None else way.held[k])
+    if way is not None:
+        problem = way.required(problem)
     low, high = LASTS if duration is None else (float(np.min(duration)), float(np.max(duration)))
     problem = problem.periodic().require("step time", time, low=low, high=high, at="end")
     reset = event_of(walker, section).reset
     for name in walker.outputs:
         if name.endswith("_normal"):
             foot = name.removesuffix("_normal")
-            problem = problem.require(f"{foot} pushes", name, low=0.0)
+            problem = _pushing(problem, f"{foot} pushes", walker[name])
             if friction is not None and f"{foot}_friction" in walker.outputs:
                 normal, sideways = walker[name], walker[f"{foot}_friction"]
-                problem = problem.require(f"{foot} does not slip forwards", friction * normal - sideways, low=0.0)
-                problem = problem.require(f"{foot} does not slip backwards", friction * normal + sideways, low=0.0)
+                problem = _pushing(problem, f"{foot} does not slip forwards", friction * normal - sideways)
+                problem = _pushing(problem, f"{foot} does not slip backwards", friction * normal + sideways)
     if friction is not None and not any(r.name.endswith("forwards") for r in problem.requirements):
         raise ModelError(f"friction is limited, but '{walker.name}' has no outputs NAME_normal and NAME_friction that say what it needs")
+    if clearance is not None:
+        problem = _clearing(problem, clearance)
     if "lift" in reset:
         problem = problem.require("the old foot lifts", "lift", low=0.0, at="after")
     low, high = (1e-3, math.inf) if step_length is None else (float(np.min(step_length)), float(np.max(step_length)))
     problem = problem.require("step length", distance(walker, section), low=low, high=high, at="end")
     if torque is not None:
         problem = problem.within(dict.fromkeys(walker.labels("u"), (-torque, torque)))
+    return problem
+
+
+def _pushing(problem: Problem, name: str, force: ca.SX) -> Problem:
+    """A force that is not negative, in the phases in which there is one: a foot that swings has none."""
+    for phase in problem.phases:
+        known = [q for q in problem.system.z if q.name in phase.z]
+        if not ca.substitute([force], [q.sym for q in known], [ca.DM(phase.z[q.name]) for q in known])[0].is_zero():
+            problem = problem.require(name, force, low=0.0, phase=phase.name)
+    return problem
+
+
+def _clearing(problem: Problem, clearance: float) -> Problem:
+    """The swing foot is above the ground, so high where it passes the other, and passes it once."""
+    section = problem.phases[-1].until
+    assert section is not None
+    passes, height = swing(problem.system, section)
+    problem = problem.require("the swing foot is above the ground", height, low=0.0, margin=MARGIN)
+    passed, ahead = False, sx(event_of(problem.system, passes).guard)
+    for phase in problem.phases:
+        if passed:
+            problem = problem.require("the swing foot stays in front", ahead, low=0.0, phase=phase.name, margin=MARGIN)
+        elif phase.until == passes:
+            passed = True
+            problem = problem.require("the swing foot stays behind until it passes", ahead, high=0.0, phase=phase.name, margin=MARGIN)
+            problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
+        if phase.until is not None and phase.until not in (passes, section):
+            guard = sx(event_of(problem.system, phase.until).guard)
+            problem = problem.require(f"{phase.until} comes once", guard, high=0.0, phase=phase.name, margin=MARGIN)
     return problem
 
 

@@ -75,7 +75,7 @@ def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, sp
             at = nx + len(smooth)
             targets += split_targets(made, k, split, i, j, at, e)
             if n_path:
-                rows_path = made.require(path, f"{label}, at {c:.3g} of it")
+                rows_path = made.require(path, f"{label}, at {c:.3g} of it", nodes[i] + c * span.fractions[i])
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     made.add(stage, index, data, targets)
 
@@ -142,7 +142,7 @@ def shooting_path(made: Transcribed, k: int, point: ca.Function) -> None:
     data = [[span.nodes[i], span.fractions[i]] for i in range(1, span.count)]
     targets = []
     for e in range(len(index)):
-        rows = made.require(path, f"{span.phase.name}, node {e + 1}")
+        rows = made.require(path, f"{span.phase.name}, node {e + 1}", span.nodes[e + 1])
         targets += [(out, e, r, 1.0) for out, r in enumerate(rows)]
     made.add(stage, index, data, targets)
 

@@ -21,6 +21,7 @@ from strut.system.quantity import Expression, Quantity, known_symbol, sx, time
 from strut.system.system import System
 
 if TYPE_CHECKING:
+    from strut.optimal.branch import Branch
     from strut.optimal.result import Result
 
 SHORTEST = 1e-4
@@ -88,12 +89,13 @@ class Phase:
     name: str
     until: str | None
     duration: tuple[float, float]
-    z: Mapping[str, float]
+    z: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Requirement:
-    """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it."""
+    """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it.
+    margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends."""
 
     name: str
     expression: ca.SX
@@ -101,6 +103,12 @@ class Requirement:
     high: float
     at: str
     phase: str | None
+    margin: float = 0.0
+
+    def bounds(self, place: float) -> tuple[float, float]:
+        """Where a part `place`, 0 to 1, of the phase is over."""
+        kept = self.margin * 4 * place * (1 - place)
+        return self.low + kept, self.high - kept
 
 
 def event_of(system: System, name: str) -> Event:
@@ -136,6 +144,7 @@ class Problem:
     totals: tuple[Integral | Jumps, ...] = ()
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     resumes: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    branch: Branch | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_system(self.system)
@@ -147,7 +156,7 @@ class Problem:
         name: str = "motion",
         until: str | None = None,
         duration: float | tuple[float, float] = (SHORTEST, math.inf),
-        z: Mapping[str, float] | None = None,
+        z: Mapping[str, Any] | None = None,
     ) -> Problem:
         """A further phase. until: the event that ends it; without one it ends with its duration, a number or bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system begins."""
@@ -201,21 +210,26 @@ class Problem:
         equal: float | None = None,
         at: str = "path",
         phase: str | None = None,
+        margin: float = 0.0,
     ) -> Problem:
         """A constraint with a name, by which it is called if it cannot be met. expression: an output's name or an expression of time,
         states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after' the event at the end.
-        phase: one of them; by default every phase along the path, the first at the beginning, the last at the end."""
+        phase: one of them; by default every phase along the path, the first at the beginning, the last at the end.
+        margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where an event may have it zero:
+        so that it holds between the points of the mesh, too."""
         if at not in WHERE:
             raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
         low, high = (equal, equal) if equal is not None else (low, high)
-        if not low <= high:
+        if not margin >= 0 or (margin and at != "path"):
+            raise ValueRangeError(f"requirement '{name}' has margin {margin:g} at '{at}': it must not be negative, and is for the path only")
+        if not low + margin <= high - margin:
             raise ValueRangeError(f"requirement '{name}' wants {low:g} to {high:g}: the first must not exceed the second")
         totals = self._totals(column, f"requirement '{name}'")
         if totals and at not in ("end", "after"):
             raise ModelError(f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: say at='end'")
         kept = (*self.totals, *(t for t in totals if t not in self.totals))
-        return replace(self, requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase)), totals=kept)
+        return replace(self, requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase, float(margin))), totals=kept)
 
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
         """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""

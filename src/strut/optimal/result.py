@@ -14,7 +14,7 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.defect import Defects, defects
 from strut.optimal.guess import Guess, Stretch, between, pieces
-from strut.optimal.problem import Problem
+from strut.optimal.problem import Problem, Requirement
 from strut.optimal.transcription import Transcription, lagrange
 from strut.system.quantity import time
 from strut.system.system import System
@@ -94,7 +94,8 @@ class Result:
     @cached_property
     def system(self) -> System:
         """The system with the parameters that were found."""
-        return self.problem.system.using(self.parameters)
+        of = self.problem
+        return (of.system if of.branch is None else of.branch.actual).using(self.parameters)
 
     @property
     def p(self) -> np.ndarray:
@@ -127,20 +128,23 @@ class Result:
     @cached_property
     def exceeded(self) -> dict[str, float]:
         """By how much the requirements along the path, which hold at the points of the mesh, are violated anywhere, by name."""
-        system, found = self.problem.system, {}
-        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
+        found: dict[str, float] = {}
         for r in self.problem.requirements:
-            if r.at != "path":
-                continue
-            f, worst = ca.Function("asked", [time, *groups], [r.expression]), 0.0
-            for m in self.phases:
-                if r.phase in (None, m.name):
-                    t = np.unique(np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)]))
-                    still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
-                    values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
-                    worst = max(worst, float(np.maximum(r.low - values, values - r.high).max()))
-            found[r.name] = worst
+            if r.at == "path":
+                worst = max((float(self.over(r, m).max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+                found[r.name] = max(found.get(r.name, 0.0), worst)
         return found
+
+    def over(self, r: Requirement, m: Motion) -> np.ndarray:
+        """By how much a requirement is violated at most in each interval of a phase."""
+        system = self.problem.system
+        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
+        f = ca.Function("asked", [time, *groups], [r.expression])
+        t = np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)])
+        still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
+        values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
+        over = np.maximum(r.low - values, values - r.high).max(axis=0, initial=0.0)
+        return over.reshape(-1, DENSE).max(axis=1)
 
     def at(self, times: Any) -> dict[str, np.ndarray]:
         """States and inputs, by name, at times [s]; where a phase ends, what was before."""

@@ -33,6 +33,8 @@ WORDS = {
 }
 ROUNDS = 6
 """Meshes that are tried at most."""
+BETWEEN = 1e-9
+"""More than this of a requirement with a margin is a violation between the points."""
 MOST = 400
 """Intervals of a phase at most."""
 
@@ -73,7 +75,7 @@ def solve(
     result = _best(made, first, settings, starts, spread, seed)
     times = dict(result.times)
     meshes = [_mesh(result)] if accuracy is not None and result.success else []
-    while accuracy is not None and result.success and result.defect > accuracy and len(meshes) < ROUNDS:
+    while accuracy is not None and result.success and len(meshes) < ROUNDS:
         fractions = refined(result, accuracy, how.order)
         if fractions is None:
             break
@@ -92,13 +94,18 @@ def _mesh(result: Result) -> tuple[int, float]:
 
 
 def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | None:
-    """Intervals split where their defect is too large, into as many as the order says; None where nothing can be split any more."""
+    """Intervals split where their defect is too large, into as many as the order says, and where a requirement with a margin does not
+    hold between the points; None where nothing needs it, or can be split any more."""
     found, changed = [], False
     for m, d in zip(result.phases, result.defects, strict=True):
         widths = np.diff(m.t) / m.duration
         size = np.where(np.isfinite(d.size), d.size, 1.0)
         parts = np.clip(np.ceil((size / (0.3 * accuracy)) ** (1 / (order + 1))), 1, 4).astype(int)
-        parts = np.where(size > accuracy, np.maximum(parts, 2), 1)
+        split = size > accuracy
+        for r in result.problem.requirements:
+            if r.margin and r.phase in (None, m.name):
+                split |= result.over(r, m) > BETWEEN
+        parts = np.where(split, np.maximum(parts, 2), 1)
         if parts.sum() > MOST:
             parts = np.ones(len(widths), dtype=int)
         changed |= bool((parts > 1).any())

@@ -18,9 +18,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.optimal.chopped import chopped
 from strut.system.build import build, compiler, key_of
 
-GENERATOR = f"casadi {ca.CasadiMeta.version()}, stage functions 1"
+GENERATOR = f"casadi {ca.CasadiMeta.version()}, stage functions 2"
 """What the generated C depends on besides the function."""
 EXPORTED = '#define CASADI_SYMBOL_EXPORT __attribute__((visibility("default")))\n'
 """Libraries are built with everything hidden; these functions are to be seen."""
@@ -100,4 +101,4 @@ def _source(functions: Sequence[ca.Function]) -> str:
         generator.add(f)
     with tempfile.TemporaryDirectory() as scratch:
         generator.generate(scratch + os.sep)
-        return EXPORTED + Path(scratch, "stages.c").read_text()
+        return EXPORTED + chopped(Path(scratch, "stages.c").read_text())

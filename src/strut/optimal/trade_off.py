@@ -25,7 +25,8 @@ from strut.optimal.sweep_file import Point, SweepFile, packed
 from strut.system.quantity import time
 from strut.system.system import System
 
-ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": "", "stability": ""}
+ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": ""}
+ASKED |= {"clearance": "m", "stability": ""}
 """What of `design` can be swept, besides parameters; with units."""
 POLL = 0.1
 """How often progress is looked at [s]."""

@@ -68,12 +68,11 @@ class Transcribed(Layout):
                 self.linear.append((np.array([row]), np.array([at]), np.array([1.0])))
                 self.total_at[total.name], self.total_row[total.name] = at, (row, -1.0)
 
-    def require(self, asked: Sequence[Requirement], where: str) -> np.ndarray:
-        """Rows for requirements at one place."""
-        sizes = [r.expression.numel() for r in asked]
-        names = [f"{r.name} ({where})" for r, n in zip(asked, sizes, strict=True) for _ in range(n)]
-        low, high = ([bound for r, n in zip(asked, sizes, strict=True) for bound in [getattr(r, side)] * n] for side in ("low", "high"))
-        return self.rows.add(names, low, high)
+    def require(self, asked: Sequence[Requirement], where: str, place: float = 0.0) -> np.ndarray:
+        """Rows for requirements at one place, where that part of the phase, 0 to 1, is over."""
+        rows = [r for r in asked for _ in range(r.expression.numel())]
+        low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
+        return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
 
     def add(self, stage: Stage, index: list, data: list, targets: list) -> None:
         """A stage function at some places: unknowns and data of each, and (output, place, row, factor) of what it contributes to."""

@@ -85,11 +85,15 @@ class Replay:
             if name.endswith("_normal"):
                 foot = name.removesuffix("_normal")
                 normal = moments[name]
+                sideways = moments[f"{foot}_friction"] if f"{foot}_friction" in names else np.zeros_like(normal)
+                stands = (normal != 0) | (sideways != 0)
+                if not stands.any():
+                    continue
+                normal, sideways = normal[stands], sideways[stands]
                 found[f"{foot}: smallest normal force [N]"] = float(normal.min())
                 if f"{foot}_friction" in names:
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        ratio = np.abs(moments[f"{foot}_friction"]) / normal
-                    found[f"{foot}: friction needed"] = float(np.nanmax(np.where(normal > 0, ratio, np.inf)))
+                    with np.errstate(divide="ignore"):
+                        found[f"{foot}: friction needed"] = float(np.where(normal > 0, np.abs(sideways) / normal, np.inf).max())
         return found
 
     @property
@@ -116,9 +120,10 @@ def replay(result: Result) -> Replay:
     """Run the plan of a result in the event-driven simulator."""
     made, planned = machine(result), result.duration
     first, last = result.phases[0], result.phases[-1]
-    z0 = dict(result.problem.phases[0].z)
+    of = result.problem
+    z0 = dict(of.phases[0].z if of.branch is None else of.branch.z0)
     run = simulate(made, t=planned * (LATER if last.until else 1.0), x0=result.x0, z0=z0, **EXACT)
-    names = result.problem.system.labels("x")
+    names = of.system.labels("x")
     if last.until is None:
         end = run.raw.x_end[: len(names)]
         return Replay(result, made, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)

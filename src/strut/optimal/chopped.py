@@ -1,0 +1,47 @@
+"""Long functions in pieces: what a compiler needs for a function grows faster than its length, so generated C is cut up.
+
+The numbers of a function that is cut are in an array that its pieces share; what it computes is the same.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONG = 10_000
+"""Functions of more statements are cut."""
+PIECE = 400
+"""Statements of a piece."""
+HEAD = re.compile(r"static int (casadi_f\d+)\(.*\{$")
+DECLARES = "  casadi_real a"
+NUMBER = re.compile(r"\ba(\d+)\b")
+
+
+def chopped(source: str, long: int = LONG, piece: int = PIECE) -> str:
+    """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut up."""
+    lines, out, at = source.split("\n"), list[str](), 0
+    while at < len(lines):
+        head = HEAD.match(lines[at])
+        if head is None:
+            out.append(lines[at])
+            at += 1
+            continue
+        end = lines.index("}", at)
+        out += _function(head[1], lines[at : end + 1], long, piece)
+        at = end + 1
+    return "\n".join(out)
+
+
+def _function(name: str, lines: list[str], long: int, piece: int) -> list[str]:
+    declared = [line for line in lines if line.startswith(DECLARES)]
+    body = [line for line in lines[1:-1] if not line.startswith(DECLARES)]
+    if len(body) <= long or body[-1] != "  return 0;" or not all(line.endswith(";") for line in body):
+        return lines
+    size = 1 + max(int(n) for line in declared for n in NUMBER.findall(line))
+    body = [NUMBER.sub(lambda n: f"a[{int(n[1])}]", line) for line in body[:-1]]
+    found, calls = list[str](), list[str]()
+    for k in range(0, len(body), piece):
+        part = f"{name}_{k // piece}"
+        head = f"static void {part}(const casadi_real** arg, casadi_real** restrict res, casadi_real* restrict a) {{"
+        found += [head, *body[k : k + piece], "}", ""]
+        calls.append(f"  {part}(arg, res, a);")
+    return [*found, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]
