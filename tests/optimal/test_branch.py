@@ -37,7 +37,8 @@ def test_a_smooth_reset_needs_no_branch():
 
 def test_the_passive_gait_is_found_again(passive):
     found = design(walkers.compass_duindam(), cost="squared-torque", speed=passive.speed)
-    assert found.ok and found.result.cost < 1e-10
+    assert found.ok
+    assert found.result.cost < 1e-10
     for name in ("leg", "hip", "leg_rate", "hip_rate"):
         assert found.result.x0[name] == pytest.approx(passive.x0[name], abs=1e-7)
     assert found.result.duration == pytest.approx(passive.period, abs=1e-7)
@@ -51,7 +52,8 @@ def test_a_driven_walk_with_a_free_mass(passive):
     assert found.replay.balance.relative < 1e-6
     assert set(found.replay.forces) == {"foot_l: smallest normal force [N]", "foot_l: friction needed"}
     assert 0 < found.replay.forces["foot_l: friction needed"] < 0.5
-    assert found.system.name == found.planned.name and found.system.events != found.planned.events
+    assert found.system.name == found.planned.name
+    assert found.system.events != found.planned.events
 
 
 def test_knees_keep_the_foot_clear_of_the_ground():

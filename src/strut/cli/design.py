@@ -34,7 +34,9 @@ def design(
     cost: Annotated[
         str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.")
     ] = "energy",
-    speed: Annotated[str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s.")] = "",
+    speed: Annotated[
+        str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait.")
+    ] = "",
     slope: Annotated[str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")] = "",
     step_length: Annotated[str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")] = "",
     duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
@@ -95,7 +97,7 @@ def design(
     given: dict[str, Any] = {
         "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
         "cost": _cost(cost),
-        "speed": number(speed, "m/s") if speed else None,
+        "speed": _range(speed, "m/s"),
         "slope": number(slope, "rad") if slope else None,
         "step_length": _range(step_length, "m"),
         "duration": _range(duration, "s"),
@@ -128,12 +130,10 @@ def design_text(found: Design) -> None:
     out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
     table("", ["", "value", "unit"], [list(row) for row in found.rows()])
     r = found.result
-    if not r.success:
-        notes.print(f"[red]not solved:[/red] {escape(r.status)}", soft_wrap=True)
-        for name, amount in r.worst.items():
-            notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
-    elif not found.ok:
-        notes.print("[yellow]warning:[/yellow] the simulator does not agree with the plan, or its accuracy was not reached", soft_wrap=True)
+    for why in found.wrong:
+        notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
+    for name, amount in r.worst.items() if not r.success else ():
+        notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
 
 
 def written(found: Design, directory: Path, asked: str) -> None:
@@ -158,21 +158,26 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
         made(output)
     bar = Progress(console=notes, transient=True)
     task = bar.add_task(f"designs over {name}", total=len(values))
-    with bar:
-        found = optimal.trade_off(
-            system,
-            name,
-            values,
-            **given,
-            file=output / "sweep.sqlite" if output is not None else None,
-            workers=workers or None,
-            progress=lambda done, _: bar.update(task, completed=done),
-        )
+    if workers < 0:
+        raise ValueRangeError(f"--workers is {workers}: give a number of processes, or 0 for as many as there are cores")
+    file = output / "sweep.sqlite" if output is not None else None
+    try:
+        with bar:
+            found = optimal.trade_off(
+                system, name, values, **given, file=file, workers=workers or None, progress=lambda done, _: bar.update(task, completed=done)
+            )
+    except KeyboardInterrupt:
+        kept = f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command goes on"
+        notes.print(escape(f"stopped: {kept if file is not None else 'nothing is kept; with -o DIR every design is'}"), soft_wrap=True)
+        raise typer.Exit(130) from None
     if json:
         as_json(found.data())
     else:
         head, rows = found.rows()
-        table("", head, [[float(c) if isinstance(c, float) else c for c in row] for row in rows])
+        table("", head, [[f"{c:.5g}" if isinstance(c, float) else c for c in row] for row in rows])
+        for point in found.points:
+            if not point.ok:
+                notes.print(f"[yellow]{escape(f'{name} {point.value:g}: {point.status}')}[/]", soft_wrap=True)
     if output is not None:
         done = sweep_result(found, asked).folder(output)
         head, rows = found.rows()

@@ -12,7 +12,7 @@ from strut.gait.energetics import travelled
 from strut.gait.map import MOST_STEPS, TOLERANCE, ReturnMap
 from strut.simulate import Trajectory, simulate
 from strut.simulate.ready import Ready
-from strut.system.quantity import sx
+from strut.system.quantity import sx, time
 from strut.system.system import System
 
 RETURNS = 1e-8
@@ -83,8 +83,19 @@ def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> 
     if second.status != "done":
         return second.status, first.distance
     x = exchanged(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
-    close = RETURNS * max(1.0, magnified**2) * (1 + np.abs(y).max())
+    moved = 2 * (lasting(period) - period) * _fastest(step, step.whole(y))  # each replay ends that much after its last event
+    close = (RETURNS + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
     return "" if np.abs(step.free(x) - y).max() < close else "the second step was another", first.distance
+
+
+def _fastest(step: ReturnMap, x: np.ndarray) -> float:
+    """The largest rate of a state at the beginning, per second."""
+    system = step.system
+    if "gait-rates" not in system.cache:
+        groups = [time, *[ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]]
+        system.cache["gait-rates"] = ca.Function("rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])])
+    rates = np.array(system.cache["gait-rates"](0.0, x, step.start.z, step.start.u, step.start.p))
+    return float(np.abs(rates[np.isfinite(rates)]).max(initial=0.0))
 
 
 def fallen(step: ReturnMap, first: Replay, period: float) -> str:

@@ -61,9 +61,7 @@ def branch(system: System, gait: Gait, events: Sequence[str]) -> Branch | None:
         if hit.name not in made:
             point = (hit.t, [before[n] for n in x], [before[n] for n in z], np.zeros(system.size("u")), p)
             made[hit.name], conditions[hit.name] = answered(system, event_of(system, hit.name), point)
-    return Branch(
-        system.replace(events=tuple(made.get(e.name, e) for e in system.events)), system, dict(gait.z0), tuple(held), conditions
-    )
+    return Branch(system.replace(events=tuple(made.get(e.name, e) for e in system.events)), system, dict(gait.z0), tuple(held), conditions)
 
 
 def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[ca.SX, ...]]:

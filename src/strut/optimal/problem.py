@@ -222,14 +222,20 @@ class Problem:
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
         low, high = (equal, equal) if equal is not None else (low, high)
         if not margin >= 0 or (margin and at != "path"):
-            raise ValueRangeError(f"requirement '{name}' has margin {margin:g} at '{at}': it must not be negative, and is for the path only")
+            raise ValueRangeError(
+                f"requirement '{name}' has margin {margin:g} at '{at}': it must not be negative, and is for the path only"
+            )
         if not low + margin <= high - margin:
             raise ValueRangeError(f"requirement '{name}' wants {low:g} to {high:g}: the first must not exceed the second")
         totals = self._totals(column, f"requirement '{name}'")
         if totals and at not in ("end", "after"):
             raise ModelError(f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: say at='end'")
         kept = (*self.totals, *(t for t in totals if t not in self.totals))
-        return replace(self, requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase, float(margin))), totals=kept)
+        return replace(
+            self,
+            requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase, float(margin))),
+            totals=kept,
+        )
 
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
         """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""

@@ -131,12 +131,12 @@ class Result:
         found: dict[str, float] = {}
         for r in self.problem.requirements:
             if r.at == "path":
-                worst = max((float(self.over(r, m).max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+                worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
                 found[r.name] = max(found.get(r.name, 0.0), worst)
         return found
 
-    def over(self, r: Requirement, m: Motion) -> np.ndarray:
-        """By how much a requirement is violated at most in each interval of a phase."""
+    def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
+        """By how much a requirement is violated at most in each interval of a phase; and how large what it asks of is at most."""
         system = self.problem.system
         groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
         f = ca.Function("asked", [time, *groups], [r.expression])
@@ -144,7 +144,7 @@ class Result:
         still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
         values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
         over = np.maximum(r.low - values, values - r.high).max(axis=0, initial=0.0)
-        return over.reshape(-1, DENSE).max(axis=1)
+        return over.reshape(-1, DENSE).max(axis=1), float(np.abs(values).max(initial=0.0))
 
     def at(self, times: Any) -> dict[str, np.ndarray]:
         """States and inputs, by name, at times [s]; where a phase ends, what was before."""

@@ -31,10 +31,14 @@ WORDS = {
     "Search_Direction_Becomes_Too_Small": "the search came to a halt",
     "Diverging_Iterates": "the unknowns grow without bound",
 }
+INTERRUPTED = "NonIpopt_Exception_Thrown"
+"""What IPOPT says where somebody pressed Ctrl-C: functions of ours compute, and raise nothing."""
 ROUNDS = 6
 """Meshes that are tried at most."""
 BETWEEN = 1e-9
 """More than this of a requirement with a margin is a violation between the points."""
+ROUGHLY = 0.01
+"""More than this part of the largest value of a requirement without one is, too."""
 MOST = 400
 """Intervals of a phase at most."""
 
@@ -94,7 +98,7 @@ def _mesh(result: Result) -> tuple[int, float]:
 
 
 def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | None:
-    """Intervals split where their defect is too large, into as many as the order says, and where a requirement with a margin does not
+    """Intervals split where their defect is too large, into as many as the order says, and where a requirement does not
     hold between the points; None where nothing needs it, or can be split any more."""
     found, changed = [], False
     for m, d in zip(result.phases, result.defects, strict=True):
@@ -103,8 +107,9 @@ def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | N
         parts = np.clip(np.ceil((size / (0.3 * accuracy)) ** (1 / (order + 1))), 1, 4).astype(int)
         split = size > accuracy
         for r in result.problem.requirements:
-            if r.margin and r.phase in (None, m.name):
-                split |= result.over(r, m) > BETWEEN
+            if r.at == "path" and r.phase in (None, m.name):
+                over, size_of = result.over(r, m)
+                split |= over > (BETWEEN if r.margin else ROUGHLY * size_of)
         parts = np.where(split, np.maximum(parts, 2), 1)
         if parts.sum() > MOST:
             parts = np.ones(len(widths), dtype=int)
@@ -155,6 +160,8 @@ def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Re
     stats = run.stats()
     g = np.array(done["g"]).reshape(-1)
     status = stats["return_status"]
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
     phases = motions(made, v)
     return Result(
         made.problem,

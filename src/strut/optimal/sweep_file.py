@@ -18,7 +18,7 @@ from strut.optimal.guess import Guess, Stretch, between, pieces
 from strut.optimal.result import Result
 from strut.optimal.transcription import lagrange
 
-FORMAT = "strut sweep 1"
+FORMAT = "strut sweep 2"
 PATIENCE = 60.0
 """How long a writer waits for another [s]."""
 

@@ -18,8 +18,10 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait import Gait
+from strut.gait.shape import default_section
 from strut.optimal.costs import weighed
-from strut.optimal.design import Design, design
+from strut.optimal.design import Design, design, like_of, passive
 from strut.optimal.guess import Guess
 from strut.optimal.sweep_file import Point, SweepFile, packed
 from strut.system.quantity import time
@@ -69,10 +71,10 @@ class TradeOff:
 
     def rows(self) -> tuple[list[str], list[list[object]]]:
         """A table: its head, and a row for each point."""
-        names = list(dict.fromkeys(name for point in self.points for name in point.numbers))
+        names = [n for n in dict.fromkeys(name for point in self.points for name in point.numbers) if n != self.name]
         head = [f"{self.name} [{self.unit}]" if self.unit else self.name, *names, "ok"]
         body: list[list[object]] = [
-            [point.value, *[point.numbers.get(n, math.nan) for n in names], "yes" if point.ok else point.status] for point in self.points
+            [point.value, *[point.numbers.get(n, math.nan) for n in names], "yes" if point.ok else "no"] for point in self.points
         ]
         return head, body
 
@@ -113,6 +115,8 @@ def trade_off(
     known = {q.name: q.unit for q in walker.p}
     if name not in ASKED and name not in known:
         raise UnknownNameError(f"there is nothing called '{name}' to sweep: {did_you_mean(name, [*ASKED, *known])}")
+    if name in free:
+        raise ValueRangeError(f"'{name}' is swept and free: leave it out of what is free")
     if name in options:
         raise ValueRangeError(f"'{name}' is swept and given as {options[name]!r}: leave one out")
     ordered = sorted({float(v) for v in values})
@@ -136,6 +140,16 @@ class _Work:
 
     def __init__(self, walker: System, name: str, free: Any, cost: Any, options: dict[str, Any]) -> None:
         self.walker, self.name, self.free, self.cost, self.options = walker, name, free, cost, options
+        self.like = self._like()
+
+    def _like(self) -> Gait | None:
+        """The gait that all points begin from, so that what is usual, and the phases, are the same for all."""
+        given = self.options.pop("like", None) or like_of(self.options.get("guess"))
+        if given is not None or self.options.get("guess") is not None:
+            return given
+        slope = self.options.get("slope")
+        walker = self.walker if slope is None or "slope" not in self.walker.slices("p") else self.walker.using(slope=slope)
+        return passive(walker, self.options.get("section") or default_section(walker))
 
     def asked(self) -> dict[str, Any]:
         """What makes this sweep this one, in words and by the content of the model."""
@@ -165,14 +179,14 @@ class _Work:
             walker = walker.using({self.name: value})
         if guess is not None:
             options["guess"] = guess
-        return design(walker, self.free, self.cost, **options)
+        return design(walker, self.free, self.cost, **options | {"like": self.like})
 
     def point(self, value: float, guesses: Sequence[Guess | None], kept: SweepFile) -> Point:
         """A point, from the first guess that leads to one."""
         best: tuple[Point, bytes] | None = None
         for guess in guesses:
             made = self.solve(value, guess)
-            found = (Point(value, made.ok, made.result.status, numbers(made), made.guess()), packed(made.result))
+            found = (Point(value, made.ok, "; ".join(made.wrong) or made.result.status, numbers(made), made.guess()), packed(made.result))
             if best is None or (found[0].ok and not best[0].ok):
                 best = found
             if made.ok:
@@ -258,6 +272,8 @@ def _forks() -> bool:
 def _child(work: _Work, kept: SweepFile, chain: list[float], begin: Guess | None, said: Any) -> None:
     try:
         work.chain(chain, begin, kept)
+    except KeyboardInterrupt:
+        return  # whoever asked says so
     except StrutError as error:
         said.put(str(error))
         raise SystemExit(1) from error

@@ -27,16 +27,18 @@ EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 @dataclass(frozen=True)
 class Balance:
     """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost` what events took and `dissipated`
-    what dampers took. In a motion that repeats, fallen + work = lost + dissipated; `residual` is what is missing of that."""
+    what dampers took; `kept` is what it moves faster, or springs hold more, at its end. In a motion that repeats nothing is kept, and
+    fallen + work = lost + dissipated; `residual` is what is missing of that."""
 
     fallen: float
     work: float
     lost: float
     dissipated: float
+    kept: float = 0.0
 
     @property
     def residual(self) -> float:
-        return self.fallen + self.work - self.lost - self.dissipated
+        return self.fallen + self.work - self.lost - self.dissipated - self.kept
 
     @property
     def relative(self) -> float:
@@ -68,12 +70,25 @@ class Replay:
         happened = [e for e in self.run.events.names if e in set(planned)]
         return happened == planned and abs(self.late) <= SAME and self.missed <= SAME
 
+    @property
+    def told(self) -> str:
+        """What happened instead, in words."""
+        planned = [m.until for m in self.result.phases if m.until is not None]
+        happened = [e for e in self.run.events.names if e in set(planned)]
+        if math.isfinite(self.late) and happened == planned:
+            return f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, {self.missed:.2g} away"
+        if math.isfinite(self.late):
+            return f"{self.ended} comes after {' and '.join(happened[:-1]) or 'nothing else'}"
+        return self.ended
+
     @cached_property
     def balance(self) -> Balance:
         books = self.run.ledger
         gravity = books.stored.get("gravity", np.zeros(1))
         sums = {name: float(sum(v[-1] for v in getattr(books, name).values())) for name in ("supplied", "lost", "dissipated")}
-        return Balance(float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"])
+        others = [v for name, v in books.stored.items() if name != "gravity"]
+        kept = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
+        return Balance(float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept)
 
     @cached_property
     def forces(self) -> Mapping[str, float]:
