@@ -1,9 +1,12 @@
 """`strut design` as a user types it."""
 
 import json
+import re
+import shlex
 
 import pytest
 
+from strut.cli import design as commands
 from strut.cli.app import main
 
 
@@ -62,3 +65,41 @@ def test_sweeps(capsys, tmp_path):
     code, said = ran(capsys, *words[:-1], "speed=0.45")
     assert code == 2
     assert "NAME=FROM:TO:N" in said.err
+
+
+def examples() -> list[str]:
+    return [line.strip() for line in (commands.design.__doc__ or "").splitlines() if line.strip().startswith("strut ")]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_what_the_help_shows_works(example, tmp_path, monkeypatch, capsys):
+    """Sweeps of two points."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(re.sub(r"(--sweep \S+):\d+", r"\1:2", example))[2:]
+    code, said = ran(capsys, *words)
+    assert code == 0, said
+
+
+def test_no_example_is_missing():
+    assert len(examples()) >= 5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--step", "0.5:0.2"], "step_length is (0.5, 0.2)"),
+        (["--time", "0"], "duration is 0.0"),
+        (["--friction", "-1"], "friction is -1.0"),
+        (["--torque", "-5"], "torque is -5.0"),
+        (["--speed", "-1"], "speed is -1.0"),
+        (["--stability", "-1"], "stability is -1.0"),
+        (["--clearance", "-1"], "clearance is -1.0"),
+        (["--cost", "energy=-1"], "the weight of cost 'energy' is -1.0"),
+        (["--free", "hip_spring=0:9", "--sweep", "hip_spring=0:9:3"], "swept and free"),
+        (["--sweep", "speed=0.5:0.6:2", "--workers", "-3"], "--workers is -3"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words, said, capsys):
+    code, told = ran(capsys, "compass", *words)
+    assert code == 2
+    assert said in told.err

@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import strut
 from strut import Input, Param, State, System, optimal, simulate, walkers
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.optimal import stage
@@ -116,6 +117,19 @@ def test_a_margin_keeps_a_requirement_between_the_points():
         problem.require("above", above, low=0.0, margin=-1.0)
     with pytest.raises(ValueRangeError, match="for the path only"):
         problem.require("above", above, low=0.0, margin=1.0, at="end")
+
+
+@pytest.mark.parametrize("control", ["quadratic", "cubic"])
+def test_inputs_keep_their_bounds_between_their_places(control):
+    """Bang-bang, by polynomials: they would overshoot."""
+    x, v, u = State("x"), State("v"), Input("u", bounds=(-1.0, 1.0))
+    system = System("sled", x=(x, v), u=(u,), flow={x: v, v: u})
+    there = optimal.Problem(system).phase(duration=(0.1, 10)).begin(x=0, v=0).end(x=1, v=0)
+    found = there.minimise(strut.time).solve({"duration": 3.0, "u": (1, -1)}, control=control, intervals=7)
+    assert found.ok
+    assert 2 < found.duration < 2.2
+    inputs = found.at(np.linspace(0, found.duration, 2000))["u"]
+    assert 0.999 < np.abs(inputs).max() < 1 + 1e-7
 
 
 def test_several_starts_give_the_best():

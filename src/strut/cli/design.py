@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as documents
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from strut import optimal
-from strut.cli.model import find_model, with_settings
+from strut.cli.model import find_model, python_of, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
@@ -24,6 +25,9 @@ from strut.system.system import System
 from strut.units import number
 from strut.view import design_result, sweep_result
 from strut.view.folder import made
+
+NARROW = ("defect", "step time")
+"""What the table of a sweep leaves out, to fit a terminal; its files have it."""
 
 
 def design(
@@ -47,7 +51,10 @@ def design(
     ] = "",
     stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
-    control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
+    control: Annotated[
+        str,
+        typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless hermite-simpson, which sees less."),
+    ] = "",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
     intervals: Annotated[int, typer.Option(help="To begin with; more are made where accuracy needs them.")] = 10,
     starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
@@ -93,6 +100,7 @@ def design(
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
+        made(output)
     system = with_settings(find_model(model), settings)
     given: dict[str, Any] = {
         "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
@@ -105,14 +113,15 @@ def design(
         "friction": number(friction) if friction else None,
         "clearance": number(clearance, "m") if clearance else None,
         "stability": number(stability) if stability else None,
-        "control": control,
+        "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
         "intervals": intervals,
         "starts": starts,
         "seed": seed,
     }
+    source = _source(model, settings, system)
     if sweep:
-        swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json)
+        swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json, source)
         return
     found = optimal.design(system, **given)
     if json:
@@ -120,7 +129,7 @@ def design(
     else:
         design_text(found)
     if output is not None:
-        written(found, output, asked)
+        written(found, output, asked, _python("design", source, given))
     if not found.ok:
         raise typer.Exit(1)
 
@@ -136,9 +145,9 @@ def design_text(found: Design) -> None:
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
 
 
-def written(found: Design, directory: Path, asked: str) -> None:
+def written(found: Design, directory: Path, asked: str, again: str) -> None:
     """The report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
-    done = design_result(found, asked).folder(directory)
+    done = replace(design_result(found, asked), again=again).folder(directory)
     put(directory / "design.json", documents.dumps(_plain(found.data()), indent=1) + "\n")
     t = np.linspace(0, found.result.duration, 201)
     columns = found.result.at(t)
@@ -151,11 +160,9 @@ def written(found: Design, directory: Path, asked: str) -> None:
     notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
 
 
-def swept(system: System, text: str, given: dict[str, Any], workers: int, output: Path | None, asked: str, json: bool) -> None:
+def swept(system: System, text: str, given: dict[str, Any], workers: int, output: Path | None, asked: str, json: bool, source: str) -> None:
     """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that was stopped goes on."""
     name, values = _values(text, {**ASKED, **{q.name: q.unit for q in system.p}})
-    if output is not None:
-        made(output)
     bar = Progress(console=notes, transient=True)
     task = bar.add_task(f"designs over {name}", total=len(values))
     if workers < 0:
@@ -174,12 +181,14 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
         as_json(found.data())
     else:
         head, rows = found.rows()
-        table("", head, [[f"{c:.5g}" if isinstance(c, float) else c for c in row] for row in rows])
+        shown = [k for k, name in enumerate(head) if name not in NARROW]
+        table("", [head[k] for k in shown], [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows])
         for point in found.points:
             if not point.ok:
                 notes.print(f"[yellow]{escape(f'{name} {point.value:g}: {point.status}')}[/]", soft_wrap=True)
     if output is not None:
-        done = sweep_result(found, asked).folder(output)
+        python = _python("trade_off", source, {"name": name, "values": values, **given})
+        done = replace(sweep_result(found, asked), again=python).folder(output)
         head, rows = found.rows()
         lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
         put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
@@ -211,7 +220,23 @@ def _cost(text: str) -> str | dict[str, float]:
     return found
 
 
-USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
+def _source(model: str, settings: list[str], system: System) -> str:
+    """Python that makes the walker, with the parameters that were set."""
+    names = [setting.partition("=")[0].strip() for setting in settings]
+    values = {q.name: np.asarray(q.value).tolist() for q in system.p if q.name in names}
+    made_by = python_of(model) or "walker"
+    return f"{made_by}.using({values!r})" if values else made_by
+
+
+def _python(verb: str, source: str, given: dict[str, Any]) -> str:
+    """Python that does what the command did."""
+    usual = {**USUAL, "control": "cubic", "cost": "energy", "free": {}}
+    said = [f"    {name}={value!r}," for name, value in given.items() if value is not None and value != usual.get(name)]
+    head = "from strut import optimal, walkers" if source.startswith("walkers.") else "from strut import optimal"
+    return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *said, ")"])
+
+
+USUAL = {"control": "", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
 
 
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.shape import shape_of
 from strut.optimal.problem import Integral, Jumps, after, event_of
 from strut.system.quantity import Param, sx
@@ -21,7 +22,8 @@ SMALLEST = 1e-12
 MEANING = {
     "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
     "(Saurel, eq. 9; the units of its two terms differ)",
-    "energy": "the same with the energy that the impact takes instead of its norm: gravity's share, what is lost and what the motors give",
+    "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
+    "'paper', with energies alone",
     "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
     "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
     "squared-torque": "integral of the squared torques over weight and distance [N s]",
@@ -152,6 +154,11 @@ def weighed(system: System, cost: str | Mapping[str, float]) -> System:
     if isinstance(cost, str):
         return system
     known = {q.name for q in system.p}
+    for name, w in cost.items():
+        if name not in COSTS:
+            raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
+        if not (math.isfinite(w) and w >= 0):
+            raise ValueRangeError(f"the weight of cost '{name}' is {w}: it must not be negative")
     more = [Param(weight_name(n), float(w), description=f"of the cost {n}") for n, w in cost.items() if weight_name(n) not in known]
     return system.replace(p=(*system.p, *more)) if more else system
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,9 @@ from strut.optimal.costs import MEANING, Cost, cost_of_transport, distance, impa
 from strut.optimal.guess import Guess
 from strut.optimal.problem import Problem
 from strut.optimal.result import TRUSTED, Result
+from strut.optimal.solve import OPTIONS
 from strut.optimal.stability import stabilise
+from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Replay, replay
 from strut.optimal.walking import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swings, walking
 from strut.system.quantity import time
@@ -31,6 +34,8 @@ ACCURACY = 1e-7
 """Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then closed to 1e-6."""
 SLIPPING = 1e-3
 """Friction may exceed what was asked by this part, between the points of the mesh."""
+AT_BOUND = 1e-4
+"""Nearer to a bound than this part of what is allowed is at it."""
 STABLY = 1e-6
 """And multipliers by this."""
 STEPS_OF_SPEED = 4
@@ -159,7 +164,7 @@ class Design:
     def rows(self) -> list[tuple[str, float | str, str]]:
         """What there is to say: name, value, unit."""
         r, units = self.result, {q.name: q.unit for q in self.system.p}
-        rows: list[tuple[str, float | str, str]] = [(name, v, units[name]) for name, v in self.parameters.items()]
+        rows: list[tuple[str, float | str, str]] = [(name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()]
         rows += [
             (f"cost ({self.cost.name})", r.cost, ""),
             ("speed", self.speed, "m/s"),
@@ -187,6 +192,13 @@ class Design:
             *[(f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s") for name, seconds in r.times.items()],
         ]
         return rows
+
+    def _bound(self, name: str) -> str:
+        """Said of a parameter that would go further if it might."""
+        low, high = self.result.problem.parameters[name]
+        v, width = self.parameters[name], high - low
+        near = [b for b in (low, high) if abs(v - b) <= AT_BOUND * (width if math.isfinite(width) else 1 + abs(b))]
+        return " (at its bound)" if near else ""
 
     def _gravity(self) -> float:
         return next((float(q.value[0]) for q in self.system.p if q.name == "g"), 9.81)
@@ -221,7 +233,7 @@ class Design:
 
 def design(
     walker: System,
-    free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
+    free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),
     cost: str | Mapping[str, float] = "energy",
     *,
     speed: float | tuple[float, float] | None = None,
@@ -258,12 +270,18 @@ def design(
     control, intervals, and further options: see `Problem.solve`.
     """
     walker = weighed(walker, cost)
+    free = [free] if isinstance(free, str) else free
+    for name in options:
+        if name not in _OPTIONS:
+            raise UnknownNameError(f"'{name}' is nothing that a design can be asked: {did_you_mean(name, _OPTIONS)}")
     if slope is not None:
         if "slope" not in walker.slices("p"):
             raise UnknownNameError(f"system '{walker.name}' has no slope: {did_you_mean('slope', [q.name for q in walker.p])}")
         walker = walker.using(slope=slope)
     if stability is not None and not stability > 0:
         raise ValueRangeError(f"stability is {stability}: multipliers have a size, it must be positive")
+    if clearance is not None and not clearance >= 0:
+        raise ValueRangeError(f"clearance is {clearance}: a height above the ground must not be negative")
     where = section or default_section(walker)
     begun = (like or passive(walker, where)) if guess is None else None
     guess = begun if guess is None else guess
@@ -358,5 +376,7 @@ def _reached(base: Problem, walker: System, section: str, speed: tuple[float, fl
     last = base.require("speed", pace, low, high, at="end").solve(first, **options)
     return last if last.ok or not result.success else result
 
+
+_OPTIONS = sorted({*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"options", "walker"})
 
 __all__ = ["MEANING", "Design", "design", "passive", "walking"]

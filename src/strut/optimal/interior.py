@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -9,6 +10,7 @@ import numpy as np
 
 from strut.optimal.problem import Integral
 from strut.optimal.stage import derived
+from strut.optimal.transcription import hull
 from strut.system.quantity import time
 
 if TYPE_CHECKING:
@@ -29,6 +31,21 @@ def interior(made: Transcribed, k: int) -> None:
     else:
         collocation(made, k, point, smooth, split)
     slacks(made, k, split)
+    limits(made, k)
+
+
+def limits(made: Transcribed, k: int) -> None:
+    """Inputs with bounds keep them between their places, too."""
+    span, corners = made.spans[k], hull(made.how.degree)
+    for j, name in enumerate(made.system.labels("u")):
+        at = span.w[0, 0, j]
+        low, high = made.unknowns.low[at], made.unknowns.high[at]
+        if not len(corners) or not (math.isfinite(low) or math.isfinite(high)):
+            continue
+        for i in range(span.count):
+            rows = made.rows.add([f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high)
+            for row, corner in zip(rows, corners, strict=True):
+                made.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
 
 def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, ValueRangeError
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.defect import integrals
 from strut.optimal.guess import Guess, filled, guessed, shaken
 from strut.optimal.problem import Jumps, Problem
@@ -20,6 +20,8 @@ from strut.optimal.transcription import Transcription, lagrange
 from strut.system.quantity import time
 
 SOLVERS = ("ipopt",)
+OPTIONS = ("guess", "accuracy", "tolerance", "starts", "spread", "seed", "iterations", "solver", "backend", "options")
+"""What `solve` takes besides what a `Transcription` does."""
 SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 WORDS = {
     "Solve_Succeeded": "solved",
@@ -72,6 +74,11 @@ def solve(
         raise ModelError(f"solver '{solver}' is unknown: allowed are {', '.join(SOLVERS)}")
     if starts < 1:
         raise ValueRangeError(f"starts is {starts}: at least 1 is needed")
+    known = [f.name for f in fields(Transcription)]
+    for name in transcription:
+        if name not in known:
+            said = did_you_mean(name, [*known, *OPTIONS])
+            raise UnknownNameError(f"'{name}' is no option of a solution: {said}")
     how = Transcription(**transcription)
     settings = {"tol": tolerance, "max_iter": iterations, **(options or {})}
     first = guessed(problem, guess)

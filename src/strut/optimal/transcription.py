@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,6 +105,17 @@ def _collocation(c: np.ndarray, order: int) -> Tableau:
     A = np.linalg.solve(V.T, ((c[:, None] ** powers) / powers).T).T
     b = np.linalg.solve(V.T, 1.0 / powers)
     return Tableau(c, A, b, order)
+
+
+def hull(degree: int) -> np.ndarray:
+    """Rows that make, of an input's values at its degree + 1 places, the corners within which its polynomial stays (those of Bernstein),
+    but for the first and the last, which are values themselves."""
+    powers = lagrange(degree)
+    found = np.zeros((max(degree - 1, 0), degree + 1))
+    for k in range(1, degree):
+        for j in range(k + 1):
+            found[k - 1] += math.comb(k, j) / math.comb(degree, j) * powers[:, j]
+    return found
 
 
 def lagrange(degree: int) -> np.ndarray:

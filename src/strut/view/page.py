@@ -214,6 +214,8 @@ def provenance(report: Report, run: Trajectory | None, asked: str = "", python: 
         report.code(asked)
     code = python or (again(run) if run is not None else "")
     varied = not python and run is not None and any(np.ptp(run[name]) > 0 for name in run.names.u)
+    if not code:
+        return
     needed = "" if "system =" in code or "system" not in code else ", with your system as “system”"
     report.text(f"In Python{needed}{', and the controller that set its inputs' if varied else ''}:")
     report.code(code)
