@@ -198,3 +198,17 @@ def test_mistakes_are_told():
 def _with_integral(problem, ball):
     kept = optimal.Integral("i", ball["height"])
     return problem.require("r", kept, high=1)
+
+
+def test_what_cannot_be_met_is_said():
+    x, v, u = State("x"), State("v"), Input("u", bounds=(-1.0, 1.0))
+    system = System("sled", x=(x, v), u=(u,), flow={x: v, v: u})
+    effort = optimal.Integral("effort", u.sym**2)
+    far = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).end(x=5).require("slow", v.sym, high=10.0).minimise(effort)
+    failed = far.solve(accuracy=None)
+    assert not failed.success
+    assert failed.unmet.keys() <= {"x at the beginning", "v at the beginning", "x at the end"}
+    assert sum(failed.unmet.values()) == pytest.approx(4.5, abs=1e-4)  # in a second 0.5 m can be gone; whoever gives way
+    assert far.end(x=0.3).solve(accuracy=None).unmet == {}
+    asked = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).require("get there", x.sym, low=5.0, at="end").minimise(effort)
+    assert "get there" in asked.solve(accuracy=None).unmet

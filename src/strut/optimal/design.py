@@ -67,7 +67,8 @@ class Design:
         """What keeps it from being `ok`, in sentences."""
         r, replayed = self.result, self.replay
         if not r.success:
-            return (f"not solved: {r.status}",)
+            cannot = [f"'{name}' is missed by {v:.3g}" for name, v in r.unmet.items()]
+            return (f"not solved: {r.status}" + (f"; of what was asked, {', '.join(cannot)}" if cannot else ""),)
         found = []
         if max(r.kkt.values()) > TRUSTED:
             found.append(f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to {TRUSTED:g}")

@@ -86,6 +86,14 @@ class Result:
         fine = self.accuracy is None or self.defect <= self.accuracy
         return self.success and max(self.kkt.values()) <= TRUSTED and fine
 
+    @cached_property
+    def unmet(self) -> dict[str, float]:
+        """Of a problem that was not solved: what was asked that cannot be met, by name and by how much (see `explain`). It takes about
+        as long as the search that failed."""
+        from strut.optimal.explain import unmet
+
+        return {} if self.success else unmet(self)
+
     @property
     def duration(self) -> float:
         """Of the whole motion [s]."""
