@@ -52,7 +52,6 @@ def test_the_derivative_is_that_of_the_return_map():
 def test_growth_is_minimised_within_a_budget(fast, monkeypatch):
     """Stability as the objective: one percent more torque may be spent."""
     monkeypatch.setattr(stability, "CLOSE", 0.04)  # rough, for the sake of time
-    monkeypatch.setattr(stability, "QUICK", 30)
     price = fast.result.problem.objective
     budget = replace(
         fast.result, accuracy=None, problem=fast.result.problem.require("budget", price, high=1.01 * fast.result.cost, at="end")

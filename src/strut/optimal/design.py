@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from strut.optimal.problem import Problem
 from strut.optimal.result import TRUSTED, Result
 from strut.optimal.solve import OPTIONS
 from strut.optimal.stability import stabilise
+from strut.optimal.striding import Stride, striding
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Replay, replay
 from strut.optimal.walking import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swings, walking
@@ -36,6 +37,10 @@ SLIPPING = 1e-3
 """Friction may exceed what was asked by this part, between the points of the mesh."""
 AT_BOUND = 1e-4
 """Nearer to a bound than this part of what is allowed is at it."""
+BALANCED = 1e-6
+"""Of the energy that moves, more than this must not be missing."""
+SHARPER, SHARPEST = (1e-9, 1e-11), 1e-11
+"""Accuracies that are tried where a replay drifts away from its plan, and the solver's tolerance then."""
 STABLY = 1e-6
 """And multipliers by this."""
 STEPS_OF_SPEED = 4
@@ -61,6 +66,14 @@ class Design:
     @property
     def ok(self) -> bool:
         return not self.wrong
+
+    @property
+    def drifts(self) -> bool:
+        """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable gait magnifies the errors of
+        its plan."""
+        planned = [m.until for m in self.result.phases if m.until is not None]
+        happened = [e for e in self.replay.run.events.names if e in set(planned)]
+        return happened == planned and (not self.replay.ok or self.replay.balance.relative > BALANCED)
 
     @cached_property
     def wrong(self) -> tuple[str, ...]:
@@ -287,6 +300,7 @@ def design(
     begun = (like or passive(walker, where)) if guess is None else None
     guess = begun if guess is None else guess
     like = like or begun or like_of(guess)
+    usual = like or striding(walker, where)
     if clearance is None and like is not None and clears(like):
         clearance = 0.0
     guess = guess.guess() if hasattr(guess, "guess") else guess
@@ -294,37 +308,42 @@ def design(
         speed = like.speed
     pace = near(speed, "speed", None)
     limits = (
-        near(duration, "duration", None if like is None else like.period),
-        near(step_length, "step_length", None if like is None else like.step_length),
-        strength(walker, torque, like),
+        near(duration, "duration", None if usual is None else usual.period),
+        near(step_length, "step_length", None if usual is None else usual.step_length),
+        strength(walker, torque, None if usual is None else usual.step_length),
         _rough(walker, friction),
-        clearance,
-        FIRM,
-        like,
     )
     settings = {"control": control, "intervals": intervals, "accuracy": ACCURACY, **options}
 
-    def attempt(events: tuple[str, ...]) -> Design:
+    def attempt(events: tuple[str, ...], clearance: float | None = clearance) -> Design:
         way = branch(walker, like, events) if like is not None else None
         planned = walker if way is None else way.system
         price = cost_of_transport(planned, cost, events)
-        base = walking(planned, events, *limits, way)
+        base = walking(planned, events, *limits, clearance, FIRM, like, way)
         base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
-        fits = not isinstance(guess, Guess) or len(guess.phases) == len(events)
-        result = _reached(base.minimise(price.expression), planned, where, pace, guess if fits else like, settings)
+        fits = guess is not None and (not isinstance(guess, Guess) or len(guess.phases) == len(events))
+        even = {**usual.guess, "duration": usual.period / len(events)} if isinstance(usual, Stride) else like
+        result = _reached(base.minimise(price.expression), planned, where, pace, guess if fits else even, settings)
         if stability is not None and result.success:
             result = stabilise(result, stability)
-        return Design(result, price, begun, stability, limits[3])
+        made = Design(result, price, begun, stability, limits[3])
+        for accuracy in SHARPER if stability is None and made.result.ok and settings["accuracy"] == ACCURACY else ():
+            if not made.drifts:
+                break
+            sharp = result.problem.solve(made.result, **settings | {"accuracy": accuracy, "tolerance": SHARPEST})
+            other = Design(replace(sharp, accuracy=ACCURACY), price, begun, stability, limits[3])
+            made = other if other.ok else made
+        return made
 
     if phases:
         return attempt(tuple(phases))
     simple = sequence(walker, where, like, clearance is not None)
-    careful = sequence(walker, where, like, True) if like is not None and stability is None and swings(like) else simple
+    careful = sequence(walker, where, like, True) if stability is None and swings(walker, where) else simple
     if isinstance(guess, Guess) and len(guess.phases) == len(careful) != len(simple):
         return attempt(careful)
     made = attempt(simple)
     if careful != simple and made.result.ok and not made.replay.ok:
-        again = attempt(careful)
+        again = attempt(careful, 0.0 if clearance is None and like is None else clearance)
         return again if again.ok else made
     return made
 

@@ -33,7 +33,7 @@ STAGE = 0.05
 """By so much the bound is tightened at a time."""
 CLOSE = 0.02
 """The least bound is found to this."""
-QUICK = 60
+QUICK = 80
 """Iterations that a step towards it may take."""
 LARGE = 1e6
 """A growth that bounds nothing."""

@@ -69,10 +69,10 @@ def swing(walker: System, section: str) -> tuple[str, str]:
     raise ModelError(f"clearance is asked, but '{walker.name}' has no event 'passes' with an output 'clearance' (or FOOT_passes, FOOT_gap)")
 
 
-def swings(run: Gait) -> bool:
-    """Whether its system says when the swing foot passes, and how high it is."""
+def swings(walker: System, section: str) -> bool:
+    """Whether a walker says when its swing foot passes, and how high it is."""
     try:
-        swing(run.system, run.section)
+        swing(walker, section)
     except ModelError:
         return False
     return True
@@ -80,7 +80,7 @@ def swings(run: Gait) -> bool:
 
 def clears(run: Gait) -> bool:
     """Whether the swing foot of a gait stays above the ground."""
-    if not swings(run):
+    if not swings(run.system, run.section):
         return False
     _, height = swing(run.system, run.section)
     return bool(run.trajectory.at(_moments(run))[height].min() >= 0)
@@ -100,16 +100,16 @@ def near(bounds: Bounds, name: str, usual: float | None) -> tuple[float, float] 
     return float(ends[0]), float(ends[-1])
 
 
-def strength(walker: System, torque: float | None, like: Gait | None) -> dict[str, float]:
-    """What inputs are at most, by name: as asked, or where they are torques without bounds by weight and step length of a gait."""
+def strength(walker: System, torque: float | None, step: float | None) -> dict[str, float]:
+    """What inputs are at most, by name: as asked, or where they are torques without bounds, by weight and usual length of a step."""
     if torque is not None:
         if not torque > 0:
             raise ValueRangeError(f"torque is {torque} N m: what is allowed must be positive")
         return dict.fromkeys(walker.labels("u"), float(torque))
-    if like is None or not like.step_length > 0:
+    if step is None or not step > 0:
         return {}
     unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.bounds).any()]
-    return {q.name: STRENGTH * value(walker, weight(walker)) * like.step_length for q in unlimited}
+    return {q.name: STRENGTH * value(walker, weight(walker)) * step for q in unlimited}
 
 
 def walking(
