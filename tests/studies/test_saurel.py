@@ -51,6 +51,8 @@ def test_the_compass_of_the_table():
     assert max(found.result.kkt.values()) <= 1e-6
     assert found.result.defect <= 1e-6
     assert found.unbalanced <= 1e-6
+    assert found.design.replay.balance.relative <= 1e-6
+    assert abs(found.design.replay.late) <= 1e-3
     assert found.cost_of_transport <= 0.1007
     assert found.design.step_length >= 0.4 - 1e-6
     first, last = (found.result.phases[k].inputs(found.result.phases[k].t)[k, 0] for k in (0, -1))
@@ -81,4 +83,6 @@ def test_other_cases_of_the_table(name):
     assert max(found.result.kkt.values()) <= 1e-6
     assert found.result.defect <= 1e-6
     assert found.unbalanced <= 1e-6
+    assert found.design.replay.balance.relative <= 1e-6
+    assert abs(found.design.replay.late) <= 1e-3
     assert found.cost_of_transport <= case.published[0]

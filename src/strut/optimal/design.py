@@ -397,6 +397,6 @@ def _reached(base: Problem, walker: System, section: str, speed: tuple[float, fl
     return last if last.ok or not result.success else result
 
 
-_OPTIONS = sorted({*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"options", "walker"})
+_OPTIONS = sorted({*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"walker"})
 
 __all__ = ["MEANING", "Design", "design", "passive", "walking"]

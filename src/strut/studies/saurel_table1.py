@@ -44,7 +44,8 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
             f"{case.name}: how far to trust it",
             "-",
             f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance {found.unbalanced:.0e}",
-            f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}"
+            f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}, energy balance "
+            f"{replay.balance.relative:.0e}"
             if replay.ok
             else f"the simulator does not agree: {replay.ended}",
         ),
