@@ -123,9 +123,11 @@ def walking(
     firm: float = 0.0,
     like: Gait | None = None,
     way: Branch | None = None,
+    periodic: bool = True,
 ) -> Problem:
     """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old foot lifts, limits are kept.
-    Nothing is minimised yet.
+    Nothing is minimised yet. Or, not `periodic`, any number of steps: from standing, to a stop, over something; `duration` is then that of
+    all, and `step_length` that of the last.
 
     firm: by which part of the weight feet push at least, and by which part of the cone they stay away from its edge.
     like: a gait; what would end a run, and did not in it, does not. way: the branch that its events take.
@@ -137,7 +139,7 @@ def walking(
     if way is not None:
         problem = way.required(problem)
     low, high = near(duration, "duration", None) or LASTS
-    problem = problem.periodic().require("step time", time, low=low, high=high, at="end")
+    problem = (problem.periodic() if periodic else problem).require("step time", time, low=low, high=high, at="end")
     reset = event_of(walker, section).reset
     for name in walker.outputs:
         if name.endswith("_normal"):
@@ -152,8 +154,9 @@ def walking(
         raise ModelError(f"friction is limited, but '{walker.name}' has no outputs NAME_normal and NAME_friction that say what it needs")
     if any(event.endswith("passes") for event in events):
         problem = _swinging(problem, clearance)
-    if "lift" in reset:
-        problem = problem.require("the old foot lifts", "lift", low=0.0, at="after")
+    for phase in problem.phases:
+        if "lift" in reset and phase.until == section:
+            problem = problem.require("the old foot lifts", "lift", low=0.0, at="after", phase=phase.name)
     if like is not None:
         problem = _lasting(problem, like)
     low, high = near(step_length, "step_length", None) or (SHORTEST, math.inf)
@@ -209,7 +212,8 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
     assert section is not None
     passes, height = swing(problem.system, section)
     ahead = sx(event_of(problem.system, passes).guard)
-    passed, above = False, clearance is not None or all(phase.until != _clear(passes) for phase in problem.phases)
+    unseen = clearance is not None or all(phase.until != _clear(passes) for phase in problem.phases)
+    passed, above = False, unseen
     for phase in problem.phases:
         firmly: dict[str, Any] = {"phase": phase.name, "margin": MARGIN}
         if clearance is not None or (passed and above):
@@ -222,7 +226,9 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
             if clearance is not None:
                 problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
         above = above or phase.until == _clear(passes)
-        if phase.until is not None and phase.until not in (passes, section):
+        if phase.until == section:
+            passed, above = False, unseen
+        elif phase.until is not None and phase.until != passes:
             guard = sx(event_of(problem.system, phase.until).guard)
             problem = problem.require(f"{phase.until} comes once", guard, high=0.0, **firmly)
     return problem
