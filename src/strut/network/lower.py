@@ -251,6 +251,11 @@ class Lowering:
         hashes = {s.element_hash() for s in ca.symvar(z)}
         return time.element_hash() in hashes or any(h in self.meaning.owners for h in hashes)
 
+    def _changes(self, z: ca.SX) -> bool:
+        """Does an expression change during a run, by itself or at events?"""
+        fixed = {s.element_hash() for p in (*self.meaning.params.values(), *self.meaning.extra_params) for s in ca.vertsplit(p.sym)}
+        return any(s.element_hash() not in fixed for s in ca.symvar(z))
+
     def _jumps(self, event: Event) -> list[Jump]:
         m = self.meaning
         frame = Frame(event)
@@ -285,7 +290,7 @@ class Lowering:
             reset[symbol.name] = ca.SX(known.index(event.target))
         jumps = []
         for guard in found:
-            if not ca.symvar(guard.expression):
+            if not self._changes(guard.expression):
                 m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
                 continue
             name = self._unique(f"{event.parent.path}.{_title(event)}" if event.parent is not None and event.parent.path else _title(event))

@@ -14,6 +14,7 @@ from strut.network.errors import Mistake, NetworkError, Problem, Source
 from strut.network.files import Files, read
 from strut.network.graph import svg
 from strut.network.holding import holding
+from strut.network.lexer import heading
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
@@ -133,6 +134,7 @@ def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))
+    builder.root.note = builder.root.note or heading(text)
     stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)
     return Network(builder, stem if stem.isidentifier() else f"network_{stem}")
 

@@ -27,7 +27,7 @@ class PartStatements(VariableStatements):
     def function(self, statement: s.FunctionStatement, places: list[Place]) -> None:
         def arguments(given: list[tuple[str, s.Text, s.Text | None]], context: Context) -> tuple[Argument, ...]:
             return tuple(
-                Argument(e.text, None if default is None else self.texts.one(default.text, context), scope)
+                Argument(_undotted(e.text), None if default is None else self.texts.one(default.text, context), scope)
                 for scope, name, default in given
                 for e in self.texts.all(name.text, context)
             )
@@ -151,3 +151,9 @@ class PartStatements(VariableStatements):
 
         self.each(places, statement.mark, one)
         self.run(statement.body, opened)
+
+
+def _undotted(name: str) -> str:
+    """The name of an argument: ẋ is x'."""
+    plain, order = dots(name)
+    return plain + "'" * order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -168,7 +169,9 @@ class Statements(Transformer):
         return _States(parts[1])
 
     def argument(self, parts: list) -> tuple[str, s.Text, s.Text | None]:
-        return ("", _text(parts[0]), _text(parts[2]) if len(parts) > 2 else None)
+        name, primes = _text(parts[0]), int(_first(parts, _Primes, 0))
+        default = _text(parts[-1]) if isinstance(parts[-2] if len(parts) > 1 else None, Token) else None
+        return ("", replace(name, text=name.text + "'" * primes) if primes else name, default)
 
     def caller(self, parts: list) -> tuple[str, s.Text, s.Text | None]:
         default = _text(parts[-1]) if len(parts) > 2 and parts[-2].type == "EQUALS" else None
