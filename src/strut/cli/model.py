@@ -49,7 +49,7 @@ def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[s
         return find_model(text, how), {}
     found = find_network(text)
     options = found.options(step)
-    system = found.system()
+    system = lowered(found)
     known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
     missing = [base for base in (name.split("[")[0] for name in watch) if base not in known]
     if missing:
@@ -85,7 +85,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".urdf"):
         return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
     if path.endswith(".cdn") and not name:
-        return find_network(path).system()
+        return lowered(find_network(path))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
@@ -101,9 +101,21 @@ def find_network(path: str) -> network.Network:
     found = network.load(path)
     for line in found.said:
         notes.print(escape(line), soft_wrap=True)
-    for problem in found.warnings:
-        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
+    _warn(found.warnings)
     return found
+
+
+def lowered(found: network.Network) -> System:
+    """The system of a network; says what that left out."""
+    told = len(found.warnings)
+    system = found.system()
+    _warn(found.warnings[told:])
+    return system
+
+
+def _warn(problems: Iterable[object]) -> None:
+    for problem in problems:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
 
 
 def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:

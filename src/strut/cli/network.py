@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from strut.cli.look import open_in_browser
-from strut.cli.model import find_network
+from strut.cli.model import find_network, lowered
 from strut.cli.repl import Session, converse
 from strut.cli.show import as_json, notes, out
 from strut.errors import StrutError
@@ -29,7 +29,7 @@ def check(
     for path in files:
         try:
             found = find_network(str(path))
-            system = found.system()
+            system = lowered(found)
         except StrutError as error:
             wrong = True
             notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)

@@ -77,16 +77,12 @@ class EdgeStatements(Making):
         base = name.text if name else "edge"
         opened = []
         for i, (source, target, found) in enumerate(pairs):
-            container = source.parent
-            if container is None or target.parent is not container:
-                if source is target and source.parent is None:
-                    container = source
-                else:
-                    continue
+            if target.parent is not source.parent:
+                continue
             text = f"{base}_{i + 1}" if several else base
             if attributes.suffixes is not None and name:
                 text = base + self.texts.one(attributes.suffixes[i % 2].text, found)
-            edge = self._edge_between(container, text, base, source, target, statement)
+            edge = self._edge_between(parent, text, base, source, target, statement)
             opened.append(Place(edge, found.within(found.scope)))
         return opened
 

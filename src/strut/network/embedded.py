@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from strut.network.context import Context, Define, Expansion, plain
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Missing, Mistake, TooMuch
 from strut.network.whole import whole
 
 MOST_NAMES = 200_000
@@ -24,7 +24,7 @@ DEEPEST = 60
 """Braces, maps and references nest no deeper."""
 
 SPECIAL = re.compile(r"[@${}\\]")
-KEY = re.compile(r"[0-9]+|[^\W\d][\w]*(?:-[^\W\d][\w]*)*")
+KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
 LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
 """Characters that were escaped stand for themselves: here they hide from the expansion of braces."""
 UNHIDE = {v: k for k, v in LITERAL.items()}
@@ -279,7 +279,7 @@ class Texts:
             return str(int(exists and expansion is not None and expansion.texts[group] != ""))
         if expansion is None or not exists:
             around = context.trail()
-            raise Mistake(
+            raise Missing(
                 f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here")
             )
         if index == "~":

@@ -31,7 +31,7 @@ def _nested(depth: int) -> str:
     return rf"\((?:{inside})*\)"
 
 
-KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w]*(?:-[^\W\d][\w]*)*)"
+KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
 TOKENS = re.compile(
     rf"""
     (?P<SPACE>[\s;]+)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import casadi as ca
 import numpy as np
 
+from strut.errors import did_you_mean
 from strut.network import algebra, alike, scope
 from strut.network.conditions import guards
 from strut.network.errors import MOST, Mistake, NetworkError, Problem
@@ -123,15 +124,14 @@ class Lowering:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
             if edge is None or edge.output is None:
                 if isinstance(edge, Edge) and edge.actions:
-                    self.problems.append(
-                        Problem(f"{edge!r} acts on something but goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
-                    )
+                    self.meaning.warn(f"{edge!r} does nothing, as it goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
                 continue
             for action in edge.actions.values():
                 target = scope.own(edge.output, action.name)
                 if target is None:
-                    message = f"{edge!r} acts on '{action.name}', which its output {edge.output!r} does not have"
-                    self.problems.append(Problem(message, action.mark))
+                    near = did_you_mean(action.name, list(edge.output.variables))
+                    message = f"{edge!r} does nothing to '{action.name}', which its output {edge.output!r} does not have: {near}"
+                    self.meaning.warn(message, action.mark)
                     continue
                 actions.setdefault(target, []).append(action)
 

@@ -261,7 +261,8 @@ class Meaning:
             now = begin + (time - begin) - (end - begin) * ca.floor((time - begin) / (end - begin))
         if settings.get("interpolate", "true").lower() in ("true", "1"):
             return ca.pw_lin(now, ca.DM(data.time), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
-        return ca.pw_const(now, ca.DM(data.time[1:]), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
+        between = (data.time[1:] + data.time[:-1]) / 2  # the nearest row
+        return ca.pw_const(now, ca.DM(between), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
 
     # ---- actions ----
 

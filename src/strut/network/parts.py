@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strut.network import syntax as s
-from strut.network.context import Context
+from strut.network.context import Context, plain
 from strut.network.errors import Mistake, Problem
 from strut.network.formula import dots
 from strut.network.making import Place
@@ -82,7 +82,7 @@ class PartStatements(VariableStatements):
             for i, e in enumerate(names):
                 context = place.context.push(e)
                 variable = self._value(statement.variable.text, context, i, len(names))
-                child = self._value(statement.child.text, context, i, len(names))
+                child = self._value(statement.child.text, context.push(plain(variable)), i, len(names))
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
                 place.thing.set_alias(Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child))

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from strut.network.context import Context, Define, Expansion, Scope, plain
 from strut.network.embedded import Texts, written
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Missing, Mistake, Problem, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
 from strut.network.syntax import Selector, Stage
 from strut.network.whole import whole
@@ -92,8 +92,10 @@ def _pattern(text: str) -> re.Pattern[str]:
 class Select:
     """Runs selectors in a network."""
 
-    def __init__(self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None]) -> None:
-        self.root, self.templates, self.texts, self.say = root, templates, texts, say
+    def __init__(
+        self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None], warn: Callable[[Problem], None] = lambda _: None
+    ) -> None:
+        self.root, self.templates, self.texts, self.say, self.warn = root, templates, texts, say, warn
         self.from_set: list[Found] = []
         self.depth = 0
 
@@ -153,7 +155,7 @@ class Select:
         result: list[Found] = []
         plain_name = None if any(c in stage.text for c in "@${}\\") else plain(stage.text)
         for f in found:
-            names = [plain_name] if plain_name else self.texts.all(stage.text, f.context)
+            names = [plain_name] if plain_name else self._names(stage, f.context)
             if below:
                 matches = [(child, e) for e in names for child in _named(f.thing, e.text)]
                 if len(matches) > 1:
@@ -162,6 +164,14 @@ class Select:
                 matches = [(f.thing, e) for e in names if e.text == f.thing.name]
             result.extend(Found(child, f.context.push(e)) for child, e in matches)
         return result
+
+    def _names(self, stage: Stage, context: Context) -> list[Expansion]:
+        """The names a text stands for; none, and a warning, where it refers to what was not expanded."""
+        try:
+            return self.texts.all(stage.text, context)
+        except Missing as missing:
+            self.warn(Problem(f"{missing}; nothing is selected", stage.mark))
+            return []
 
     def _regex(self, stage: Stage, found: list[Found]) -> list[Found]:
         result: list[Found] = []
