@@ -21,6 +21,7 @@ from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
     Reading,
+    end_of,
     find_mechanism,
     find_model,
     find_runnable,
@@ -200,7 +201,7 @@ def run(
         options["step"] = times.step or own.get("step", 1e-3)
     with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
         warnings.simplefilter("always")
-        result = strut.simulate(system, t=(times.begin, times.end), progress=report, **options)
+        result = strut.simulate(system, t=(times.begin, end_of(model, system, times)), progress=report, **options)
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]

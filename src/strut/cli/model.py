@@ -58,6 +58,13 @@ def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[s
     return (system.using(dt=options["step"]) if knows else system), options
 
 
+def end_of(model: str, system: System, times: Times) -> float:
+    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does there is in it."""
+    if times.step is None or not model.endswith(".cdn") or not system.samples:
+        return times.end
+    return times.end + 1e-9 * times.step
+
+
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
     """A mechanism, found as `find_model` finds systems."""
     found = _find(text, how or Reading())

@@ -214,7 +214,7 @@ def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: C
             return m[_positions(rows, m.shape[0], constant), _positions(columns, m.shape[1], constant)]
         if rows.numel() != columns.numel():
             raise Mistake(
-                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a column of rows and a row of columns"
+                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a column [0; 1] and a row [0, 1]"
             )
         picked = [
             m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)

@@ -39,9 +39,9 @@ STRUCTURE = ("zeros", "eye")
 class Lowering:
     """One network on its way to a system."""
 
-    def __init__(self, network: Network, seed: int) -> None:
+    def __init__(self, network: Network, seed: int, step: float | None = None) -> None:
         self.network = network
-        self.meaning = Meaning(network.root, network.step, seed)
+        self.meaning = Meaning(network.root, network.step if step is None else step, seed)
         self.problems: list[Problem] = []
         self.things: list[Object] = [network.root, *network.root.walk()]
         self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]

@@ -83,14 +83,22 @@ class Network:
             self._builder.text(Source("text", text))
         return self
 
-    def system(self, *, outputs: Iterable[str] | None = None, seed: int = 0, machines: Mapping[str, System] | None = None) -> System:
+    def system(
+        self,
+        *,
+        outputs: Iterable[str] | None = None,
+        seed: int = 0,
+        machines: Mapping[str, System] | None = None,
+        step: float | None = None,
+    ) -> System:
         """The hybrid system of this network.
 
         machines: systems that stand for nodes, by the nodes' names; see `strut.network.holding`.
         outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
+        step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
-        lowering = Lowering(self, seed)
+        lowering = Lowering(self, seed, step)
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from strut.network.context import Context, Define, Expansion, Scope, plain
+from strut.network.context import Context, Define, Expansion, Scope, Stack, plain
 from strut.network.embedded import Texts, written
 from strut.network.errors import Missing, Mistake, Problem, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
@@ -399,25 +399,32 @@ class Select:
                     continue
                 seen.add(id(each.thing))
                 result.append(each)
-                waiting.extend(reversed([g for a in stage.arguments for g in self.at(a, each)]))
+                waiting.extend(Found(g.thing, each.context) for a in reversed(stage.arguments) for g in reversed(self.at(a, each)))
                 if len(result) > MOST:
                     raise TooMuch(f"a selector finds more than {MOST} things")
         return result
 
     def _reduce(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        """Two become one, again and again. The text of a second argument sees the expansions of the first, and behind them those of the
+        second; it takes the place of all that the first had for itself."""
         if not found or not stage.arguments:
             return found
         result = found[0]
         for f in found[1:]:
-            pair = self._run(stage.arguments[0], [result, f], origin, False)
+            first, pair = result, self._run(stage.arguments[0], [result, f], origin, False)
             if not pair:
                 return []
             result = pair[0]
             if len(stage.arguments) > 1:
-                top = [c.context.level(0) for c in (result, f)]
-                both = Expansion(tuple(e.text if e else "" for e in top), (0, 0))
-                text = self.texts.one(stage.arguments[1].stages[0].text, result.context.push(both))
-                result = Found(result.thing, result.context.push(plain(text)))
+                ours, theirs, shared = _apart(first.context.stack, f.context.stack)
+                context = Context(first.context.scope, shared)
+                both = context
+                for e in (*reversed(theirs), *reversed(ours)):
+                    both = both.push(e)
+                text = self.texts.one(stage.arguments[1].stages[0].text, both)
+                for e in reversed(ours):
+                    context = context.push(Expansion((text,) * len(e.texts), e.indices))
+                result = Found(result.thing, context)
         return [result]
 
     def _xor(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
@@ -442,3 +449,21 @@ class Select:
 
     def _from_set(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         return list(self.from_set)
+
+
+def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
+    """What each of two stacks has for itself, innermost first, and what they share."""
+    cells: set[int] = set()
+    each = a
+    while each is not None:
+        cells.add(id(each))
+        each = each[1]
+    theirs: list[Expansion] = []
+    while b is not None and id(b) not in cells:
+        theirs.append(b[0])
+        b = b[1]
+    ours: list[Expansion] = []
+    while a is not None and a is not b:
+        ours.append(a[0])
+        a = a[1]
+    return ours, theirs, b

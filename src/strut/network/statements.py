@@ -359,7 +359,12 @@ class Statements(Transformer):
         at = kinds.index("AT")
         of = parts[kinds.index("OF") + 1] if "OF" in kinds else None
         return s.Position(
-            parts[0] if isinstance(parts[0], s.Selector) else None, list(parts[at + 1]), list(parts[at + 3]), of, **_head(parts[0])
+            parts[0] if isinstance(parts[0], s.Selector) else None,
+            list(parts[at + 1]),
+            list(parts[at + 3]),
+            of,
+            kinds[at + 2] == "COLON",
+            **_head(parts[0]),
         )
 
     def layout(self, parts: list) -> s.LayoutStatement:
