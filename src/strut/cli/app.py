@@ -30,7 +30,7 @@ from strut.cli.model import (
     with_parameters,
     with_settings,
 )
-from strut.cli.network import check, graph, repl
+from strut.cli.network import check, graph, monitor, repl
 from strut.cli.reproduce import reproduce
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
@@ -76,6 +76,7 @@ app.command()(design)
 app.command()(gait)
 app.command()(reproduce)
 app.command()(check)
+app.command()(monitor)
 app.command()(graph)
 app.command()(repl)
 

@@ -256,15 +256,11 @@ class Lowering:
         fixed = {s.element_hash() for p in (*self.meaning.params.values(), *self.meaning.extra_params) for s in ca.vertsplit(p.sym)}
         return any(s.element_hash() not in fixed for s in ca.symvar(z))
 
-    def _jumps(self, event: Event) -> list[Jump]:
+    def effects(self, event: Event) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
+        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may happen, None if always."""
         m = self.meaning
         frame = Frame(event)
         node = scope.machine(event)
-        try:
-            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
-            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
-        except Mistake as mistake:
-            raise m.placed(mistake, event.condition, event) from mistake
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
             value = m.formula(text, event, frame)
@@ -281,13 +277,26 @@ class Lowering:
                     f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark
                 )
             when = m.in_state(node, event.states, event.mark)
+        leads: dict[str, ca.SX] = {}
         if event.target is not None:
             if node is None:
                 raise Mistake(f"the event leads to state '{event.target}', but no node here has states: add initial-state", event.mark)
             symbol, known = m.machines[node]
             if event.target not in known:
                 known.append(event.target)
-            reset[symbol.name] = ca.SX(known.index(event.target))
+            leads[symbol.name] = ca.SX(known.index(event.target))
+        return reset, leads, when
+
+    def _jumps(self, event: Event) -> list[Jump]:
+        m = self.meaning
+        frame = Frame(event)
+        try:
+            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
+            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+        except Mistake as mistake:
+            raise m.placed(mistake, event.condition, event) from mistake
+        sets, leads, when = self.effects(event)
+        reset = sets | leads
         jumps = []
         for guard in found:
             if not self._changes(guard.expression):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from strut.network.parse import parse
 from strut.network.select import Found
 from strut.system.garbage import paused
 from strut.system.system import System
+
+if TYPE_CHECKING:
+    from strut.network.stepping import Rows
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
 """Integrators by their names in the language, and ours."""
@@ -103,6 +106,25 @@ class Network:
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
+
+    def stepped(
+        self,
+        t: float | tuple[float, float],
+        step: float | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        outputs: Iterable[str] | None = None,
+        seed: int = 0,
+    ) -> Rows:
+        """A run in whole steps, as the original makes it, a row for each: events are taken at the end of the step in which their conditions
+        begin to hold, or as soon after as `within` says.
+
+        t: how long [s], or (begin, end). at: values of states, parameters and inputs to begin with, by name.
+        """
+        from strut.network.stepping import Stepping
+
+        begin, end = t if isinstance(t, tuple) else (0.0, t)
+        return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
         """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
