@@ -90,6 +90,7 @@ class Stepping:
         self.symbols = [time, *(_stack(group) for group in (s.x, s.z, (*s.u, *s.p), s.randoms))]
         self.flow = self._function([sx(s.flow[q.name]) for q in s.x])
         self.shown = self._function([sx(e) for e in s.outputs.values()])
+        self.sizes = {name: sx(e).numel() for name, e in s.outputs.items()}
         sample = s.samples[0].set if s.samples else {}
         self.clock = self._function([sx(sample.get(q.name, q.sym)) for q in (*s.x, *s.z)])
         self.watched: list[_Watched] = []
@@ -183,7 +184,7 @@ class Stepping:
         return found[0]
 
     def _call(self, function: ca.Function, t: float) -> np.ndarray:
-        return np.array(function(t, self.x, self.z, self.given, self._chance())).ravel()
+        return function(t, self.x, self.z, self.given, self._chance()).full().ravel()
 
     def _chance(self) -> np.ndarray:
         return self.random.random(len(self.system.randoms))
@@ -197,7 +198,7 @@ class Stepping:
         """One step, shorter where an event asks for it; says whether it was the last."""
         x, z, start, chance = self.x, self.z, self.t, self._chance()
         while True:
-            found = [np.array(v).ravel() for v in self.attempt(start, length, x, z, self.given, chance)]
+            found = [v.full().ravel() for v in self.attempt(start, length, x, z, self.given, chance)]
             self.x, self.z, now, masks = found
             self.t = start + length
             happened = self._happened(now, masks)
@@ -253,13 +254,10 @@ class Stepping:
         (self.x, self.z)[self.places[name]][self.slices[name]] = value
 
     def _row(self) -> dict[str, np.ndarray]:
-        s = self.system
-        row = {q.name: (self.x, self.z)[self.places[q.name]][self.slices[q.name]] for q in (*s.x, *s.z)}
-        shown, at = (self._call(self.shown, self.t) if s.outputs else np.zeros(0)), 0
-        for name, expression in s.outputs.items():
-            size = sx(expression).numel()
-            row[name] = shown[at : at + size]
-            at += size
+        row = {name: (self.x, self.z)[k][self.slices[name]] for name, k in self.places.items()}
+        if self.sizes:
+            parts = np.split(self._call(self.shown, self.t), np.cumsum(list(self.sizes.values()))[:-1])
+            row |= zip(self.sizes, parts, strict=True)
         return {name: value[0] if value.size == 1 else value for name, value in row.items()}
 
 
