@@ -191,6 +191,7 @@ def test_the_child_of_an_interface_sees_name_and_variable():
             "does nothing to 'x', which its output <node b> does not have",
         ),
         ('edge "e" { x += 1 }', "goes from nowhere to nowhere"),
+        ('node "a" { y = 1  node "b" {}  edge from "b" to self { y += 1 } }', "are not in the same node: no edge joins them"),
         ('initial-state "a"  k = 3  event "a" to "b" when "k > 2" {}', "never changes: the event never happens"),
     ],
 )

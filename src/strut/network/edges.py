@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strut.network import syntax as s
 from strut.network.context import Context, Define, Expansion
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Mistake, Problem, TooMuch
 from strut.network.making import MOST_OBJECTS, Making, Place
 from strut.network.model import (
     Edge,
@@ -84,6 +84,10 @@ class EdgeStatements(Making):
                 text = base + self.texts.one(attributes.suffixes[i % 2].text, found)
             edge = self._edge_between(parent, text, base, source, target, statement)
             opened.append(Place(edge, found.within(found.scope)))
+        if pairs and not opened:
+            source, target, _ = pairs[0]
+            message = f"{source!r} and {target!r} are not in the same node: no edge joins them"
+            self.select.warn(Problem(message, statement.mark))
         return opened
 
     def _edge_between(self, container: Node, text: str, base: str, source: Node, target: Node, statement: s.EdgeStatement) -> Edge:
