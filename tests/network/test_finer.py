@@ -289,3 +289,34 @@ def test_homogeneous_matrices():
     moved = net.value("Transform.FromRotTrans(eye(3), [1, 2, 3])")
     assert np.allclose(moved, net.value("Transform.Translation([1; 2; 3])"))
     assert np.allclose(network.evaluated("inverse([2, 0; 0, 4])"), [[0.5, 0], [0, 0.25]])
+
+
+def test_a_chain_as_robots_use_it():
+    """Names without quotes, remarks that touch numbers, a chain by `{$(@1+1)}`, numbers of nodes from outside."""
+    text = """
+    #**** numbers ****#
+    defines { M ?= 9 # unless said before
+    }
+    Lead =  -0.5#was -0.4
+    Up   =  4#2
+    templates{
+      node Segment{ a' = "2 * pi * rate" rate=Up }
+      edge pull{ a' += "k * sin(input.a - output.a - lag)" }
+    }
+    node "seg{1}" : Segment {rate = Up}
+    node "seg{2:@M}" : Segment { a = "0.1 * @@1" }
+    <bidirectional> edge from
+    "seg{1:@M}" to "seg{$(@1+1)}" : pull{
+      k = [Up, 8]
+      lag = [Lead, "-Lead"]
+    }
+    edge from "seg{1}" to "seg{1}" : pull{k=0 lag=0}
+    layout{"seg{1:@M}"   at 4,@[+++]}
+    """
+    net = network.loads(f"defines {{ M = 4 }} {text}")
+    assert [len(net.nodes), len(net.edges)] == [4, 7]
+    assert [v.text for v in net.find('"edge_{1:6}".k')] == ["Up", "8"] * 3
+    system = net.system().using(Up=1)
+    run = strut.simulate(system, t=8)
+    angles = [float(run.at([8.0])[f"seg{k}.a"][0]) for k in range(1, 5)]
+    assert np.diff(angles) == pytest.approx([0.5] * 3, abs=1e-6)
