@@ -51,7 +51,7 @@ def monitor(
     watch: Annotated[
         list[str] | None, typer.Option("-m", "--monitor", metavar="SELECTOR", help="What to print: p1.y, or any selector; again for more.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
+    seed: Annotated[int, typer.Option("-s", "--seed", help="Of random numbers.")] = 0,
 ) -> None:
     """Run a network in whole steps, as the original's monitor does, and print a row for each. Events are taken at the ends of steps, or as
     soon after as the model says with `within`; `strut run` takes them at their moments, and is faster.
