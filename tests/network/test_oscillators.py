@@ -97,14 +97,46 @@ def test_hopf_grows_as_its_closed_form_in_both_coordinates():
 
 
 def test_hopf_functions_are_those_of_a_run():
-    net = network.loads('include "oscillators/hopf_functions.cdn"  r = "functions.Amplitude(0.3, 0.5, 4, 2)"\n'
-                        'g = "functions.Gamma(0.3, 0.1, 2, 4)"')  # fmt: skip
+    """They find the values of the oscillator that calls them."""
+    text = """
+    node "functions" : polar."functions" {}
+    node "p" : polar.oscillator {
+        γ = 2  r = 0.5  φ = 0.4  target_amplitude = 2
+        later = "[functions.Amplitude(0.3); functions.Phase(0.3); functions.X(0.3); functions.Y(0.3)]"
+        soon = "functions.TimeForAmplitude(1.5)"
+        enough = "functions.TimeForRelConv(0.75)"
+        quicker = "functions.GammaForRelConv(0.1, 0.9)"
+    }
+    """
+    net = loaded(text, polar="hopf_polar")
     now = begin(net)
-    hopf = loaded('node "p" : polar.oscillator { γ = 2  r = 0.5  target_amplitude = 2 }', polar="hopf_polar")
-    assert run(hopf, 0.3).at(0.3)["p.r"] == pytest.approx(now["r"], abs=1e-9)
-    # r² = 3 μ at first, and 1.2 μ after 0.3 s
-    other = run(hopf, 0.3, x0={"p.r": np.sqrt(12)}, p={"p.γ": now["g"]})
-    assert other.at(0.3)["p.r"] ** 2 == pytest.approx(4 * 1.2, abs=1e-8)
+    walk = run(net, 0.3)
+    end = walk.at(0.3)
+    amplitude, phase, x, y = now["p.later"].ravel()
+    assert end["p.r"] == pytest.approx(amplitude, abs=1e-9)
+    assert end["p.φ"] == pytest.approx(phase, abs=1e-9)
+    assert (x, y) == pytest.approx((amplitude * np.cos(phase), amplitude * np.sin(phase)))
+    assert walk.at(float(now["p.soon"]))["p.r"] == pytest.approx(1.5, abs=1e-9)
+    assert now["p.enough"] == pytest.approx(now["p.soon"])
+    assert run(net, 0.1, p={"p.γ": now["p.quicker"]}).at(0.1)["p.r"] == pytest.approx(1.8, abs=1e-9)
+
+
+def test_coordinates_of_oscillators_turn_into_each_other():
+    """What the library gives for the rates of polar and Cartesian coordinates are those rates."""
+    text = """
+    node "p" : hopf_polar.oscillator, polar.cartesian_dot { r = 0.4  φ = 0.7 }
+    node "c" : hopf.oscillator, cartesian.polar_dot { x = 0.3  y = 0.2 }
+    node "forced" : hopf.oscillator, cartesian.add_polar, polar.polar_input { x = 0.3  y = 0.2  s_r_dot = 0.5  s_φ_dot = 2 }
+    node "moved" : hopf_polar.oscillator, cartesian.cartesian_input { r = 0.4  φ = 0.7  s_x_dot = 0.5  s_y_dot = -1 }
+    node "free" : hopf_polar.oscillator { r = 0.4  φ = 0.7 }
+    """
+    net = loaded(text, polar="polar", cartesian="cartesian", hopf="hopf", hopf_polar="hopf_polar")
+    for dot, of in (("p.x_dot", "p.x"), ("p.y_dot", "p.y"), ("c.r_dot", "c.r"), ("c.φ_dot", "c.φ")):
+        assert net.value(dot) == pytest.approx(net.value(of + "'")), of
+    assert net.value("forced.r'") == pytest.approx(net.value("c.r'") + 0.5)
+    assert net.value("forced.φ'") == pytest.approx(net.value("c.φ'") + 2)
+    assert net.value("moved.r'") == pytest.approx(net.value("free.r'") + 0.5 * np.cos(0.7) - np.sin(0.7))
+    assert net.value("moved.φ'") == pytest.approx(net.value("free.φ'") + (-np.cos(0.7) - 0.5 * np.sin(0.7)) / 0.4)
 
 
 def test_chains_settle_a_fifth_of_a_turn_apart():
@@ -122,7 +154,8 @@ def test_chains_settle_a_fifth_of_a_turn_apart():
 
 
 def test_phase_oscillators_with_amplitude():
-    """r' = γ (A - r) r is logistic; two that are coupled one way close their distance: tan(ψ/2) falls as e^(-w t)."""
+    """r' = γ (A - r) r is logistic; two that are coupled one way close their distance: tan(ψ/2) falls as
+    e^(-w ∫r dt), and ∫r dt = ln(r/r0)/γ + ln((A - r0)/(A - r))/γ."""
     text = """
     node "a{1,2}" : phase.oscillator { φ = [0, 2]  r = 0.2  γ = 3  target_amplitude = 1.5  target_frequency = 0.5 }
     edge from "a1" to "a2" : phase.coupling { weight = 2 }
@@ -130,7 +163,8 @@ def test_phase_oscillators_with_amplitude():
     at = run(loaded(text, phase="phase"), 2).at(2)
     assert at["a1.r"] == pytest.approx(1.5 / (1 + (1.5 / 0.2 - 1) * np.exp(-3 * 1.5 * 2)), abs=1e-9)
     assert at["a1.φ"] == pytest.approx(2 * np.pi)
-    assert np.tan((at["a2.φ"] - at["a1.φ"]) / 2) == pytest.approx(np.tan(1) * np.exp(-4), abs=1e-9)
+    pulled = np.log((1.5 - 0.2) / (1.5 - at["a1.r"])) / 3
+    assert np.tan((at["a2.φ"] - at["a1.φ"]) / 2) == pytest.approx(np.tan(1) * np.exp(-2 * pulled), abs=1e-8)
     assert at["a2.χ"] == pytest.approx(at["a2.r"] * np.cos(at["a2.φ"]))
 
 

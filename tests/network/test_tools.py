@@ -104,6 +104,23 @@ def test_the_command_reads_lines_from_a_pipe(tmp_path):
     assert told.output.strip().splitlines()[-1] == "3"
 
 
+def test_rows_end_with_what_the_clock_does_at_the_last_instant(tmp_path):
+    path = tmp_path / "counter.cdn"
+    path.write_text("a = 0 | discrete\na' = 1\nq = 3 (\"q / 2\")\nq' = 1", encoding="utf-8")
+    result = CliRunner().invoke(app, ["run", str(path), "-t", "0:0.5:1", "-w", "a", "-w", "q"])
+    assert result.exit_code == 0, result.output
+    rows = [line.split("\t") for line in result.stdout.splitlines() if line[:1].isdigit()]
+    assert [[float(v) for v in row] for row in rows] == [[0, 0, 1.5], [0.5, 1, 1], [1, 2, 0.75]]
+
+
+def test_check_tells_what_has_no_effect(tmp_path):
+    path = tmp_path / "idle.cdn"
+    path.write_text('node "a" {}  node "b" {}  edge from "a" to "b" { x += 1 }', encoding="utf-8")
+    result = CliRunner().invoke(app, ["check", str(path)])
+    assert result.exit_code == 0
+    assert "does nothing to 'x'" in result.stderr
+
+
 def test_a_network_is_asked_from_python():
     net = network.loads(RING)
     assert float(net.value("x + twice", of="n2").item()) == 6

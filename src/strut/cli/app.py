@@ -21,6 +21,7 @@ from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
     Reading,
+    end_of,
     find_mechanism,
     find_model,
     find_runnable,
@@ -29,7 +30,7 @@ from strut.cli.model import (
     with_parameters,
     with_settings,
 )
-from strut.cli.network import check, graph, repl
+from strut.cli.network import check, graph, monitor, repl
 from strut.cli.reproduce import reproduce
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
@@ -75,6 +76,7 @@ app.command()(design)
 app.command()(gait)
 app.command()(reproduce)
 app.command()(check)
+app.command()(monitor)
 app.command()(graph)
 app.command()(repl)
 
@@ -200,7 +202,7 @@ def run(
         options["step"] = times.step or own.get("step", 1e-3)
     with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
         warnings.simplefilter("always")
-        result = strut.simulate(system, t=(times.begin, times.end), progress=report, **options)
+        result = strut.simulate(system, t=(times.begin, end_of(model, system, times)), progress=report, **options)
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]

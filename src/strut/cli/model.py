@@ -49,13 +49,20 @@ def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[s
         return find_model(text, how), {}
     found = find_network(text)
     options = found.options(step)
-    system = found.system()
+    system = lowered(found)
     known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
     missing = [base for base in (name.split("[")[0] for name in watch) if base not in known]
     if missing:
         system = found.system(outputs=[*system.outputs, *missing])
     knows = any(q.name == "dt" for q in system.p)
     return (system.using(dt=options["step"]) if knows else system), options
+
+
+def end_of(model: str, system: System, times: Times) -> float:
+    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does there is in it."""
+    if times.step is None or not model.endswith(".cdn") or not system.samples:
+        return times.end
+    return times.end + 1e-9 * times.step
 
 
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
@@ -85,7 +92,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".urdf"):
         return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
     if path.endswith(".cdn") and not name:
-        return find_network(path).system()
+        return lowered(find_network(path))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
@@ -101,9 +108,21 @@ def find_network(path: str) -> network.Network:
     found = network.load(path)
     for line in found.said:
         notes.print(escape(line), soft_wrap=True)
-    for problem in found.warnings:
-        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
+    _warn(found.warnings)
     return found
+
+
+def lowered(found: network.Network) -> System:
+    """The system of a network; says what that left out."""
+    told = len(found.warnings)
+    system = found.system()
+    _warn(found.warnings[told:])
+    return system
+
+
+def _warn(problems: Iterable[object]) -> None:
+    for problem in problems:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
 
 
 def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:

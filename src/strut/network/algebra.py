@@ -197,7 +197,10 @@ def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]
 
 
 def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]) -> Matrix:
-    """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None)."""
+    """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None).
+
+    Two lists of one shape are pairs; a column of rows and a row of columns are a block.
+    """
     if len(at) == 1:
         return _linear(m, at[0], constant)
     if len(at) != 2:
@@ -207,8 +210,12 @@ def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: C
     if all(lists):
         assert isinstance(rows, ca.SX)
         assert isinstance(columns, ca.SX)
+        if rows.shape[1] == 1 and columns.shape[0] == 1:
+            return m[_positions(rows, m.shape[0], constant), _positions(columns, m.shape[1], constant)]
         if rows.numel() != columns.numel():
-            raise Mistake(f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed")
+            raise Mistake(
+                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a column [0; 1] and a row [0, 1]"
+            )
         picked = [
             m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
         ]

@@ -5,6 +5,7 @@ A block is run for all its objects at once, statement by statement; each object 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from strut.network import syntax as s
@@ -194,6 +195,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 if x is None or y is None:
                     continue
                 at = [self.texts.calculate(self.texts.one(v.text, f.context)) for v in (x, y)]
+                if statement.polar:
+                    at = [at[0] * math.cos(at[1]), at[0] * math.sin(at[1])]
                 if statement.of is not None:
                     around = [o.thing for o in self.select.below(statement.of, place.thing, f.context) if isinstance(o.thing, Object)]
                     if around and around[0].place is not None:

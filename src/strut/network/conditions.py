@@ -32,7 +32,7 @@ def guards(condition: Tree, value: Callable[[Tree], ca.SX], flows: Callable[[ca.
     found = []
     for together in alternatives(condition):
         if len(together) == 1 and together[0].operator == "==":
-            z = _difference(together[0], value)
+            z = difference(together[0], value)
             if flows(z):
                 found.append(Guard(z, "both"))
                 continue
@@ -60,7 +60,8 @@ def alternatives(tree: Tree) -> list[list[Binary]]:
     return both
 
 
-def _difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
+def difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
+    """A number that is positive while a comparison holds."""
     left, right = value(comparison.left), value(comparison.right)
     if left.numel() != 1 or right.numel() != 1:
         raise Mistake(
@@ -70,7 +71,7 @@ def _difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
 
 
 def _one(comparison: Binary, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None) -> ca.SX:
-    z = _difference(comparison, value)
+    z = difference(comparison, value)
     if comparison.operator == "==":
         z = (NEAR if near is None else near) - ca.fabs(z)
     if flows(z):

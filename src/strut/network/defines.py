@@ -6,7 +6,7 @@ import os
 
 from strut.network import syntax as s
 from strut.network.context import Context, Define
-from strut.network.embedded import SPECIAL
+from strut.network.embedded import SPECIAL, Filter, hidden, split
 from strut.network.making import Making, Place
 
 
@@ -62,10 +62,9 @@ class DefineStatements(Making):
             return Define(values[i].text)
         if len(values) == 1 and "{" not in self.texts.whole(text, context):
             return Define(values[0].text)
-        return _listed([v.text for v in values])
+        return _listed([v.text for v in values], any(isinstance(part, Filter) for part in split(text)))
 
 
-def _listed(texts: list[str]) -> Define:
-    """A define that holds a list: its text generates it."""
-    hidden = [t.replace("\\", "\\\\").replace(",", "\\,") for t in texts]
-    return Define("{" + ",".join(hidden) + "}" if texts else "", tuple(texts))
+def _listed(texts: list[str], made: bool = False) -> Define:
+    """A define that holds a list: its text generates it. Commas separate further elements only in those that a map or reduction made."""
+    return Define("{" + ",".join(t if made else hidden(t) for t in texts) + "}" if texts else "", tuple(texts))

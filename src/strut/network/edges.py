@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strut.network import syntax as s
 from strut.network.context import Context, Define, Expansion
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Mistake, Problem, TooMuch
 from strut.network.making import MOST_OBJECTS, Making, Place
 from strut.network.model import (
     Edge,
@@ -77,17 +77,17 @@ class EdgeStatements(Making):
         base = name.text if name else "edge"
         opened = []
         for i, (source, target, found) in enumerate(pairs):
-            container = source.parent
-            if container is None or target.parent is not container:
-                if source is target and source.parent is None:
-                    container = source
-                else:
-                    continue
+            if target.parent is not source.parent:
+                continue
             text = f"{base}_{i + 1}" if several else base
             if attributes.suffixes is not None and name:
                 text = base + self.texts.one(attributes.suffixes[i % 2].text, found)
-            edge = self._edge_between(container, text, base, source, target, statement)
+            edge = self._edge_between(parent, text, base, source, target, statement)
             opened.append(Place(edge, found.within(found.scope)))
+        if pairs and not opened:
+            source, target, _ = pairs[0]
+            message = f"{source!r} and {target!r} are not in the same node: no edge joins them"
+            self.select.warn(Problem(message, statement.mark))
         return opened
 
     def _edge_between(self, container: Node, text: str, base: str, source: Node, target: Node, statement: s.EdgeStatement) -> Edge:

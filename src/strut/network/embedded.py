@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from strut.network.context import Context, Define, Expansion, plain
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Missing, Mistake, TooMuch
 from strut.network.whole import whole
 
 MOST_NAMES = 200_000
@@ -24,13 +24,13 @@ DEEPEST = 60
 """Braces, maps and references nest no deeper."""
 
 SPECIAL = re.compile(r"[@${}\\]")
-KEY = re.compile(r"[0-9]+|[^\W\d][\w]*(?:-[^\W\d][\w]*)*")
+KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
 LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
 """Characters that were escaped stand for themselves: here they hide from the expansion of braces."""
 UNHIDE = {v: k for k, v in LITERAL.items()}
 UNHIDE_RE = re.compile(f"[{''.join(UNHIDE)}]")
 FILTER = "\ue000"
-RANGE = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
+RANGE = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
 TIMES = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
 
 
@@ -247,7 +247,7 @@ class Texts:
             elif isinstance(part, Reference):
                 out.append(self._look_up(part, context))
             elif isinstance(part, Calculation):
-                out.append(written(self.calculate(_shown(self._flat(part.parts, context, [])))))
+                out.append(written(self.calculate("".join(self._summand(p, context) for p in part.parts))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
                 chosen = yes if whole(self.calculate(_shown(self._flat(condition, context, [])))) else no
@@ -262,6 +262,11 @@ class Texts:
             raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{_short(flat)}'")
         return flat
 
+    def _summand(self, part: Part, context: Context) -> str:
+        """A part of a calculation: what is empty counts as 0."""
+        text = _shown(self._flat((part,), context, []))
+        return text if isinstance(part, str) or text else "0"
+
     def _look_up(self, reference: Reference, context: Context) -> str:
         key = _shown(self._flat(reference.key, context, []))
         index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
@@ -274,7 +279,7 @@ class Texts:
             return str(int(exists and expansion is not None and expansion.texts[group] != ""))
         if expansion is None or not exists:
             around = context.trail()
-            raise Mistake(
+            raise Missing(
                 f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here")
             )
         if index == "~":
@@ -364,14 +369,16 @@ class Texts:
         return elements
 
     def _mapped(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        return [new for e in elements for new in self.all(rule.text, context.push(_visible(e)))]
+        inner = context.inner()  # what a map counts, it counts for itself
+        return [new for e in elements for new in self.all(rule.text, inner.push(_visible(e)))]
 
     def _reduced(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
         if not elements:
             return []
         result = _shown(elements[0].text)
+        inner = context.inner()
         for e in elements[1:]:
-            result = self.one(rule.text, context.push(Expansion((result, _shown(e.text)), (0, 0))))
+            result = self.one(rule.text, inner.push(Expansion((result, _shown(e.text)), (0, 0))))
             if len(result) > MOST_TEXT:
                 raise TooMuch(f"a reduction grows beyond {MOST_TEXT} characters: '{_short(result)}'")
         return [plain(result)]
@@ -400,20 +407,25 @@ def _list_items(body: str) -> list[str]:
         elif c == "," and depth == 0:
             pieces.append(body[start:i])
             start = i + 1
-    return [*pieces, body[start:]]
+    return [piece.strip() for piece in (*pieces, body[start:])] if pieces else [body]
 
 
 def _range(first: str, second: str, third: str | None) -> range:
     """`a:b`, `a:+n`, `a:step:b`, both ends included."""
     start = whole(first)
     step, last = (1, second) if third is None else (whole(second), third)
-    end = start + whole(last) if last[0] in "+-" and third is None else whole(last)
+    end = start + whole(last.removeprefix("+")) if last[0] in "+-" and third is None else whole(last)
     if step == 0:
         raise Mistake(f"'{{{first}:{second}:{third}}}' has a step of 0: it never ends")
     count = range(start, end + (1 if step > 0 else -1), step)
     if len(count) > MOST_NAMES:
         raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{first}:{last}}}'")
     return count
+
+
+def hidden(text: str) -> str:
+    """A text in which nothing separates or opens: as one element of a list it stays one."""
+    return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
 
 
 def _shown(text: str) -> str:

@@ -82,3 +82,7 @@ class Mistake(ModelError):
 
 class TooMuch(Mistake):
     """A limit was reached; nothing further is tried."""
+
+
+class Missing(Mistake):
+    """A text refers to an expansion that does not exist."""

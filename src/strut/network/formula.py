@@ -144,7 +144,7 @@ def read(text: str) -> Formula:
         raise FormulaError("an expression is needed, and there is none", 0)
     tree = reader.expression(0)
     rest = text[reader.start :].strip() if reader.kind != "end" else ""
-    if rest and not (reader.kind in ("number", "name") or reader.value in ("(", "[")):
+    if rest and not (reader.kind in ("number", "name") or reader.value in ("(", "[", ")", "]")):
         raise FormulaError(f"'{reader.value}' is not expected here", reader.start)
     return Formula(text, tree, rest)
 

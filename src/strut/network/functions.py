@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 DEEPEST_CALL = 100
 """Functions call each other no deeper."""
 BUILT_IN = {
-    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "pinv", "qr", "diag",
-    "tril", "triu", "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl",
+    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr",
+    "diag", "tril", "triu", "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl",
     "sltdldinv", "sltdllinv", "sltdllinvt", "sltdldinvlinvt", "slinsolve",
 }  # fmt: skip
 

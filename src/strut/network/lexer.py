@@ -31,7 +31,7 @@ def _nested(depth: int) -> str:
     return rf"\((?:{inside})*\)"
 
 
-KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w]*(?:-[^\W\d][\w]*)*)"
+KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
 TOKENS = re.compile(
     rf"""
     (?P<SPACE>[\s;]+)
@@ -71,6 +71,7 @@ def words(source: Source) -> Iterator[Word]:
     """The words of a text."""
     text, at, line, line_start = source.text, 0, 1, 0
     note: list[str] = []
+    below = 0
     match = TOKENS.match
     if text.startswith("\ufeff"):
         at = line_start = 1
@@ -81,7 +82,10 @@ def words(source: Source) -> Iterator[Word]:
             raise Mistake(what, Mark(source, line, at - line_start + 1))
         kind, value = found.lastgroup or "", found[0]
         if kind == "NOTE":
+            if line > below:
+                note = []
             note.append(value[2:].strip())
+            below = line + 1
         elif kind not in ("SPACE", "COMMENT"):
             if kind == "ID":
                 kind = KEYWORDS.get(value.lower(), "ID")
@@ -97,3 +101,12 @@ def words(source: Source) -> Iterator[Word]:
             line += value.count("\n")
             line_start = at + value.rindex("\n") + 1
         at = found.end()
+
+
+HEADING = re.compile(r"\ufeff?(?:[ \t]*(?:#(?!#)[^\n]*)?\n)*((?:[ \t]*##[^\n]*\n)+)[ \t]*\n")
+
+
+def heading(text: str) -> str:
+    """The annotation a text begins with, if an empty line follows: it is that of the whole network."""
+    found = HEADING.match(text)
+    return "\n".join(line.strip()[2:].strip() for line in found[1].splitlines()) if found else ""

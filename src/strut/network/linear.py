@@ -189,6 +189,7 @@ def slinsolve(a: Matrix, b: Matrix, parents: list[int]) -> Matrix:
 ONE: dict[str, Callable[[Matrix], Matrix]] = {
     "transpose": lambda m: m.T,
     "inv": inv,
+    "inverse": inv,
     "pinv": pinv,
     "qr": qr,
     "diag": diag,

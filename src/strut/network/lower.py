@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import casadi as ca
 import numpy as np
 
+from strut.errors import did_you_mean
 from strut.network import algebra, alike, scope
 from strut.network.conditions import guards
 from strut.network.errors import MOST, Mistake, NetworkError, Problem
@@ -38,9 +39,9 @@ STRUCTURE = ("zeros", "eye")
 class Lowering:
     """One network on its way to a system."""
 
-    def __init__(self, network: Network, seed: int) -> None:
+    def __init__(self, network: Network, seed: int, step: float | None = None) -> None:
         self.network = network
-        self.meaning = Meaning(network.root, network.step, seed)
+        self.meaning = Meaning(network.root, network.step if step is None else step, seed)
         self.problems: list[Problem] = []
         self.things: list[Object] = [network.root, *network.root.walk()]
         self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]
@@ -123,15 +124,14 @@ class Lowering:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
             if edge is None or edge.output is None:
                 if isinstance(edge, Edge) and edge.actions:
-                    self.problems.append(
-                        Problem(f"{edge!r} acts on something but goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
-                    )
+                    self.meaning.warn(f"{edge!r} does nothing, as it goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
                 continue
             for action in edge.actions.values():
                 target = scope.own(edge.output, action.name)
                 if target is None:
-                    message = f"{edge!r} acts on '{action.name}', which its output {edge.output!r} does not have"
-                    self.problems.append(Problem(message, action.mark))
+                    near = did_you_mean(action.name, list(edge.output.variables))
+                    message = f"{edge!r} does nothing to '{action.name}', which its output {edge.output!r} does not have: {near}"
+                    self.meaning.warn(message, action.mark)
                     continue
                 actions.setdefault(target, []).append(action)
 
@@ -251,15 +251,16 @@ class Lowering:
         hashes = {s.element_hash() for s in ca.symvar(z)}
         return time.element_hash() in hashes or any(h in self.meaning.owners for h in hashes)
 
-    def _jumps(self, event: Event) -> list[Jump]:
+    def _changes(self, z: ca.SX) -> bool:
+        """Does an expression change during a run, by itself or at events?"""
+        fixed = {s.element_hash() for p in (*self.meaning.params.values(), *self.meaning.extra_params) for s in ca.vertsplit(p.sym)}
+        return any(s.element_hash() not in fixed for s in ca.symvar(z))
+
+    def effects(self, event: Event) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
+        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may happen, None if always."""
         m = self.meaning
         frame = Frame(event)
         node = scope.machine(event)
-        try:
-            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
-            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
-        except Mistake as mistake:
-            raise m.placed(mistake, event.condition, event) from mistake
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
             value = m.formula(text, event, frame)
@@ -276,16 +277,29 @@ class Lowering:
                     f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark
                 )
             when = m.in_state(node, event.states, event.mark)
+        leads: dict[str, ca.SX] = {}
         if event.target is not None:
             if node is None:
                 raise Mistake(f"the event leads to state '{event.target}', but no node here has states: add initial-state", event.mark)
             symbol, known = m.machines[node]
             if event.target not in known:
                 known.append(event.target)
-            reset[symbol.name] = ca.SX(known.index(event.target))
+            leads[symbol.name] = ca.SX(known.index(event.target))
+        return reset, leads, when
+
+    def _jumps(self, event: Event) -> list[Jump]:
+        m = self.meaning
+        frame = Frame(event)
+        try:
+            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
+            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+        except Mistake as mistake:
+            raise m.placed(mistake, event.condition, event) from mistake
+        sets, leads, when = self.effects(event)
+        reset = sets | leads
         jumps = []
         for guard in found:
-            if not ca.symvar(guard.expression):
+            if not self._changes(guard.expression):
                 m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
                 continue
             name = self._unique(f"{event.parent.path}.{_title(event)}" if event.parent is not None and event.parent.path else _title(event))

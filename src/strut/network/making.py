@@ -51,7 +51,7 @@ class Making(ABC):
         self.said: list[str] = []
         self.warnings: list[Problem] = []
         self.problems: list[Problem] = []
-        self.select = Select(self.root, self.templates, self.texts, self.said.append)
+        self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
         self.integrator = dict(INTEGRATOR)
         self.random = random.Random(seed)
         self.objects = 0

@@ -21,7 +21,7 @@ from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.numbers import CONSTANTS
 from strut.network.operators import Operators
 from strut.network.values import evaluate
-from strut.network.whole import check_order, check_size
+from strut.network.whole import check_order, check_size, whole
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
 
 
@@ -120,6 +120,9 @@ class Meaning:
     # ---- names ----
 
     def name(self, tree: Name, frame: Frame) -> ca.SX:
+        primed = tree.name + "'" * tree.order
+        if primed in frame.values:
+            return frame.values[primed]
         if tree.name in frame.values:
             return self.derived(frame.values[tree.name], tree.order, frame)
         found = scope.variable(tree.name, frame.thing)
@@ -258,7 +261,8 @@ class Meaning:
             now = begin + (time - begin) - (end - begin) * ca.floor((time - begin) / (end - begin))
         if settings.get("interpolate", "true").lower() in ("true", "1"):
             return ca.pw_lin(now, ca.DM(data.time), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
-        return ca.pw_const(now, ca.DM(data.time[1:]), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
+        between = (data.time[1:] + data.time[:-1]) / 2  # the nearest row
+        return ca.pw_const(now, ca.DM(between), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
 
     # ---- actions ----
 
@@ -296,12 +300,7 @@ class Meaning:
         """Add or set elements, or all."""
         if not action.index:
             return into + value if action.adds else value
-        tree = read(f"x[{action.index}]").tree
-        numbers = ca.SX(ca.DM(np.arange(into.numel()).reshape(into.shape, order="F")))
-        places = algebra.flat(
-            evaluate(tree, lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame), self.known)
-        )
-        where = [int(k) for k in np.array(ca.DM(places)).ravel()]
+        where = self._places(action, into.shape, frame)
         value = algebra.flat(value)
         if value.numel() == 1:
             value = ca.repmat(value, len(where), 1)
@@ -311,6 +310,21 @@ class Meaning:
         for k, place in enumerate(where):
             result[place] = result[place] + value[k] if action.adds else value[k]
         return result
+
+    def _places(self, action: Action, shape: tuple[int, int], frame: Frame) -> list[int]:
+        """Which elements an action is on: `a[i, j]` lists elements column by column, `a[[r], [c]]` and ranges say rows and columns."""
+        size = shape[0] * shape[1]
+        if action.index.startswith("[") or ":" in action.index:
+            numbers = ca.SX(ca.DM(np.arange(size).reshape(shape, order="F")))
+            tree = read(f"x[{action.index}]").tree
+            found = evaluate(tree, lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame), self.known)
+        else:
+            found = self.tree(read(f"[{action.index}]").tree, frame)
+        where = [whole(self.known(e)) for e in ca.vertsplit(ca.densify(algebra.flat(found)))]
+        for k in where:
+            if not 0 <= k < size:
+                raise Mistake(f"'{action.name}' has {size} element(s), counted from 0: there is none at {k}", action.mark)
+        return where
 
     def _direct(self, variable: Variable, own: ca.SX, actions: list[Action], frame: Frame) -> ca.SX:
         """A variable that edges set or add to: zero, filled by those that are active; its own value if none is."""

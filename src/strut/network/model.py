@@ -110,6 +110,7 @@ class Object:
         self.variables: dict[str, Variable] = {}
         self.templates: list[Object] = []
         self.instances: dict[Object, None] = {}
+        self.follows: list[Object] = []
         self.made_from: Object | None = None
         self.note = ""
         self.place: tuple[float, float] | None = None
@@ -245,8 +246,7 @@ class Node(Object):
     def set_alias(self, alias: Alias) -> None:
         self.aliases[alias.name] = alias
         for instance in list(self.instances):
-            if isinstance(instance, Node) and (alias.name not in instance.aliases or instance.aliases[alias.name].origin is not None):
-                instance.set_alias(Alias(alias.name, instance, alias.mark, origin=alias, variable=alias.variable, child=alias.child))
+            inherit_alias(instance, alias)
 
     def add_event(self, event: Event) -> None:
         self.events.append(event)
@@ -300,6 +300,8 @@ def apply(template: Object, to: Object) -> None:
 def follow(template: Object, to: Object) -> None:
     """Take what a template has, now and later."""
     template.instances[to] = None
+    if template not in to.follows:
+        to.follows.append(template)
     for variable in template.variables.values():
         inherit_variable(to, variable)
     if isinstance(template, Edge) and isinstance(to, Edge):
@@ -313,17 +315,31 @@ def follow(template: Object, to: Object) -> None:
         for child in sorted(template.children.values(), key=lambda c: isinstance(c, Edge)):
             inherit_child(to, child)
         for alias in template.aliases.values():
-            if alias.name not in to.aliases or to.aliases[alias.name].origin is not None:
-                to.set_alias(Alias(alias.name, to, alias.mark, origin=alias, variable=alias.variable, child=alias.child))
+            inherit_alias(to, alias)
         if template.initial_state is not None:
             to.set_initial(template.initial_state)
         for event in template.events:
             inherit_event(to, event)
 
 
+def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
+    """Is what `to` has its own, or from a template applied after the one that offers another?"""
+    if mine is None:
+        return False
+    if mine.origin is None:
+        return True
+    first, second = theirs.owner, mine.origin.owner
+    return first is not second and first in to.follows and second in to.follows and to.follows.index(first) < to.follows.index(second)
+
+
+def inherit_alias(to: Object, theirs: Alias) -> None:
+    if isinstance(to, Node) and not outranked(to, to.aliases.get(theirs.name), theirs):
+        to.set_alias(Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child))
+
+
 def inherit_variable(to: Object, theirs: Variable) -> None:
     mine = to.variables.get(theirs.name)
-    if mine is not None and mine.origin is None:
+    if mine is not None and outranked(to, mine, theirs):
         mine.flags |= theirs.flags
         return
     copy = Variable(theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note, text=theirs.text, flags=set(theirs.flags))
@@ -337,8 +353,7 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
 
 def inherit_action(to: Object, theirs: Action) -> None:
     assert isinstance(to, Edge)
-    mine = to.actions.get(theirs.key)
-    if mine is not None and mine.origin is None:
+    if outranked(to, to.actions.get(theirs.key), theirs):
         return
     copy = Action(
         theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
@@ -350,8 +365,7 @@ def inherit_action(to: Object, theirs: Action) -> None:
 def inherit_function(to: Object, theirs: Function) -> None:
     if not isinstance(to, Node):
         return
-    mine = to.functions.get(theirs.name)
-    if mine is not None and mine.origin is None:
+    if outranked(to, to.functions.get(theirs.name), theirs):
         return
     copy = Function(
         theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
@@ -389,11 +403,16 @@ def reattach(mine: Edge, theirs: Edge, to: Node) -> None:
 
 
 def _beside(end: Node | None, theirs: Edge, to: Node) -> Node | None:
+    """The node that is to a copied edge what `end` is to the one it is copied from."""
+    names: list[str] = []
+    while end is not None and end is not theirs.parent:
+        names.append(end.name)
+        end = end.parent
     if end is None:
         return None
-    if end is theirs.parent:
-        return to
-    found = to.children.get(end.name)
+    found: Node | Edge | None = to
+    for name in reversed(names):
+        found = found.children.get(name) if isinstance(found, Node) else None
     return found if isinstance(found, Node) else None
 
 
@@ -409,9 +428,11 @@ def inherit_event(to: Object, theirs: Event) -> None:
 
 
 def unapply(template: Object, of: Object) -> None:
-    """Remove what came from a template only."""
+    """Remove what came from a template only; what other templates give instead takes its place."""
     if template in of.templates:
         of.templates.remove(template)
+    if template in of.follows:
+        of.follows.remove(template)
     template.instances.pop(of, None)
 
     def foreign(item: Item) -> bool:
@@ -431,3 +452,5 @@ def unapply(template: Object, of: Object) -> None:
                 if isinstance(child, Edge):
                     detach(child)
                 del of.children[name]
+    for other in list(of.follows):
+        follow(other, of)

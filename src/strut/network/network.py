@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from strut.network.errors import Mistake, NetworkError, Problem, Source
 from strut.network.files import Files, read
 from strut.network.graph import svg
 from strut.network.holding import holding
+from strut.network.lexer import heading
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
 from strut.network.select import Found
 from strut.system.garbage import paused
 from strut.system.system import System
+
+if TYPE_CHECKING:
+    from strut.network.stepping import Rows
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
 """Integrators by their names in the language, and ours."""
@@ -82,18 +86,45 @@ class Network:
             self._builder.text(Source("text", text))
         return self
 
-    def system(self, *, outputs: Iterable[str] | None = None, seed: int = 0, machines: Mapping[str, System] | None = None) -> System:
+    def system(
+        self,
+        *,
+        outputs: Iterable[str] | None = None,
+        seed: int = 0,
+        machines: Mapping[str, System] | None = None,
+        step: float | None = None,
+    ) -> System:
         """The hybrid system of this network.
 
         machines: systems that stand for nodes, by the nodes' names; see `strut.network.holding`.
         outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
+        step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
-        lowering = Lowering(self, seed)
+        lowering = Lowering(self, seed, step)
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
+
+    def stepped(
+        self,
+        t: float | tuple[float, float],
+        step: float | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        outputs: Iterable[str] | None = None,
+        seed: int = 0,
+    ) -> Rows:
+        """A run in whole steps, as the original makes it, a row for each: events are taken at the end of the step in which their conditions
+        begin to hold, or as soon after as `within` says.
+
+        t: how long [s], or (begin, end). at: values of states, parameters and inputs to begin with, by name.
+        """
+        from strut.network.stepping import Stepping
+
+        begin, end = t if isinstance(t, tuple) else (0.0, t)
+        return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
         """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
@@ -133,6 +164,7 @@ def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))
+    builder.root.note = builder.root.note or heading(text)
     stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)
     return Network(builder, stem if stem.isidentifier() else f"network_{stem}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strut.network import syntax as s
-from strut.network.context import Context
+from strut.network.context import Context, plain
 from strut.network.errors import Mistake, Problem
 from strut.network.formula import dots
 from strut.network.making import Place
@@ -27,7 +27,7 @@ class PartStatements(VariableStatements):
     def function(self, statement: s.FunctionStatement, places: list[Place]) -> None:
         def arguments(given: list[tuple[str, s.Text, s.Text | None]], context: Context) -> tuple[Argument, ...]:
             return tuple(
-                Argument(e.text, None if default is None else self.texts.one(default.text, context), scope)
+                Argument(_undotted(e.text), None if default is None else self.texts.one(default.text, context), scope)
                 for scope, name, default in given
                 for e in self.texts.all(name.text, context)
             )
@@ -82,7 +82,7 @@ class PartStatements(VariableStatements):
             for i, e in enumerate(names):
                 context = place.context.push(e)
                 variable = self._value(statement.variable.text, context, i, len(names))
-                child = self._value(statement.child.text, context, i, len(names))
+                child = self._value(statement.child.text, context.push(plain(variable)), i, len(names))
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
                 place.thing.set_alias(Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child))
@@ -151,3 +151,9 @@ class PartStatements(VariableStatements):
 
         self.each(places, statement.mark, one)
         self.run(statement.body, opened)
+
+
+def _undotted(name: str) -> str:
+    """The name of an argument: ẋ is x'."""
+    plain, order = dots(name)
+    return plain + "'" * order

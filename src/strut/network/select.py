@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from strut.network.context import Context, Define, Expansion, Scope, plain
+from strut.network.context import Context, Define, Expansion, Scope, Stack, plain
 from strut.network.embedded import Texts, written
-from strut.network.errors import Mistake, TooMuch
+from strut.network.errors import Missing, Mistake, Problem, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
 from strut.network.syntax import Selector, Stage
 from strut.network.whole import whole
@@ -92,8 +92,10 @@ def _pattern(text: str) -> re.Pattern[str]:
 class Select:
     """Runs selectors in a network."""
 
-    def __init__(self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None]) -> None:
-        self.root, self.templates, self.texts, self.say = root, templates, texts, say
+    def __init__(
+        self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None], warn: Callable[[Problem], None] = lambda _: None
+    ) -> None:
+        self.root, self.templates, self.texts, self.say, self.warn = root, templates, texts, say, warn
         self.from_set: list[Found] = []
         self.depth = 0
 
@@ -153,7 +155,7 @@ class Select:
         result: list[Found] = []
         plain_name = None if any(c in stage.text for c in "@${}\\") else plain(stage.text)
         for f in found:
-            names = [plain_name] if plain_name else self.texts.all(stage.text, f.context)
+            names = [plain_name] if plain_name else self._names(stage, f.context)
             if below:
                 matches = [(child, e) for e in names for child in _named(f.thing, e.text)]
                 if len(matches) > 1:
@@ -162,6 +164,14 @@ class Select:
                 matches = [(f.thing, e) for e in names if e.text == f.thing.name]
             result.extend(Found(child, f.context.push(e)) for child, e in matches)
         return result
+
+    def _names(self, stage: Stage, context: Context) -> list[Expansion]:
+        """The names a text stands for; none, and a warning, where it refers to what was not expanded."""
+        try:
+            return self.texts.all(stage.text, context)
+        except Missing as missing:
+            self.warn(Problem(f"{missing}; nothing is selected", stage.mark))
+            return []
 
     def _regex(self, stage: Stage, found: list[Found]) -> list[Found]:
         result: list[Found] = []
@@ -389,25 +399,32 @@ class Select:
                     continue
                 seen.add(id(each.thing))
                 result.append(each)
-                waiting.extend(reversed([g for a in stage.arguments for g in self.at(a, each)]))
+                waiting.extend(Found(g.thing, each.context) for a in reversed(stage.arguments) for g in reversed(self.at(a, each)))
                 if len(result) > MOST:
                     raise TooMuch(f"a selector finds more than {MOST} things")
         return result
 
     def _reduce(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        """Two become one, again and again. The text of a second argument sees the expansions of the first, and behind them those of the
+        second; it takes the place of all that the first had for itself."""
         if not found or not stage.arguments:
             return found
         result = found[0]
         for f in found[1:]:
-            pair = self._run(stage.arguments[0], [result, f], origin, False)
+            first, pair = result, self._run(stage.arguments[0], [result, f], origin, False)
             if not pair:
                 return []
             result = pair[0]
             if len(stage.arguments) > 1:
-                top = [c.context.level(0) for c in (result, f)]
-                both = Expansion(tuple(e.text if e else "" for e in top), (0, 0))
-                text = self.texts.one(stage.arguments[1].stages[0].text, result.context.push(both))
-                result = Found(result.thing, result.context.push(plain(text)))
+                ours, theirs, shared = _apart(first.context.stack, f.context.stack)
+                context = Context(first.context.scope, shared)
+                both = context
+                for e in (*reversed(theirs), *reversed(ours)):
+                    both = both.push(e)
+                text = self.texts.one(stage.arguments[1].stages[0].text, both)
+                for e in reversed(ours):
+                    context = context.push(Expansion((text,) * len(e.texts), e.indices))
+                result = Found(result.thing, context)
         return [result]
 
     def _xor(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
@@ -432,3 +449,21 @@ class Select:
 
     def _from_set(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         return list(self.from_set)
+
+
+def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
+    """What each of two stacks has for itself, innermost first, and what they share."""
+    cells: set[int] = set()
+    each = a
+    while each is not None:
+        cells.add(id(each))
+        each = each[1]
+    theirs: list[Expansion] = []
+    while b is not None and id(b) not in cells:
+        theirs.append(b[0])
+        b = b[1]
+    ours: list[Expansion] = []
+    while a is not None and a is not b:
+        ours.append(a[0])
+        a = a[1]
+    return ours, theirs, b

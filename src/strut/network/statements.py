@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -168,7 +169,9 @@ class Statements(Transformer):
         return _States(parts[1])
 
     def argument(self, parts: list) -> tuple[str, s.Text, s.Text | None]:
-        return ("", _text(parts[0]), _text(parts[2]) if len(parts) > 2 else None)
+        name, primes = _text(parts[0]), int(_first(parts, _Primes, 0))
+        default = _text(parts[-1]) if isinstance(parts[-2] if len(parts) > 1 else None, Token) else None
+        return ("", replace(name, text=name.text + "'" * primes) if primes else name, default)
 
     def caller(self, parts: list) -> tuple[str, s.Text, s.Text | None]:
         default = _text(parts[-1]) if len(parts) > 2 and parts[-2].type == "EQUALS" else None
@@ -356,7 +359,12 @@ class Statements(Transformer):
         at = kinds.index("AT")
         of = parts[kinds.index("OF") + 1] if "OF" in kinds else None
         return s.Position(
-            parts[0] if isinstance(parts[0], s.Selector) else None, list(parts[at + 1]), list(parts[at + 3]), of, **_head(parts[0])
+            parts[0] if isinstance(parts[0], s.Selector) else None,
+            list(parts[at + 1]),
+            list(parts[at + 3]),
+            of,
+            kinds[at + 2] == "COLON",
+            **_head(parts[0]),
         )
 
     def layout(self, parts: list) -> s.LayoutStatement:

@@ -221,6 +221,7 @@ class Position(Statement):
     x: Values
     y: Values
     of: Selector | None
+    polar: bool = False
 
 
 @dataclass(slots=True)
