@@ -132,6 +132,21 @@ def test_codesign_beats_design_then_control(capsys):
     assert capsys.readouterr().out.count("verified") == 4
 
 
+def test_step_over(capsys, tmp_path):
+    again = load("step_over").main(tmp_path / "over.html")
+    assert again.result.ok
+    assert again.ok
+    assert again.balance.relative < 1e-9
+    assert again.balance.kept == pytest.approx(0, abs=1e-7)  # as fast as before
+    names = [e for e in again.run.events.names if e in ("passes", "knee_strike", "heel_strike")]
+    assert names == ["passes", "knee_strike", "heel_strike"] * 2
+    heights = [again.run.at(e.t)["clearance"] for e in again.run.events if e.name == "passes"]
+    assert heights[0] == pytest.approx(0.05, abs=1e-5)
+    end = {name: again.run[name][-1] for name in again.result.x0}
+    assert end == pytest.approx(again.result.x0, abs=1e-6)
+    assert "the simulator agrees" in capsys.readouterr().out
+
+
 def test_no_example_is_forgotten():
     tested = {
         "first_system",
@@ -143,6 +158,7 @@ def test_no_example_is_forgotten():
         "oscillator_leg",
         "codesign",
         "demo",
+        "step_over",
     }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 

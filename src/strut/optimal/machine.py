@@ -24,8 +24,8 @@ PIECES = 16
 
 
 def machine(result: Result) -> System:
-    """The system with the parameters and the inputs of a result. The plan begins anew after every event that ends the motion; its numbers
-    are parameters (`plan`, `plan_times`)."""
+    """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins anew after the event that ends
+    it; its numbers are parameters (`plan`, `plan_times`)."""
     system, nu = result.system, result.problem.system.size("u")
     if not nu:
         return system
@@ -52,11 +52,14 @@ def machine(result: Result) -> System:
     for q in system.u:
         inputs[q.name] = u[at : at + q.size]
         at += q.size
+    last = result.phases[-1].until
+    often = sum(m.until == last for m in result.phases)
+    strikes = Discrete("plan_strikes", 0.0, description="of the event that ends the motion, so far")
     holder = System(
         "plan",
         x=(since,),
         flow={since: 1.0},
-        z=(piece, begin, end, now),
+        z=(piece, begin, end, now, *([strikes] if often > 1 else [])),
         p=(plan, ends, count),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
@@ -77,7 +80,13 @@ def machine(result: Result) -> System:
         priority=-1,
     )
     anew = {piece.name: ca.SX(0), since.name: ca.SX(0), begin.name: ca.SX(0), end.name: ends.sym[1], now.name: table[:, 0]}
-    last = result.phases[-1].until
+    if often > 1:
+        done = strikes.sym >= often - 1.5
+        held = {q.name: q.sym for q in (piece, since, begin, end, now)}
+        anew = {name: ca.if_else(done, value, held[name]) for name, value in anew.items()}
+        anew[strikes.name] = ca.if_else(done, 0, strikes.sym + 1)
+    if result.problem.repeats is None:
+        return whole.replace(events=(*whole.events, turn))
     events = [replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name == last else e for e in whole.events]
     return whole.replace(events=(*events, turn))
 
