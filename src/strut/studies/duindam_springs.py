@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -104,15 +103,15 @@ def rows() -> list[Row]:
         remark = (
             "of all springs that do it without torque the softest, where the foot comes down at exactly 0.5 m/s"
             if spring > 0.1
-            else "both at their bound or nearly: a spring makes a walker faster, never slower"
+            else "no spring: it makes a walker faster, and never slower" + ("; the damper slows it" if damper > 1e-3 else "; nor damper")
         )
         found.append(Row(f"{v} m/s: spring [N m/rad], damper [N m s/rad]", SPRINGS[k], f"{spring:.4g}, {damper:.3g}", remark))
     for label, free in (("mass", WEIGHED), ("mass, spring and damper", {**WEIGHED, **SPRUNG})):
         for k, v in enumerate(SPEEDS):
             best = walk.weighed(v, free, nominal[v], float(MASSES[label][k]))
             his = float(MASSES[label][k])
-            same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost if label == "mass" else math.nan
-            told = f", with which ours would be {same:.2g}" if label == "mass" else ""
+            same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
+            told = f", with which ours would be {max(same, 0.0):.2g}"
             bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * LIGHTEST else ""
             found.append(_row(label, k, v, best.cost, f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{told}"))
     return found
