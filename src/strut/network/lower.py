@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -55,12 +55,7 @@ class Lowering:
         self._machines()
         self._find_sets()
         self._kinds()
-        flow = {}
-        self._try(partial(alike.rates, self.meaning, self.things))
-        for variable, state in self.meaning.states.items():
-            rate = self._try(partial(self.meaning.rate, variable))
-            if rate is not None:
-                flow[state.name] = algebra.flat(rate)
+        flow = self._flow()
         shown = self._outputs(outputs)
         jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
         self._stop()
@@ -84,6 +79,20 @@ class Lowering:
             delays=tuple(m.delays),
             description=self.network.root.note,
         )
+
+    def _flow(self) -> Mapping[str, ca.SX]:
+        """The rates of states; where many edges act alike, as sums."""
+        m = self.meaning
+        m.summed = sums = self._try(partial(alike.rates, m))
+        rates: dict[str, ca.SX] = {}
+        for variable, state in m.states.items():
+            if sums is not None and state.name in sums:
+                rates[state.name] = sums.own[state.name]
+                continue
+            rate = self._try(partial(m.rate, variable))
+            if rate is not None:
+                rates[state.name] = algebra.flat(rate)
+        return rates if sums is None else sums.within(rates)
 
     # ---- mistakes ----
 

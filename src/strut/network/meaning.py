@@ -23,6 +23,7 @@ from strut.network.operators import Operators
 from strut.network.values import evaluate
 from strut.network.whole import check_order, check_size
 from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
+from strut.system.sums import Sums
 
 
 class Meaning:
@@ -49,7 +50,7 @@ class Meaning:
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
         self.rating: set[Variable] = set()
-        self.turned: dict[Variable, tuple[ca.SX, ca.SX]] = {}
+        self.summed: Sums | None = None
         self.random = random.Random(seed)
         self.spare = 0
         self.functions, self.operators = Functions(self), Operators(self)
@@ -325,6 +326,9 @@ class Meaning:
     def rate(self, variable: Variable) -> ca.SX:
         """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a step."""
         if variable in self.rates:
+            return self.rates[variable]
+        if self.summed is not None and self.names[variable] in self.summed:
+            self.rates[variable] = ca.reshape(self.summed[self.names[variable]], *self.shape(variable))
             return self.rates[variable]
         total = self.added(self.actions.get(variable, ()), variable)
         self.rates[variable] = total

@@ -14,12 +14,14 @@ from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
 from strut.system.scene import Scene
+from strut.system.sums import Sums
 
 if TYPE_CHECKING:
     from strut.system.system import System
 
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 RESERVED = ("t", "time")
+NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
 STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
 
 KINDS: dict[str, type[Quantity]] = {"x": State, "z": Discrete, "u": Input, "p": Param, "randoms": Random, "delays": Delay}
@@ -79,15 +81,10 @@ def validated(system: System) -> dict[str, Any]:
     sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
     states = {q.name: q.size for q in groups["x"]}
 
-    flow = {}
-    for name, rate in _by_name(system.flow, states, f"the flow of system '{system.name}'").items():
-        flow[name] = scope.allow(
-            merge(rate),
-            f"the flow of '{name}'",
-            "txzupd",
-            "a flow cannot use random numbers; hold them in a discrete state with a Sample",
-            states[name],
-        )
+    flow: dict[str, Any] = {}
+    sums = system.flow if isinstance(system.flow, Sums) and len(groups["p"]) == len(system.p) else None
+    for name, rate in _by_name(system.flow if sums is None else sums.own, states, f"the flow of system '{system.name}'").items():
+        flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
     for name in states:
         if name not in flow:
             raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
@@ -134,7 +131,7 @@ def validated(system: System) -> dict[str, Any]:
 
     return {
         **groups,
-        "flow": {name: flow[name] for name in states},
+        "flow": _with_terms({name: flow[name] for name in states}, sums, groups, scope),
         "events": events,
         "samples": samples,
         "outputs": outputs,
@@ -149,6 +146,17 @@ def validated(system: System) -> dict[str, Any]:
             for n, v in _by_name(system.symmetry, sizes, f"the symmetry of system '{system.name}'").items()
         },
     }
+
+
+def _with_terms(
+    own: dict[str, ca.SX], sums: Sums | None, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope
+) -> Mapping[str, ca.SX]:
+    """The flow; terms of sums are checked, and stay what they are."""
+    if sums is None:
+        return own
+    where = f"the flow of system '{scope.system}'"
+    sums.check(where, {q.name: q for group in ("x", "z", "u", "p", "delays") for q in groups[group]})
+    return sums.within(own, scope.allow(sums.others, where, "txzupd", NO_RANDOM, sums.others.numel()))
 
 
 def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:
