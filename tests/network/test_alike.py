@@ -62,7 +62,8 @@ def test_sines_are_taken_for_nodes_not_for_edges():
     text = unit.unit_text(lowered(network.loads(coupled(20)).system()))
     flow = text[text.index("STRUT_(flow)(strut_real") : text.index("STRUT_(guards)(strut_real")]
     loop = flow[: flow.index("STRUT_SIN(")].rpartition("for (")[2]
-    assert flow.count("STRUT_SIN(") == flow.count("STRUT_COS(") == 1 and loop.startswith("int k = 0; k < 20;")
+    assert flow.count("STRUT_SIN(") == flow.count("STRUT_COS(") == 1
+    assert loop.startswith("int k = 0; k < 20;")
 
 
 def test_edges_that_are_not_alike_are_left_alone():

@@ -6,7 +6,7 @@ they are taken once for each node, and those of parameters once for each run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -202,7 +202,7 @@ class _Alike:
 
     def _named(self, name: str) -> _Column:
         m = self.meaning
-        owners = [scope.variable(name, thing) for thing in self.things]
+        owners = scope.variables(name, self.things)
         if None in owners:
             if any(owners):
                 raise Unlike
@@ -215,6 +215,8 @@ class _Alike:
             raise Unlike
         found: list[Variable] = owners  # type: ignore[assignment]
         different = list(dict.fromkeys(found))
+        if all(v in m.params for v in different):
+            return self._reading(found, self.pool.parameters(different), True)
         if self._say_the_same(different):
             return self._written_out(found, different)
         values = [m.value(v) for v in different]
@@ -225,9 +227,9 @@ class _Alike:
             return _Column(values[0], True)
         return self._reading(found, {v: self.pool.variable(v, value) for v, value in zip(different, values, strict=True)}, fixed)
 
-    def _reading(self, owners: Sequence[Variable], places: dict[Variable, np.ndarray], fixed: bool) -> _Column:
+    def _reading(self, owners: Sequence[Variable], places: Mapping[Variable, Sequence[int]], fixed: bool) -> _Column:
         shape = self.meaning.value(owners[0]).shape
-        columns = np.array([places[v] for v in owners], dtype=np.int64).T
+        columns = np.fromiter((place for v in owners for place in places[v]), dtype=np.int64).reshape(len(owners), -1).T
         value = ca.reshape(ca.vertcat(*[self.slot(np.ascontiguousarray(c)) for c in columns]), *shape)
         return _Column(value, fixed, owners, columns[0] if len(columns) == 1 else None)
 
@@ -257,7 +259,7 @@ class _Alike:
             column = inner.text(text)
             alone = column.fixed  # computed once for each run anyway
             if not alone:
-                pool.computed.update(zip(missing, pool.make(inner.like(algebra.flat(column.value))).T, strict=True))
+                pool.computed.update(zip(missing, pool.make(inner.like(algebra.flat(column.value))).T.tolist(), strict=True))
                 places |= {v: pool.computed[v] for v in missing}
         if alone:
             inner = _Alike(m, [v.owner for v in owners], pool, within)
@@ -289,7 +291,7 @@ class _Alike:
 
     def _turned(self, sign: int, part: _Column) -> tuple[ca.SX, ca.SX]:
         """Sine and cosine of a variable, computed once for each node."""
-        assert part.owners is not None and part.places is not None
+        assert part.places is not None
         pool = self.pool
         missing = [p for p in dict.fromkeys(part.places.tolist()) if p not in pool.turned]
         if missing:

@@ -113,7 +113,10 @@ class Lowering:
     # ---- names ----
 
     def _unique(self, wanted: str) -> str:
-        name = ".".join(map(_identifier, wanted.split(".")))
+        name = wanted if wanted.isascii() and _PLAIN.fullmatch(wanted) else ".".join(map(_identifier, wanted.split(".")))
+        if name not in self.taken:
+            self.taken.add(name)
+            return name
         base, k = name, 2
         while name in self.taken:
             name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
@@ -121,8 +124,10 @@ class Lowering:
         return name
 
     def _name_all(self) -> None:
-        for variable in self.variables:
-            self.meaning.names[variable] = self._unique(variable.path)
+        for thing in (*self.things, *self.events):
+            path = f"{thing.path}." if thing.path else ""
+            for variable in thing.variables.values():
+                self.meaning.names[variable] = self._unique(path + variable.name)
 
     # ---- structure ----
 
@@ -218,7 +223,6 @@ class Lowering:
         else:
             m.params[v] = made  # type: ignore[assignment]
             m.memo[(v, False)] = made.sym
-            m.constants[made.sym.element_hash()] = number
 
     def _changing(self, v: Variable, kind: str) -> None:
         m = self.meaning
@@ -238,7 +242,7 @@ class Lowering:
         rest = [
             v
             for v in self.variables
-            if not any(v in g for g in (m.states, m.discrete, m.params, m.inputs)) and not isinstance(v.owner, Event)
+            if not (v in m.params or v in m.states or v in m.discrete or v in m.inputs or isinstance(v.owner, Event))
         ]
         if wanted is not None:
             names = set(wanted)
@@ -343,6 +347,9 @@ class Lowering:
         pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
         return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 @lru_cache(maxsize=10_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 
@@ -23,13 +25,21 @@ class Pool:
         self.others: list[ca.SX] = []
         self.made: list[Like] = []
         self.size = 0
-        self.known: dict[Variable, np.ndarray] = {}
+        self.known: dict[Variable, Sequence[int]] = {}
         self.symbols: dict[int, int] = {}
-        self.computed: dict[Variable, np.ndarray] = {}
+        self.computed: dict[Variable, Sequence[int]] = {}
         self.turned: dict[int, list[int]] = {}
         self.functions = {name for thing in (meaning.root, *meaning.root.walk()) if isinstance(thing, Node) for name in thing.functions}
 
-    def variable(self, variable: Variable, value: ca.SX) -> np.ndarray:
+    def parameters(self, variables: Sequence[Variable]) -> dict[Variable, Sequence[int]]:
+        """The places of parameters, all of them single numbers."""
+        for v in variables:
+            if v not in self.known:
+                self.known[v] = (len(self.entries),)
+                self.entries.append((self.meaning.params[v], 0))
+        return self.known
+
+    def variable(self, variable: Variable, value: ca.SX) -> Sequence[int]:
         """The places of a variable's elements."""
         places = self.known.get(variable)
         if places is None:
@@ -38,9 +48,9 @@ class Pool:
             if quantity is not None and variable.constraint is None:
                 first = len(self.entries)
                 self.entries.extend((quantity, k) for k in range(quantity.size))
-                places = np.arange(first, first + quantity.size)
+                places = range(first, first + quantity.size)
             else:
-                places = np.array([self.expression(e) for e in ca.vertsplit(ca.densify(ca.vec(value)))])
+                places = [self.expression(e) for e in ca.vertsplit(ca.densify(ca.vec(value)))]
             self.known[variable] = places
         return places
 
@@ -79,7 +89,7 @@ class Pool:
         def kept(place: int) -> bool:
             return place < entries or OTHERS <= place < OTHERS + others or MADE <= place < MADE + self.size
 
-        self.known = {v: places for v, places in self.known.items() if all(map(kept, places.tolist()))}
-        self.computed = {v: places for v, places in self.computed.items() if all(map(kept, places.tolist()))}
+        self.known = {v: places for v, places in self.known.items() if all(map(kept, places))}
+        self.computed = {v: places for v, places in self.computed.items() if all(map(kept, places))}
         self.symbols = {h: place for h, place in self.symbols.items() if kept(place)}
         self.turned = {a: b for a, b in self.turned.items() if kept(a) and all(map(kept, b))}

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import casadi as ca
 import numpy as np
 
 from strut.system.emit import Prepared, c_dialect, emit, function_text, straight_line
+from strut.system.looped import ARGUMENTS, NUMBER, SOURCES, Looped, P, T
 from strut.system.loops import Leaf, Loops, Step
-from strut.system.looped import ARGUMENTS, NUMBER, SOURCES, T, Looped, P
 from strut.system.rolled import Graph, graph_of
-from strut.system.sums import Like, Terms
+from strut.system.sums import Like
 from strut.system.tables import Tables
 
 NAME = "flow"

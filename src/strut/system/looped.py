@@ -111,11 +111,12 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
 
 def _entries(system: System, sums: Sums) -> tuple[list[int], list[int]]:
     """Where the quantities that terms read lie."""
-    at = {q.name: (SOURCES.index(group), system.slices(group)[q.name].start) for group in ("x", "z", "u", "p") for q in getattr(system, group)}
-    start = 0
-    for q in system.delays:
-        at[q.name] = (SOURCES.index("d"), start)
-        start += q.size
+    at: dict[str, tuple[int, int]] = {}
+    for group, source in (("x", "x"), ("z", "z"), ("u", "u"), ("p", "p"), ("delays", "d")):
+        start, kind = 0, SOURCES.index(source)
+        for q in getattr(system, group):
+            at[q.name] = (kind, start)
+            start += q.size
     found = [at[q.name] for q, _ in sums.entries]
     return [s for s, _ in found], [i + k for (_, i), (_, k) in zip(found, sums.entries, strict=True)]
 

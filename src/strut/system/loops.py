@@ -30,7 +30,9 @@ class Loops:
     def __init__(self, name: str, dialect: Dialect, tables: Tables) -> None:
         self.name, self.c, self.tables = name, dialect, tables
 
-    def added(self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], rows: np.ndarray, into: str, sign: int = 1) -> str:
+    def added(
+        self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], rows: np.ndarray, into: str, sign: int = 1
+    ) -> str:
         """Results (references as in steps) added to places rows[k], rows[k] + 1, ... of an array. Rows must ascend."""
         count = len(rows)
         starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])

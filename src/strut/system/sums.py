@@ -74,6 +74,9 @@ class Sums(Mapping[str, ca.SX]):
             raise KeyError(name)
         return self.expressions[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.own
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.own)
 

@@ -148,9 +148,7 @@ def validated(system: System) -> dict[str, Any]:
     }
 
 
-def _with_terms(
-    own: dict[str, ca.SX], sums: Sums | None, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope
-) -> Mapping[str, ca.SX]:
+def _with_terms(own: dict[str, ca.SX], sums: Sums | None, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope) -> Mapping[str, ca.SX]:
     """The flow; terms of sums are checked, and stay what they are."""
     if sums is None:
         return own
