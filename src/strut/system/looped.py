@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from strut.system.emit import operation_count
 from strut.system.quantity import known_symbol, time
 from strut.system.sums import Like, Sums, Terms
 
@@ -42,6 +43,11 @@ class Looped:
     made: tuple[Like, ...]
     terms: tuple[Terms, ...]
     size: int
+
+    def operations(self) -> int:
+        """Arithmetic operations and function calls of the flow, what depends on parameters alone included."""
+        alike = [like.count * operation_count(like.function()) for like in (*self.made, *self.terms)]
+        return operation_count(self.before) + sum(alike) + sum(t.count * t.size for t in self.terms)
 
     def digest(self, into: hashlib._Hash) -> None:
         """Add the content to a hash."""

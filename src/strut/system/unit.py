@@ -135,14 +135,14 @@ def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike:
 def _jacobian_entry(lowered: Lowered) -> str:
     reset = "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;"
     return f"""
-/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. */
+/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. `own`: as of strut_eval. */
 STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
-                                 const double *p, const double *d, const double *random, double *a, double *b, double *c)
+                                 const double *p, const double *d, const double *random, double *a, double *b, double *c,
+                                 double *own)
 {{
-    double parameters[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
-    strut_put(parameters, p, STRUT_NP);
-    STRUT_(prepare)(parameters);
-    p = parameters;
+    strut_put(own, p, STRUT_NP);
+    STRUT_(prepare)(own);
+    p = own;
     if (which == 0) STRUT_(flow_jacobian)(t, x, z, u, p, d, a, b, c);
     else if (which == 1) STRUT_(guard_jacobian)(t, x, z, u, p, a, b, c);
     else {{ {reset} }}
