@@ -7,6 +7,7 @@ from strut import network
 from strut.network import alike
 from strut.system import unit
 from strut.system.compile import compiled, lowered
+from strut.system.sums import Sums
 
 
 def coupled(count, term="w * sin(input.x - output.x - b + g)"):
@@ -40,6 +41,70 @@ def test_together_is_as_one_by_one(term, monkeypatch):
     together = rates(network.loads(coupled(8, term)).system(), x, g=0.7)
     monkeypatch.setattr(alike, "LEAST", 10**9)
     assert together == pytest.approx(rates(network.loads(coupled(8, term)).system(), x, g=0.7), abs=1e-13)
+
+
+NODE = 'x = "$(@@1 * 0.1)"  a = 0.3  x\' = "-a * x"'
+KINDS = {
+    "a constant": ('x\' += "w * (input.x - output.x) * pi"', NODE, ""),
+    "a function": ('x\' += "f(input.x - output.x, w) + f(1)"', NODE, 'f(d, k = 2)(g) = "k * sin(g * d) + h(d)"  h(d) = "a0 * d"  a0 = 3'),
+    "what a function finds": ('b = "$(@@1)"  x\' += "f(input.x)"', NODE, 'f(d)(b, output.a) = "d * b - a"'),
+    "a variable of the edge": ('d = "input.x - output.x"  x\' += "w * d * d"', NODE, ""),
+    "a variable of the node": ('x\' += "w * input.r"', f'{NODE}  s = "x + 1"  r = "sqrt(s^2 + 1)"', ""),
+    "a fixed variable of the node": ('x\' += "w * input.x / input.k"', f'{NODE}  k = "2 * a + g"', ""),
+    "sines of variables": ('x\' += "w * sin(input.r - output.x)"', f'{NODE}  r = "x^2"', ""),
+    "vectors": ('x\' += "w * R * (input.x - output.x)"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), 'R = "[0, 1; -1, 0]"'),
+    "elements": ('x\' += "[input.x[1]; w] * output.x[0]"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), ""),
+    "numbers for vectors": ('x\' += "w * input.a"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), ""),
+    "inputs and time": ('x\' += "w * input.i * (t - dt)"', f"{NODE}  i = 2 | in", ""),
+    "sums of other edges": ('s += "w * input.x"  x\' += "w * input.s"', f"{NODE}  s = 0", ""),
+}
+
+
+def of_kind(kind, count):
+    edge, node, top = KINDS[kind]
+    return f"""g = 0.3  {top}
+    node "n{{1:{count}}}" {{ {node} }}
+    <no-self> edge all "n{{1:{count}}}" {{ w = "$(@@1 / {count})"  {edge} }}
+    """
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_edges_say_is_the_same_together_and_compiled(kind, monkeypatch):
+    def found(backend):
+        system = network.loads(of_kind(kind, 16)).system()
+        x = np.random.default_rng(1).normal(size=(3, system.size("x")))
+        p, u = ([float(q.value[0]) for q in group] for group in (system.p, system.u))
+        return isinstance(system.flow, Sums), compiled(system, backend=backend).evaluate("flow", [0.0, 1.0, 2.0], x, [], u, p)
+
+    summed, native = found("native")
+    assert summed
+    together = found("virtual")[1]
+    monkeypatch.setattr(alike, "LEAST", 10**9)
+    summed, alone = found("virtual")
+    assert not summed
+    assert together == pytest.approx(alone, rel=1e-13, abs=1e-13)
+    assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["a constant", "a function", "what a function finds", "sines of variables", "vectors", "elements"])
+def test_the_flow_does_not_grow_with_edges(kind):
+    def length(count):
+        text = unit.generate(lowered(network.loads(of_kind(kind, count)).system(outputs=()))).functions
+        return sum(len(line) for line in text.splitlines() if not line.startswith("STRUT_TABLE"))
+
+    assert abs(length(40) - length(20)) < 40  # digits of sizes; edges are 380 and 1560
+
+
+def test_derivatives_in_functions_are_taken_edge_by_edge():
+    """Of what a function is given nothing is known that could be derived; the edges' own equations are."""
+    system = network.loads(
+        f"""f(d) = "dt[d]"  node "n{{1:16}}" {{ {NODE}  y = 0  y' = 0 }}
+        <no-self> edge all "n{{1:16}}" {{ y' += "f(input.x)" }}"""
+    ).system()
+    x = np.arange(16.0)
+    values = dict(zip(system.labels("x"), compiled(system, backend="virtual").evaluate(
+        "flow", 0.0, [v for k in x for v in (k, 0.0)], [], [], [float(q.value[0]) for q in system.p])[0], strict=True))  # fmt: skip
+    assert [values[f"n{k + 1}.y"] for k in range(16)] == pytest.approx(-0.3 * (x.sum() - x))
 
 
 def test_compiled_loops_give_the_same():

@@ -321,7 +321,9 @@ def _plain(function: Function) -> bool:
             part = waiting.pop()
             if isinstance(part, tuple):
                 waiting.extend(part)
-            elif isinstance(part, Operator | Derivative) or getattr(part, "order", 0) or (isinstance(part, Call) and part.name == "rand"):
+            elif (
+                isinstance(part, Operator | Derivative) or getattr(part, "order", 0) > 0 or (isinstance(part, Call) and part.name == "rand")
+            ):
                 return False
             elif part is not None and not isinstance(part, Number | Name | str | int | float):
                 waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]

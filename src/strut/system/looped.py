@@ -82,10 +82,10 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
     depends = ca.which_depends(ca.vertcat(*[read[k] for k in rest]), moving, 1, True) if rest else []
     straight = [k for k, moves in zip(rest, depends, strict=True) if moves]
     still = [k for k, moves in zip(rest, depends, strict=True) if not moves]
-    for at, k in enumerate(straight):
-        index[first + k] = at
-    for at, k in enumerate(still):
-        source[first + k], index[first + k] = P, -1 - at
+    for n, k in enumerate(straight):
+        index[first + k] = n
+    for n, k in enumerate(still):
+        source[first + k], index[first + k] = P, -1 - n
     before = _function("before", vectors, ARGUMENTS, [read[k] for k in straight])
     if work < max(WORTH, before.n_instructions()):
         return None

@@ -73,7 +73,9 @@ class Loops:
 
     def _reads(self, leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray | None) -> tuple[list[str], list[str], list[str]]:
         """Names of leaves, and the lines that read them once a row and in every pass."""
-        names, outer, inner = [], [], []
+        names: list[str] = []
+        outer: list[str] = []
+        inner: list[str] = []
         for n, leaf in enumerate(leaves):
             if leaf.literal is not None:
                 names.append(self.c.literal(leaf.literal))
