@@ -64,7 +64,8 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
 
 
 def _operations(low: Lowered, name: str) -> int:
-    return low.looped.operations() if low.looped is not None and name.startswith("flow") else operation_count(low.functions[name])
+    loops = low.looped.get("flow" if name == "flow_and_powers" else name)
+    return operation_count(low.functions[name]) if loops is None else loops.operations()
 
 
 def model_name(name: str) -> str:

@@ -1,9 +1,9 @@
-"""A flow of like terms, lowered: where each of them finds what it reads, in flat vectors."""
+"""Sums of like terms, lowered: where each of them finds what it reads, in flat vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -11,7 +11,7 @@ import numpy as np
 
 from strut.system.emit import operation_count
 from strut.system.quantity import known_symbol, time
-from strut.system.sums import Like, Sums, Terms
+from strut.system.sums import Like, Sums, Terms, Totals
 
 if TYPE_CHECKING:
     import hashlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from strut.system.system import System
 
 SOURCES = ("t", "x", "z", "u", "p", "d", "number", "w")
-"""Where something to read lies: in an argument of the flow, among numbers, or in the memory `w` that loops share."""
+"""Where something to read lies: in an argument of the function, among numbers, or in the memory `w` that loops share."""
 T, P, NUMBER, W = (SOURCES.index(name) for name in ("t", "p", "number", "w"))
 ARGUMENTS = SOURCES[:6]
 LEAST, WORTH = 48, 400
@@ -28,11 +28,11 @@ LEAST, WORTH = 48, 400
 
 @dataclass(frozen=True, eq=False)
 class Looped:
-    """A flow as loops.
+    """A function as loops: the flow, or the outputs.
 
     source, index: for everything there is to read, which of `SOURCES` it is in and where; `index` of a number counts `numbers`.
-    before: of the flow's arguments, what is put first into `w` in straight lines, and of parameters alone, what follows them there.
-    made, terms: as in `Sums`, own expressions of rates among the terms. size: of `w`.
+    before: of the function's arguments, what is put first into `w` in straight lines, and of parameters alone, what follows them there.
+    made, terms: as in `Sums`, own expressions among the terms. size: of `w`.
     """
 
     source: np.ndarray
@@ -45,7 +45,7 @@ class Looped:
     size: int
 
     def operations(self) -> int:
-        """Arithmetic operations and function calls of the flow, what depends on parameters alone included."""
+        """Arithmetic operations and function calls, what depends on parameters alone included."""
         alike = [like.count * operation_count(like.function()) for like in (*self.made, *self.terms)]
         return operation_count(self.before) + sum(alike) + sum(t.count * t.size for t in self.terms)
 
@@ -53,15 +53,19 @@ class Looped:
         """Add the content to a hash."""
         for f in (self.before, self.fixed, *(like.function() for like in (*self.made, *self.terms))):
             into.update(f.serialize().encode())
-        arrays = [self.source, self.index, self.numbers, *(like.reads for like in (*self.made, *self.terms)), *(t.rows for t in self.terms)]
+        arrays = [self.source, self.index, self.numbers]
+        for like in (*self.made, *self.terms):
+            arrays += [like.reads, like.rows] if isinstance(like, Terms | Totals) else [like.reads]
+            into.update(repr((type(like).__name__, like.length)).encode())
         for array in arrays:
             into.update(repr((array.dtype.str, array.shape)).encode())
             into.update(np.ascontiguousarray(array).tobytes())
 
 
 def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
-    """The loops of a flow; None if they are not worth it."""
-    work = sum(t.count * max(1, t.function().n_instructions() - len(t.reads) - t.size) for t in sums.terms if t.count >= LEAST)
+    """The loops of sums; None if they are not worth it."""
+    alike = [like for like in (*sums.made, *sums.terms) if like.count >= LEAST]
+    work = sum(like.count * max(1, like.function().n_instructions() - len(like.reads) - like.size) for like in alike)
     others = ca.vertsplit(sums.others) if sums.others.numel() else []
     own = [(row, e) for row, e in enumerate(ca.vertsplit(ca.densify(ca.vertcat(*sums.own.values())))) if not e.is_zero()]
     read = [*others, *(e for _, e in own)]
@@ -89,16 +93,16 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
     before = _function("before", vectors, ARGUMENTS, [read[k] for k in straight])
     if work < max(WORTH, before.n_instructions()):
         return None
-    # own expressions of rates are terms too, read behind the others
+    # own expressions are terms too, read behind the others
     made, size, there = [], len(straight), len(source)
-    places = np.arange(len(source) + sum(like.size * like.count for like in sums.made))
+    places = np.arange(len(source) + sum(like.size * like.length for like in sums.made))
     shift = first + len(others)
     places[shift:] += len(own)
     for like in sums.made:
-        made.append(Like(like.slots, like.results, places[like.reads]))
-        source.extend([W] * (like.size * like.count))
-        index.extend(range(size, size + like.size * like.count))
-        size += like.size * like.count
+        made.append(replace(like, reads=places[like.reads]))
+        source.extend([W] * (like.size * like.length))
+        index.extend(range(size, size + like.size * like.length))
+        size += like.size * like.length
     terms = [Terms(t.slots, t.results, places[t.reads], t.rows) for t in sums.terms]
     if own:
         slot = ca.SX.sym("own")

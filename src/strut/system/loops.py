@@ -31,13 +31,20 @@ class Loops:
         self.name, self.c, self.tables = name, dialect, tables
 
     def added(
-        self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], rows: np.ndarray, into: str, sign: int = 1
+        self,
+        steps: Sequence[Step],
+        leaves: Sequence[Leaf],
+        results: Sequence[int],
+        rows: np.ndarray,
+        into: str,
+        sign: int = 1,
+        apart: int = 1,
     ) -> str:
-        """Results (references as in steps) added to places rows[k], rows[k] + 1, ... of an array. Rows must ascend."""
+        """Results (references as in steps) added to places rows[k], rows[k] + apart, ... of an array. Rows must ascend."""
         count = len(rows)
         starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
         if len(starts) == count:
-            return self._each(steps, leaves, results, [rows + i for i in range(len(results))], into, "+=" if sign > 0 else "-=")
+            return self._each(steps, leaves, results, [rows + apart * i for i in range(len(results))], into, "+=" if sign > 0 else "-=")
         where = np.searchsorted(starts, np.arange(count), side="right") - 1
         names, outer, inner = self._reads(leaves, starts, where)
         inner += self._steps(steps, leaves, names)
@@ -52,7 +59,7 @@ class Loops:
                 *(f"        {line}" for line in inner),
                 *(f"        {each} {'+' if sign > 0 else '-'}= {_named(r, names)};" for each, r in zip(sums, results, strict=True)),
                 "    }",
-                *(f"    {into}[{self.tables.index(rows[starts] + i, 'r')}] += {each};" for i, each in enumerate(sums)),
+                *(f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += {each};" for i, each in enumerate(sums)),
                 "}",
             ]
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -66,8 +66,8 @@ class Lowered:
     tables: dict[str, list[int]]
     loss_channels: tuple[str, ...]
     jacobians: dict[str, list[ca.Function]]
-    looped: Looped | None = None
-    """The flow, where it is loops: its function is made only if something asks for it."""
+    looped: dict[str, Looped] = field(default_factory=dict)
+    """Flow and outputs, where they are loops: their functions are made only if something asks for them."""
 
     def gives_nothing(self, name: str) -> bool:
         """Has a function no results? Then it need not be made: with many parameters that alone takes its time."""
@@ -76,10 +76,10 @@ class Lowered:
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""
         digest = hashlib.sha256(repr((self.sizes, self.tables)).encode())
-        without: tuple[str, ...] = () if self.sizes["NW"] else ("flow_and_powers",)  # the flow again
-        if self.looped is not None:
-            self.looped.digest(digest)
-            without = ("flow", "flow_and_powers")
+        without = [*self.looped, *([] if self.sizes["NW"] else ["flow_and_powers"])]  # the flow again
+        for name, loops in self.looped.items():
+            digest.update(name.encode())
+            loops.digest(digest)
         functions = [self.functions[name] for name in self.functions if name not in without and not self.gives_nothing(name)]
         for f in (*functions, *self.resets, *self.losses, *(f for fs in self.jacobians.values() for f in fs)):
             digest.update(f.serialize().encode())
@@ -104,7 +104,8 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
     powers = column([*system.ledger.supplied.values(), *[-e for e in system.ledger.dissipated.values()]])
     energies = column(list(system.ledger.stored.values()))
     signals = column([q.signal for q in system.delays])
-    loops = looped(system, system.flow, v) if isinstance(system.flow, Sums) and not powers.numel() else None
+    summed = {"outputs": system.outputs} | ({} if powers.numel() else {"flow": system.flow})
+    loops = {name: looped(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
     results: dict[str, Callable[[], tuple[ca.SX, ...]]] = {
         "flow": lambda: (_flow(system),),
         "flow_and_powers": lambda: (_flow(system), powers),
@@ -134,7 +135,7 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         "NC": len(system.samples),
         "NR": v["random"].numel(),
         "ND": signals.numel(),
-        "NY": sum(e.numel() for e in system.outputs.values()),
+        "NY": system.size("outputs"),
     }
     return Lowered(
         system.name,
@@ -146,7 +147,7 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         _tables(system, jumps, v),
         channels,
         _jacobians(system, functions, resets) if jacobians else {},
-        loops,
+        {name: made for name, made in loops.items() if made is not None},
     )
 
 

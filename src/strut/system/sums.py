@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -31,6 +32,11 @@ class Like:
         return int(self.reads.shape[1])
 
     @property
+    def length(self) -> int:
+        """How many of each result there are in the end."""
+        return self.count
+
+    @property
     def size(self) -> int:
         return int(self.results.numel())
 
@@ -46,17 +52,39 @@ class Like:
 
 
 @dataclass(frozen=True, eq=False)
+class Totals(Like):
+    """`totals` sums of each result: those of the k-th time are added to sums rows[k]."""
+
+    rows: np.ndarray
+    totals: int
+
+    @property
+    def length(self) -> int:
+        return self.totals
+
+    def values(self, column: ca.SX) -> ca.SX:
+        pattern = ca.Sparsity.triplet(self.count, self.totals, list(range(self.count)), self.rows.tolist())
+        return ca.densify(ca.mtimes(super().values(column), ca.SX(ca.DM(pattern, 1))))
+
+
+@dataclass(frozen=True, eq=False)
 class Terms(Like):
-    """Like terms: the results of the k-th are added to the rates from component rows[k] on."""
+    """Like terms: the results of the k-th are added to what is wanted from component rows[k] on."""
 
     rows: np.ndarray
 
 
+def sizes(expressions: Mapping[str, Any]) -> dict[str, int]:
+    """How many elements each expression has; none is made for that."""
+    return {name: e.numel() for name, e in (expressions.own if isinstance(expressions, Sums) else expressions).items()}
+
+
 class Sums(Mapping[str, ca.SX]):
-    """The rates of states by name: own expressions, and sums of like terms.
+    """Expressions by name, rates of states or outputs: own ones, to which sums of like terms are added.
 
     entries, others: what terms may read, components of quantities and then other expressions. made: what is computed of these
     beforehand; the results of each follow in what there is to read, all first ones, then all second ones. terms: what is added.
+    own: what they are added to, columns that may be zero.
     """
 
     def __init__(
@@ -85,12 +113,12 @@ class Sums(Mapping[str, ca.SX]):
 
     @property
     def ends(self) -> list[int]:
-        """Where each rate begins, and where the last one ends."""
+        """Where each begins, and where the last one ends."""
         return [int(k) for k in np.cumsum([0, *(rate.numel() for rate in self.own.values())])]
 
     @cached_property
     def expressions(self) -> dict[str, ca.SX]:
-        """Every rate written out."""
+        """Every one written out."""
         column = ca.vertcat(*[q.sym if q.size == 1 else q.sym[k] for q, k in self.entries], self.others)
         for like in self.made:
             column = ca.vertcat(column, ca.vec(like.values(column).T))
@@ -118,7 +146,7 @@ class Sums(Mapping[str, ca.SX]):
         return column
 
     def within(self, own: Mapping[str, ca.SX], others: ca.SX | None = None) -> Sums:
-        """The same terms among the rates of `own`, which has these and perhaps more; perhaps with other expressions to read."""
+        """The same terms among those of `own`, which has these and perhaps more; perhaps with other expressions to read."""
         whole = Sums(own, self.entries, self.others if others is None else others, self.made)
         starts = dict(zip(own, whole.ends, strict=False))
         moved = np.concatenate([np.arange(rate.numel()) + starts[name] for name, rate in self.own.items()] or [np.empty(0, dtype=int)])
@@ -126,7 +154,7 @@ class Sums(Mapping[str, ca.SX]):
         return whole
 
     def check(self, where: str, known: Mapping[str, Quantity]) -> None:
-        """Terms read only what there is, and add to rates that exist. known: the quantities of the system, by name."""
+        """Terms read only what there is, and add to what exists. known: the quantities of the system, by name."""
         for q, k in self.entries:
             found = known.get(q.name)
             if found is not q and (found is None or found.size != q.size or not ca.is_equal(found.sym, q.sym)):
@@ -145,9 +173,11 @@ class Sums(Mapping[str, ca.SX]):
                     raise ModelError(f"{where}: like terms use '{symbol.name()}', which is none of their slots")
             if like.reads.size and not (like.reads.min() >= 0 and like.reads.max() < there):
                 raise ShapeError(f"{where}: like terms read entry {like.reads.max()} of {there}")
+            if isinstance(like, Terms | Totals):
+                last, most = (like.totals - 1, like.totals) if isinstance(like, Totals) else (height - like.size, height)
+                if like.rows.shape != (like.count,):
+                    raise ShapeError(f"{where}: {like.count} like terms have {like.rows.size} rows: one is needed for each")
+                if like.count and not (like.rows.min() >= 0 and like.rows.max() <= last):
+                    raise ShapeError(f"{where}: like terms are added to row {like.rows.max() + most - last - 1} of {most}")
             if not isinstance(like, Terms):
-                there += like.size * like.count
-            elif like.rows.shape != (like.count,):
-                raise ShapeError(f"{where}: {like.count} like terms have {like.rows.size} rows: one is needed for each")
-            elif like.count and not (like.rows.min() >= 0 and like.rows.max() + like.size <= height):
-                raise ShapeError(f"{where}: like terms are added to rate {like.rows.max() + like.size - 1} of {height}")
+                there += like.size * like.length

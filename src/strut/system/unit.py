@@ -8,8 +8,8 @@ from pathlib import Path
 import casadi as ca
 
 from strut.system.emit import Prepared, emit, nothing
-from strut.system.loop_flow import loop_flow
-from strut.system.lower import JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.system.loop_text import loop_text
+from strut.system.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
 from strut.system.tableau import DOP853, DOPRI5, c_text
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -44,10 +44,14 @@ def generate(lowered: Lowered) -> Code:
     def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
         return emit(f, name, inputs, outputs, prepared)
 
-    parts = [] if lowered.looped is None else [loop_flow(lowered.looped, prepared)]
-    without = (*(("flow",) if parts else ()), *(() if lowered.sizes["NW"] else ("flow_and_powers",)))
-    for n in (n for n in lowered.functions if n not in without):
-        parts.append(nothing(n, *SIGNATURES[n]) if lowered.gives_nothing(n) else write(lowered.functions[n], n, *SIGNATURES[n]))
+    parts = []
+    for n in lowered.functions:
+        if n in lowered.looped:
+            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
+        elif lowered.gives_nothing(n):
+            parts.append(nothing(n, *SIGNATURES[n]))
+        elif n != "flow_and_powers" or lowered.sizes["NW"]:
+            parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
     if not lowered.sizes["NW"]:
         parts.append(NO_POWERS)
     for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):

@@ -82,8 +82,8 @@ def validated(system: System) -> dict[str, Any]:
     states = {q.name: q.size for q in groups["x"]}
 
     flow: dict[str, Any] = {}
-    sums = system.flow if isinstance(system.flow, Sums) and len(groups["p"]) == len(system.p) else None
-    for name, rate in _by_name(system.flow if sums is None else sums.own, states, f"the flow of system '{system.name}'").items():
+    merged = len(groups["p"]) != len(system.p)
+    for name, rate in _by_name(_own(system.flow, merged), states, f"the flow of system '{system.name}'").items():
         flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
     for name in states:
         if name not in flow:
@@ -119,7 +119,7 @@ def validated(system: System) -> dict[str, Any]:
     _unique([*(e.name for e in events), *(s.name for s in samples)], f"events and samples of system '{system.name}'")
 
     outputs = {}
-    for name, expression in system.outputs.items():
+    for name, expression in _own(system.outputs, merged).items():
         column = sx(merge(expression))
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
     names = [q.name for qs in groups.values() for q in qs] + list(outputs)
@@ -131,10 +131,10 @@ def validated(system: System) -> dict[str, Any]:
 
     return {
         **groups,
-        "flow": _with_terms({name: flow[name] for name in states}, sums, groups, scope),
+        "flow": _with_terms({name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"),
         "events": events,
         "samples": samples,
-        "outputs": outputs,
+        "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
         "output_units": _checked_units(system, outputs),
         "ledger": _checked_ledger(system.ledger, scope, merge),
         "scene": _checked_scene(system.scene, scope, merge),
@@ -148,13 +148,20 @@ def validated(system: System) -> dict[str, Any]:
     }
 
 
-def _with_terms(own: dict[str, ca.SX], sums: Sums | None, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope) -> Mapping[str, ca.SX]:
-    """The flow; terms of sums are checked, and stay what they are."""
-    if sums is None:
+def _own(expressions: Mapping, merged: bool) -> Mapping:
+    """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are merged, sums are written out."""
+    return expressions.own if isinstance(expressions, Sums) and not merged else expressions
+
+
+def _with_terms(
+    own: dict[str, ca.SX], given: Mapping, merged: bool, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope, what: str
+) -> Mapping[str, ca.SX]:
+    """Expressions in normal form; terms of sums are checked, and stay what they are."""
+    if not isinstance(given, Sums) or merged:
         return own
-    where = f"the flow of system '{scope.system}'"
-    sums.check(where, {q.name: q for group in ("x", "z", "u", "p", "delays") for q in groups[group]})
-    return sums.within(own, scope.allow(sums.others, where, "txzupd", NO_RANDOM, sums.others.numel()))
+    where = f"{what} of system '{scope.system}'"
+    given.check(where, {q.name: q for group in ("x", "z", "u", "p", "delays") for q in groups[group]})
+    return given.within(own, scope.allow(given.others, where, "txzupd", NO_RANDOM, given.others.numel()))
 
 
 def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:

@@ -1,4 +1,4 @@
-"""The C of a flow that is loops over like terms."""
+"""The C of functions that are loops over like terms."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from strut.system.emit import Prepared, c_dialect, emit, function_text, straight
 from strut.system.looped import ARGUMENTS, NUMBER, SOURCES, Looped, P, T
 from strut.system.loops import Leaf, Loops, Step
 from strut.system.rolled import Graph, graph_of
-from strut.system.sums import Like
+from strut.system.sums import Like, Totals
 from strut.system.tables import Tables
 
-NAME = "flow"
-FEW = 48
-"""Numbers of parameters alone that are written one by one rather than as a loop."""
 
-
-def loop_flow(looped: Looped, prepared: Prepared) -> str:
-    """The C function `flow`, with all it needs."""
-    return _Writer(looped, prepared).text()
+def loop_text(looped: Looped, name: str, result: str, height: str, prepared: Prepared) -> str:
+    """The C function `name`, with all it needs; `height` is how many numbers its one result has."""
+    return _Writer(looped, name, result, prepared).text(height)
 
 
 @dataclass
@@ -34,38 +30,46 @@ class _Kernel:
 
 
 class _Writer:
-    def __init__(self, looped: Looped, prepared: Prepared) -> None:
-        self.looped, self.prepared = looped, prepared
-        self.tables = Tables(NAME)
-        self.c = c_dialect(ARGUMENTS, ("dx",))
-        self.loops = Loops(NAME, self.c, self.tables)
+    def __init__(self, looped: Looped, name: str, result: str, prepared: Prepared) -> None:
+        self.looped, self.name, self.out, self.prepared = looped, name, f"out_{result}", prepared
+        self.tables = Tables(name)
+        self.c = c_dialect(ARGUMENTS, (result,))
+        self.loops = Loops(name, self.c, self.tables)
         self.index = looped.index.copy()
 
-    def text(self) -> str:
-        low = self.looped
+    def text(self, height: str) -> str:
+        low, name = self.looped, self.name
         self._still()
-        before, lines = "", [f"for (int r = 0; r < {self._height()}; r++) out_dx[r] = R(0);"]
+        before, lines = "", [f"for (int r = 0; r < {height}; r++) {self.out}[r] = R(0);"]
         if low.size:
             lines.insert(0, f"strut_real w[{low.size}];")
-        if low.before.numel_out(0):
-            before = emit(low.before, f"{NAME}_before", ARGUMENTS, ("w",), self.prepared)
-            lines.append(f"STRUT_({NAME}_before)({', '.join(ARGUMENTS)}, w);")
         first = int(low.before.numel_out(0))
+        if first:
+            before = emit(low.before, f"{name}_before", ARGUMENTS, ("w",), self.prepared)
+            lines.append(f"STRUT_({name}_before)({', '.join(ARGUMENTS)}, w);")
         for like in low.made:
-            for chosen, sources in self._split(like):
-                kernel = self._kernel(like, chosen, sources)
-                to = [first + i * like.count + chosen for i in range(like.size)]
-                lines.append(self.loops.written(kernel.steps, kernel.leaves, kernel.results, to, "w"))
-            first += like.size * like.count
+            last = first + like.size * like.length
+            if isinstance(like, Totals):
+                lines.append(f"for (int r = {first}; r < {last}; r++) w[r] = R(0);")
+                lines += self._added(like, first + like.rows, "w", like.totals)
+            else:
+                lines += self._written(like, first)
+            first = last
         for terms in low.terms:
-            for chosen, sources in self._split(terms):
-                chosen = chosen[np.argsort(terms.rows[chosen], kind="stable")]
-                kernel = self._kernel(terms, chosen, sources)
-                lines.append(self.loops.added(kernel.steps, kernel.leaves, kernel.results, terms.rows[chosen], "out_dx"))
-        return before + self.tables.text() + function_text(NAME, ARGUMENTS, ["out_dx"], lines)
+            lines += self._added(terms, terms.rows, self.out, 1)
+        return before + self.tables.text() + function_text(name, ARGUMENTS, [self.out], lines)
 
-    def _height(self) -> str:
-        return "STRUT_NX"
+    def _written(self, like: Like, first: int) -> Iterator[str]:
+        for chosen, sources in self._split(like):
+            kernel = self._kernel(like, chosen, sources)
+            to = [first + i * like.count + chosen for i in range(like.size)]
+            yield self.loops.written(kernel.steps, kernel.leaves, kernel.results, to, "w")
+
+    def _added(self, like: Like, rows: np.ndarray, into: str, apart: int) -> Iterator[str]:
+        for chosen, sources in self._split(like):
+            chosen = chosen[np.argsort(rows[chosen], kind="stable")]
+            kernel = self._kernel(like, chosen, sources)
+            yield self.loops.added(kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart)
 
     def _still(self) -> None:
         """What depends on parameters alone is kept behind them."""
@@ -148,7 +152,7 @@ class _Writer:
         if v in g.entry:
             return texts[g.entry[v][1]]
         parts = [self._text(g, a, texts) for a in g.args[v]]
-        return f"({self.c.operation(g.op[v], parts, g.number.get(g.args[v][-1]), NAME)})"
+        return f"({self.c.operation(g.op[v], parts, g.number.get(g.args[v][-1]), self.name)})"
 
 
 def _slots(g: Graph, v: int) -> set[int]:
