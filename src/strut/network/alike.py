@@ -6,8 +6,9 @@ they are taken once for each node, and those of parameters once for each run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -22,7 +23,7 @@ from strut.network.numbers import CONSTANTS
 from strut.network.pool import Pool
 from strut.network.values import evaluate
 from strut.system.quantity import time
-from strut.system.sums import Like, Sums, Terms
+from strut.system.sums import Like, Sums, Terms, Totals
 
 LEAST = 16
 """Edges that are worth it."""
@@ -54,32 +55,85 @@ def rates(meaning: Meaning) -> Sums | None:
     for action, v in targets.items():
         if action.rate and not action.index and not action.states:
             groups.setdefault((action.text, shapes[v]), []).append(action)
-    pool = Pool(meaning)
-    found: list[tuple[list[Action], _Alike, ca.SX]] = []
+    gathered = _Gathered(meaning)
+    done: set[Action] = set()
     for (text, shape), actions in groups.items():
-        if len(actions) < LEAST:
-            continue
-        before = pool.mark()
-        alike = _Alike(meaning, [a.owner for a in actions], pool)
+        if gathered.add([a.owner for a in actions], [targets[a] for a in actions], partial(_Alike.text, text=text), shape):
+            done.update(actions)
+    return gathered.sums(lambda v: meaning.added([a for a in meaning.actions[v] if a not in done], v))
+
+
+def outputs(meaning: Meaning, variables: Sequence[Variable]) -> Sums | None:
+    """Those of some variables that many say alike, or to which many edges add alike."""
+    groups: dict[tuple[str, ...], list[Variable]] = {}
+    for v in variables:
+        if _is_expression(meaning, v):
+            groups.setdefault((v.text,), []).append(v)
+        elif _is_total(meaning, v):
+            groups.setdefault(("", *sorted({a.text for a in meaning.actions[v]})), []).append(v)
+    gathered = _Gathered(meaning)
+    for alike in groups.values():
+        gathered.add([v.owner for v in alike], alike, partial(_Alike.variables, found=alike), None)
+    return gathered.sums(lambda v: ca.SX(*gathered.shapes[v]))
+
+
+class _Gathered:
+    """Like terms on their way to sums."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self.meaning, self.pool = meaning, Pool(meaning)
+        self.found: list[tuple[Sequence[Variable], _Alike, ca.SX]] = []
+        self.shapes: dict[Variable, tuple[int, int]] = {}
+
+    def add(
+        self, things: Sequence[Object], targets: Sequence[Variable], read: Callable[[_Alike], _Column], shape: tuple[int, int] | None
+    ) -> bool:
+        """Add what things say to targets, if it can be read for all at once."""
+        if len(things) < LEAST:
+            return False
+        before = self.pool.mark()
+        alike = _Alike(self.meaning, things, self.pool)
         try:
-            value = algebra.fitted(alike.text(text).value, shape, "what edges do")
+            value = read(alike).value
+            value = value if shape is None else algebra.fitted(value, shape, "what edges do")
         except (Unlike, Mistake):
-            pool.reset(before)
-            continue
-        found.append((actions, alike, algebra.flat(value)))
-    if not found:
-        return None
-    done = {a for actions, _, _ in found for a in actions}
-    states = list(dict.fromkeys(targets[a] for actions, _, _ in found for a in actions))
-    own = {meaning.names[v]: algebra.flat(meaning.added([a for a in meaning.actions[v] if a not in done], v)) for v in states}
-    starts = dict(zip(states, np.cumsum([0, *(rate.numel() for rate in own.values())]).tolist(), strict=False))
-    likes = [alike.like(value) for _, alike, value in found]
-    terms = []
-    for like, (actions, _, _) in zip(likes, found, strict=True):
-        rows = np.array([starts[targets[a]] for a in actions], dtype=np.int64)
-        terms.append(Terms(like.slots, like.results, pool.final(like.reads), rows))
-    made = [replace(like, reads=pool.final(like.reads)) for like in pool.made]
-    return Sums(own, pool.entries, pool.column(), made, terms)
+            self.pool.reset(before)
+            return False
+        self.shapes.update(dict.fromkeys(targets, value.shape))
+        self.found.append((targets, alike, algebra.flat(value)))
+        return True
+
+    def sums(self, own: Callable[[Variable], ca.SX]) -> Sums | None:
+        """Everything added, to expressions of the targets' own."""
+        if not self.found:
+            return None
+        pool, names = self.pool, self.meaning.names
+        owned = {v: algebra.flat(own(v)) for v in self.shapes}
+        starts = dict(zip(owned, np.cumsum([0, *(e.numel() for e in owned.values())]).tolist(), strict=False))
+        likes = [alike.like(value) for _, alike, value in self.found]
+        terms = []
+        for like, (targets, _, _) in zip(likes, self.found, strict=True):
+            rows = np.array([starts[v] for v in targets], dtype=np.int64)
+            terms.append(Terms(like.slots, like.results, pool.final(like.reads), rows))
+        made = [replace(like, reads=pool.final(like.reads)) for like in pool.made]
+        return Sums({names[v]: e for v, e in owned.items()}, pool.entries, pool.column(), made, terms)
+
+
+def _is_expression(m: Meaning, v: Variable) -> bool:
+    """Is a variable its text and nothing else?"""
+    return v not in m.actions and _is_plain(m, v)
+
+
+def _is_total(m: Meaning, v: Variable) -> bool:
+    """Is a variable what edges add to it, always and to all of it?"""
+    actions = m.actions.get(v)
+    return bool(actions) and all(not a.rate and a.adds and not a.index and not a.states for a in actions or ()) and _is_plain(m, v)
+
+
+def _is_plain(m: Meaning, v: Variable) -> bool:
+    if v in m.params or v.flags - {"out"} or v.constraint is not None or (isinstance(v.owner, Node) and v.owner.table is not None):
+        return False
+    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.waiting)
 
 
 class _Alike:
@@ -213,59 +267,88 @@ class _Alike:
             if name in CONSTANTS:
                 return _Column(ca.SX(CONSTANTS[name]), True)
             raise Unlike
-        found: list[Variable] = owners  # type: ignore[assignment]
+        return self.variables(owners)  # type: ignore[arg-type]
+
+    def variables(self, found: Sequence[Variable]) -> _Column:
+        """The variable of each thing."""
+        m = self.meaning
         different = list(dict.fromkeys(found))
         if all(v in m.params for v in different):
-            return self._reading(found, self.pool.parameters(different), True)
-        if self._say_the_same(different):
+            return self._reading(found, self.pool.parameters(different), True, (1, 1))
+        if len(different) >= LEAST and len({v.text for v in different}) == 1 and all(_is_expression(m, v) for v in different):
             return self._written_out(found, different)
+        if all(_is_total(m, v) for v in different) and sum(len(m.actions[v]) for v in different) >= LEAST:
+            return self._total(found, different)
         values = [m.value(v) for v in different]
         if len({value.shape for value in values}) != 1:
             raise Unlike
         fixed = all(v in m.params or value.is_constant() for v, value in zip(different, values, strict=True))
         if len(different) == 1 and values[0].is_constant():
             return _Column(values[0], True)
-        return self._reading(found, {v: self.pool.variable(v, value) for v, value in zip(different, values, strict=True)}, fixed)
+        places = {v: self.pool.variable(v, value) for v, value in zip(different, values, strict=True)}
+        return self._reading(found, places, fixed, values[0].shape)
 
-    def _reading(self, owners: Sequence[Variable], places: Mapping[Variable, Sequence[int]], fixed: bool) -> _Column:
-        shape = self.meaning.value(owners[0]).shape
+    def _reading(
+        self, owners: Sequence[Variable], places: Mapping[Variable, Sequence[int]], fixed: bool, shape: tuple[int, int]
+    ) -> _Column:
         columns = np.fromiter((place for v in owners for place in places[v]), dtype=np.int64).reshape(len(owners), -1).T
         value = ca.reshape(ca.vertcat(*[self.slot(np.ascontiguousarray(c)) for c in columns]), *shape)
         return _Column(value, fixed, owners, columns[0] if len(columns) == 1 else None)
 
-    def _say_the_same(self, variables: Sequence[Variable]) -> bool:
-        """Are these expressions with one text, and nothing else?"""
-        m = self.meaning
-        if len(variables) < LEAST or len({v.text for v in variables}) != 1:
-            return False
-        groups = (m.states, m.discrete, m.params, m.inputs, m.waiting, m.actions)
-        for v in variables:
-            table = v.owner.table if isinstance(v.owner, Node) else None
-            if v.flags or v.constraint is not None or table is not None or any(v in group for group in groups):
-                return False
-        return True
-
     def _written_out(self, owners: Sequence[Variable], different: Sequence[Variable]) -> _Column:
         """A variable in terms of what it is made of; computed beforehand where several edges read it."""
-        if different[0] in self.within:
-            raise Unlike
         m, pool, text = self.meaning, self.pool, different[0].text
-        within = (*self.within, different[0])
-        places = {v: pool.computed[v] for v in different if v in pool.computed}
-        missing = [v for v in different if v not in places]
+        within = self._deeper(different)
+        missing = [v for v in different if v not in pool.computed]
         alone = CROWDED * len(different) > len(owners)
         if missing and not alone:
             inner = _Alike(m, [v.owner for v in missing], pool, within)
             column = inner.text(text)
             alone = column.fixed  # computed once for each run anyway
             if not alone:
-                pool.computed.update(zip(missing, pool.make(inner.like(algebra.flat(column.value))).T.tolist(), strict=True))
-                places |= {v: pool.computed[v] for v in missing}
+                pool.compute(missing, inner.like(algebra.flat(column.value)), column.value.shape)
         if alone:
             inner = _Alike(m, [v.owner for v in owners], pool, within)
             inner.slots = self.slots
             return replace(inner.text(text), owners=None, places=None)
-        return self._reading(owners, places, False)
+        return self._computed(owners, different)
+
+    def _total(self, owners: Sequence[Variable], different: Sequence[Variable]) -> _Column:
+        """A variable that edges add to: what those that say the same add, summed up beforehand."""
+        m, pool = self.meaning, self.pool
+        within = self._deeper(different)
+        missing = {v: k for k, v in enumerate(v for v in different if v not in pool.computed)}
+        if missing:
+            shapes = {m.formula(v.text, v, Frame(v.owner)).shape for v in missing}
+            if len(shapes) != 1:
+                raise Unlike
+            shape = shapes.pop()
+            groups: dict[str, list[tuple[Action, int]]] = {}
+            for v, k in missing.items():
+                for action in m.actions[v]:
+                    groups.setdefault(action.text, []).append((action, k))
+            places = []
+            for text, actions in groups.items():
+                inner = _Alike(m, [a.owner for a, _ in actions], pool, within)
+                like = inner.like(algebra.flat(algebra.fitted(inner.text(text).value, shape, "what edges do")))
+                rows = np.array([k for _, k in actions], dtype=np.int64)
+                places.append(pool.make(Totals(like.slots, like.results, like.reads, rows, len(missing))))
+            slots = [ca.SX.sym(f"s{n}", *shape) for n in range(len(places))]
+            added = Like(ca.vertcat(*map(ca.vec, slots)), ca.vec(sum(slots[1:], slots[0])), np.concatenate(places))
+            pool.compute(list(missing), added, shape)
+        return self._computed(owners, different)
+
+    def _computed(self, owners: Sequence[Variable], different: Sequence[Variable]) -> _Column:
+        shapes = {self.pool.shapes[v] for v in different}
+        if len(shapes) != 1:
+            raise Unlike
+        return self._reading(owners, self.pool.computed, False, shapes.pop())
+
+    def _deeper(self, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+        """What is being written out, these included; none may be made of itself."""
+        if any(v in self.within for v in variables):
+            raise Unlike
+        return (*self.within, variables[0])
 
     # ---- sines ----
 

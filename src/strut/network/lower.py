@@ -237,7 +237,7 @@ class Lowering:
 
     # ---- results ----
 
-    def _outputs(self, wanted: Iterable[str] | None) -> dict[str, ca.SX]:
+    def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
         m = self.meaning
         rest = [
             v
@@ -247,17 +247,19 @@ class Lowering:
         if wanted is not None:
             names = set(wanted)
             rest = [v for v in rest if m.names[v] in names]
+        sums = self._try(partial(alike.outputs, m, rest))
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = self._try(partial(m.value, v))
+            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v))
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
             if wanted is None and size > MOST_OUTPUTS and (value.numel() > 1 or size > 4 * MOST_OUTPUTS) and "out" not in v.flags:
                 continue
             found[m.names[v]] = algebra.flat(value)
-        return found
+        chosen = None if sums is None else sums.only(found)
+        return found if chosen is None or not chosen.terms else chosen.within(found)
 
     def flows(self, z: ca.SX) -> bool:
         """Does an expression change between events?"""

@@ -28,6 +28,7 @@ class Pool:
         self.known: dict[Variable, Sequence[int]] = {}
         self.symbols: dict[int, int] = {}
         self.computed: dict[Variable, Sequence[int]] = {}
+        self.shapes: dict[Variable, tuple[int, int]] = {}
         self.turned: dict[int, list[int]] = {}
         self.functions = {name for thing in (meaning.root, *meaning.root.walk()) if isinstance(thing, Node) for name in thing.functions}
 
@@ -66,8 +67,13 @@ class Pool:
         """The places of what is computed beforehand, a row for each result."""
         self.made.append(like)
         first = MADE + self.size
-        self.size += like.size * like.count
-        return np.arange(first, first + like.size * like.count).reshape(like.size, like.count)
+        self.size += like.size * like.length
+        return np.arange(first, first + like.size * like.length).reshape(like.size, like.length)
+
+    def compute(self, variables: Sequence[Variable], like: Like, shape: tuple[int, int]) -> None:
+        """Let variables be computed beforehand."""
+        self.computed.update(zip(variables, self.make(like).T.tolist(), strict=True))
+        self.shapes.update(dict.fromkeys(variables, shape))
 
     def column(self) -> ca.SX:
         return ca.densify(ca.vertcat(*self.others, ca.SX(0, 1)))

@@ -6,7 +6,7 @@ generator of C does not: of 250,000 terms it writes one loop, and nothing is eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -144,6 +144,17 @@ class Sums(Mapping[str, ca.SX]):
                         q, k = self.entries[read]
                         column[row] = q.sym[k]
         return column
+
+    def only(self, names: Container[str]) -> Sums:
+        """Those with these names."""
+        kept = np.repeat([name in names for name in self.own], [e.numel() for e in self.own.values()])
+        place = np.cumsum(kept) - 1
+        terms = []
+        for t in self.terms:
+            chosen = kept[t.rows]
+            if chosen.any():
+                terms.append(Terms(t.slots, t.results, t.reads[:, chosen], place[t.rows[chosen]]))
+        return Sums({n: e for n, e in self.own.items() if n in names}, self.entries, self.others, self.made, terms)
 
     def within(self, own: Mapping[str, ca.SX], others: ca.SX | None = None) -> Sums:
         """The same terms among those of `own`, which has these and perhaps more; perhaps with other expressions to read."""
