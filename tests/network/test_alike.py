@@ -7,7 +7,7 @@ from strut import network
 from strut.network import alike
 from strut.system import unit
 from strut.system.compile import compiled, lowered
-from strut.system.sums import Sums
+from strut.system.sums import Sums, Totals
 
 
 def coupled(count, term="w * sin(input.x - output.x - b + g)"):
@@ -74,25 +74,58 @@ def test_whatever_edges_say_is_the_same_together_and_compiled(kind, monkeypatch)
         system = network.loads(of_kind(kind, 16)).system()
         x = np.random.default_rng(1).normal(size=(3, system.size("x")))
         p, u = ([float(q.value[0]) for q in group] for group in (system.p, system.u))
-        return isinstance(system.flow, Sums), compiled(system, backend=backend).evaluate("flow", [0.0, 1.0, 2.0], x, [], u, p)
+        model = compiled(system, backend=backend)
+        values = [model.evaluate(name, [0.0, 1.0, 2.0], x, [], u, p) for name in ("flow", "outputs")]
+        return isinstance(system.flow, Sums), system.labels("outputs"), np.hstack(values)
 
-    summed, native = found("native")
+    summed, names, native = found("native")
     assert summed
-    together = found("virtual")[1]
+    together = found("virtual")[2]
     monkeypatch.setattr(alike, "LEAST", 10**9)
-    summed, alone = found("virtual")
+    summed, known, alone = found("virtual")
     assert not summed
+    assert names == known
     assert together == pytest.approx(alone, rel=1e-13, abs=1e-13)
     assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)
 
 
-@pytest.mark.parametrize("kind", ["a constant", "a function", "what a function finds", "sines of variables", "vectors", "elements"])
-def test_the_flow_does_not_grow_with_edges(kind):
+GROWING = ("a variable of the node", "a fixed variable of the node", "sines of variables", "numbers for vectors", "inputs and time")
+"""Those whose nodes' own variables, outputs, are few and simple enough to be written one by one."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in GROWING])
+def test_code_does_not_grow_with_edges_of_any_kind(kind):
     def length(count):
-        text = unit.generate(lowered(network.loads(of_kind(kind, count)).system(outputs=()))).functions
+        text = unit.generate(lowered(network.loads(of_kind(kind, count)).system())).functions
         return sum(len(line) for line in text.splitlines() if not line.startswith("STRUT_TABLE"))
 
-    assert abs(length(40) - length(20)) < 40  # digits of sizes; edges are 380 and 1560
+    assert abs(length(40) - length(30)) < 40  # digits of sizes; edges are 870 and 1560
+
+
+def test_what_edges_add_is_summed_up_once_however_many_read_it():
+    """Totals of totals: three levels, each of them one loop over 240 edges."""
+    node = f'{NODE}  s = 0  r = 0  q = "r + 1"'
+    edge = 's += "w * sin(input.x - output.x)"  r += "input.s * w"  x\' += "input.q - output.r"'
+    text = f'node "n{{1:16}}" {{ {node} }}  <no-self> edge all "n{{1:16}}" {{ w = 0.1  {edge} }}'
+    system = network.loads(text).system()
+    x = np.random.default_rng(1).normal(size=16)
+    s = 0.1 * np.sin(x[None, :] - x[:, None]).sum(axis=1)
+    r = 0.1 * (s.sum() - s)
+    rate = -0.3 * x + ((r + 1).sum() - (r + 1)) - 15 * r
+    found = compiled(system, backend="native").evaluate("flow", 0.0, x, [], [], [float(q.value[0]) for q in system.p])
+    assert found[0] == pytest.approx(rate, rel=1e-12)
+    assert len(lowered(system).looped) == 2
+
+
+@pytest.mark.parametrize("edge", ['s <= "[input.x; 1]"', 's[1] += "input.x"'])
+def test_edges_that_set_or_add_to_elements_are_taken_one_by_one(edge):
+    text = f'node "n{{1:20}}" {{ {NODE}  s = "[0; 0]"  y\' = "s[1] + x" }}  edge from "n{{1:20}}" to "n$(@1 + 1)" {{ {edge} }}'
+    system = network.loads(text).system()
+    assert not any(isinstance(like, Totals) for like in system.flow.made)
+    values = {q.name: float(q.value[0]) for q in (*system.x, *system.p)}
+    rates = compiled(system).evaluate("flow", 0.0, [values[n] for n in system.labels("x")], [], [], [values[q.name] for q in system.p])
+    found = dict(zip(system.labels("x"), rates[0], strict=True))
+    assert found["n7.y"] == pytest.approx(0.7 + (1 if "<=" in edge else 0.6))
 
 
 def test_derivatives_in_functions_are_taken_edge_by_edge():
