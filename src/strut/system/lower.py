@@ -71,7 +71,7 @@ class Lowered:
 
     def gives_nothing(self, name: str) -> bool:
         """Has a function no results? Then it need not be made: with many parameters that alone takes its time."""
-        return not self.sizes[GIVES[name]]
+        return not (self.sizes[GIVES[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
 
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""

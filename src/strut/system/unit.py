@@ -46,14 +46,14 @@ def generate(lowered: Lowered) -> Code:
 
     parts = []
     for n in lowered.functions:
-        if n in lowered.looped:
+        if n == "flow_and_powers" and not lowered.sizes["NW"]:
+            parts.append(NO_POWERS)
+        elif n in lowered.looped:
             parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
         elif lowered.gives_nothing(n):
             parts.append(nothing(n, *SIGNATURES[n]))
-        elif n != "flow_and_powers" or lowered.sizes["NW"]:
+        else:
             parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
-    if not lowered.sizes["NW"]:
-        parts.append(NO_POWERS)
     for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
         alike = _alike(several)
         own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
