@@ -1,13 +1,18 @@
 """Like edges are lowered together, and their C is a loop: the same numbers as one by one, in code that does not grow."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from strut import network
 from strut.network import alike
-from strut.system import unit
+from strut.system import looped, unit
 from strut.system.compile import compiled, lowered
 from strut.system.sums import Sums, Totals
+from strut.system.values import start
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "network"
 
 
 def coupled(count, term="w * sin(input.x - output.x - b + g)"):
@@ -172,3 +177,25 @@ def test_edges_that_are_not_alike_are_left_alone():
     assert net.system().size("x") == 40
     with pytest.raises(network.NetworkError, match="'input.z' is unknown"):
         network.loads('node "n{1:20}" { x = 1  x\' = 0 } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.z" }').system()
+
+
+@pytest.mark.parametrize("name", ["02_two_masses", "05_many", "08_templates", "11_hopf", "23_chains"])
+def test_listings_are_the_same_in_loops_however_short(name, monkeypatch):
+    """Where two are many: every like pair of edges, variables and equations of a listing goes through sums and loops."""
+
+    def found(backend):
+        system = network.load(EXAMPLES / f"{name}.cdn").system()
+        begin, model = start(system), compiled(system, backend=backend)
+        x = begin.x + 0.1 * np.random.default_rng(0).normal(size=(3, len(begin.x)))
+        z, u = (np.tile(v, (3, 1)) for v in (begin.z, begin.u))
+        values = [model.evaluate(function, [0.0, 0.3, 0.9], x, z, u, begin.p) for function in ("flow", "outputs")]
+        return lowered(system).looped, np.hstack(values)
+
+    alone = found("virtual")[1]
+    monkeypatch.setattr(alike, "LEAST", 2)
+    monkeypatch.setattr(looped, "LEAST", 1)
+    monkeypatch.setattr(looped, "WORTH", 1)
+    loops, native = found("native")
+    assert "flow" in loops
+    assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)
+    assert found("virtual")[1] == pytest.approx(alone, rel=1e-14, abs=1e-14)
