@@ -15,11 +15,12 @@ import numpy as np
 
 from strut.network import algebra, scope
 from strut.network.errors import Mistake
-from strut.network.formula import Binary, Call, Derivative, Index, Matrix, Name, Number, Operator, Ternary, Tree, Unary, read
+from strut.network.formula import Binary, Call, Index, Matrix, Name, Number, Ternary, Tree, Unary, read
 from strut.network.frame import Frame
 from strut.network.meaning import Meaning
-from strut.network.model import Action, Function, Node, Object, Variable
+from strut.network.model import Action, Function, Object, Variable
 from strut.network.numbers import CONSTANTS
+from strut.network.plain import is_expression, is_plain_function, is_total
 from strut.network.pool import Pool
 from strut.network.values import evaluate
 from strut.system.quantity import time
@@ -67,9 +68,9 @@ def outputs(meaning: Meaning, variables: Sequence[Variable]) -> Sums | None:
     """Those of some variables that many say alike, or to which many edges add alike."""
     groups: dict[tuple[str, ...], list[Variable]] = {}
     for v in variables:
-        if _is_expression(meaning, v):
+        if is_expression(meaning, v):
             groups.setdefault((v.text,), []).append(v)
-        elif _is_total(meaning, v):
+        elif is_total(meaning, v):
             groups.setdefault(("", *sorted({a.text for a in meaning.actions[v]})), []).append(v)
     gathered = _Gathered(meaning)
     for alike in groups.values():
@@ -117,23 +118,6 @@ class _Gathered:
             terms.append(Terms(like.slots, like.results, pool.final(like.reads), rows))
         made = [replace(like, reads=pool.final(like.reads)) for like in pool.made]
         return Sums({names[v]: e for v, e in owned.items()}, pool.entries, pool.column(), made, terms)
-
-
-def _is_expression(m: Meaning, v: Variable) -> bool:
-    """Is a variable its text and nothing else?"""
-    return v not in m.actions and _is_plain(m, v)
-
-
-def _is_total(m: Meaning, v: Variable) -> bool:
-    """Is a variable what edges add to it, always and to all of it?"""
-    actions = m.actions.get(v)
-    return bool(actions) and all(not a.rate and a.adds and not a.index and not a.states for a in actions or ()) and _is_plain(m, v)
-
-
-def _is_plain(m: Meaning, v: Variable) -> bool:
-    if v in m.params or v.flags - {"out"} or v.constraint is not None or (isinstance(v.owner, Node) and v.owner.table is not None):
-        return False
-    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.waiting)
 
 
 class _Alike:
@@ -239,7 +223,7 @@ class _Alike:
     def _applied(self, tree: Call, functions: set[Function | None]) -> _Column:
         """A function of the network's, with what it looks up at the caller."""
         function = functions.pop()
-        if functions or function is None or not _plain(function):
+        if functions or function is None or not is_plain_function(function):
             raise Unlike
         parts = [self.column(t) for t in tree.arguments]
         looked_up = {}
@@ -275,9 +259,9 @@ class _Alike:
         different = list(dict.fromkeys(found))
         if all(v in m.params for v in different):
             return self._reading(found, self.pool.parameters(different), True, (1, 1))
-        if len(different) >= LEAST and len({v.text for v in different}) == 1 and all(_is_expression(m, v) for v in different):
+        if len(different) >= LEAST and len({v.text for v in different}) == 1 and all(is_expression(m, v) for v in different):
             return self._written_out(found, different)
-        if all(_is_total(m, v) for v in different) and sum(len(m.actions[v]) for v in different) >= LEAST:
+        if all(is_total(m, v) for v in different) and sum(len(m.actions[v]) for v in different) >= LEAST:
             return self._total(found, different)
         values = [m.value(v) for v in different]
         if len({value.shape for value in values}) != 1:
@@ -385,34 +369,6 @@ class _Alike:
         pairs = np.array([pool.turned[p] for p in part.places.tolist()], dtype=np.int64)
         sine, cosine = (self.slot(np.ascontiguousarray(pairs[:, k])) for k in (0, 1))
         return (sine if sign > 0 else -sine), cosine
-
-
-def _plain(function: Function) -> bool:
-    """Is a function made of numbers, arguments, variables and functions alone, so that its arguments may be anything?"""
-    seen: set[Function] = set()
-    functions = [function]
-    while functions:
-        each = functions.pop()
-        if each in seen:
-            continue
-        seen.add(each)
-        if each.pieces:
-            return False
-        texts = [each.text, *(a.default for a in (*each.arguments, *each.implicit) if a.default is not None)]
-        waiting: list[object] = [read(text).tree for text in texts]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, tuple):
-                waiting.extend(part)
-            elif (
-                isinstance(part, Operator | Derivative) or getattr(part, "order", 0) > 0 or (isinstance(part, Call) and part.name == "rand")
-            ):
-                return False
-            elif part is not None and not isinstance(part, Number | Name | str | int | float):
-                waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]
-                called = scope.function(part.name, each.owner) if isinstance(part, Call) else None
-                functions.extend([called] if called is not None else [])
-    return True
 
 
 def _summed(products: Sequence[tuple[ca.SX, ca.SX]]) -> _Column:
