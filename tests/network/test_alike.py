@@ -175,6 +175,8 @@ def test_edges_that_are_not_alike_are_left_alone():
         'node "n{1:20}" { x = "[1; 2]"  x\' = "0 * x" } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.x - output.x" }'
     )
     assert net.system().size("x") == 40
+    with pytest.raises(network.NetworkError, match="index 7 is outside: there are 2"):
+        network.loads('node "n{1:20}" { x = "[1; 2]"  x\' = "x[7]" }').system()
     with pytest.raises(network.NetworkError, match="'input.z' is unknown"):
         network.loads('node "n{1:20}" { x = 1  x\' = 0 } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.z" }').system()
 

@@ -97,7 +97,12 @@ class _Gathered:
         try:
             value = read(alike).value
             value = value if shape is None else algebra.fitted(value, shape, "what edges do")
-        except (Unlike, Mistake):
+        except (
+            Unlike,
+            Mistake,
+            RuntimeError,
+            NotImplementedError,
+        ):  # the last two are CasADi's; one by one, they are told where they belong
             self.pool.reset(before)
             return False
         self.shapes.update(dict.fromkeys(targets, value.shape))
