@@ -1,7 +1,7 @@
-"""A step over something: a walker with knees leaves its passive gait, lifts its foot over an obstacle, and is back in the gait a step later.
+"""A step over something: a walker with knees leaves its passive gait, lifts its foot over an obstacle, and is back a step later.
 
-The motion does not repeat: it begins and ends in the state of the gait, and the torque of the hip that does it is as small as can be. Run it
-with `python examples/step_over.py`; it writes step_over.html, the walk in motion.
+The motion does not repeat: it begins and ends in the state of the gait, and the torque of the hip that does it is as small as can be.
+Run it with `python examples/step_over.py`; it writes step_over.html, the walk in motion.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ def test_a_real_interrupt_keeps_a_whole_record():
 
     oscillator = walkers.van_der_pol()
     strut.compiled(oscillator)  # the interrupt is meant for the run
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored, and the run would go on
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     run = strut.simulate(oscillator, t=1e6, method="rk4", step=1e-3, max_steps=10**9)

@@ -58,8 +58,14 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
         if (directory / mine).exists():
             del files[mine]
     write(directory, files)
-    operations = {f.name(): operation_count(f) for f in (*low.functions.values(), *low.resets) if f.nnz_out()}
+    operations = {n: _operations(low, n) for n in low.functions if not low.gives_nothing(n)}
+    operations |= {f.name(): operation_count(f) for f in low.resets if f.nnz_out()}
     return Export(directory, tuple(files), operations)
+
+
+def _operations(low: Lowered, name: str) -> int:
+    loops = low.looped.get("flow" if name == "flow_and_powers" else name)
+    return operation_count(low.functions[name]) if loops is None else loops.operations()
 
 
 def model_name(name: str) -> str:

@@ -119,7 +119,6 @@ class Functions:
             description="a random number drawn when the model was loaded",
         )
         self.meaning.extra_params.append(first)
-        self.meaning.constants[first.sym.element_hash()] = float(first.value[0])
         if frame.initial:
             return first.sym
         held = Discrete(f"rand.held{self.meaning.spare}", first.sym, description="a random number, drawn anew in every step")

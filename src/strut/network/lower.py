@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,12 +56,7 @@ class Lowering:
         self._machines()
         self._find_sets()
         self._kinds()
-        flow = {}
-        self._try(partial(alike.rates, self.meaning, self.things))
-        for variable, state in self.meaning.states.items():
-            rate = self._try(partial(self.meaning.rate, variable))
-            if rate is not None:
-                flow[state.name] = algebra.flat(rate)
+        flow = self._flow()
         shown = self._outputs(outputs)
         jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
         self._stop()
@@ -86,6 +81,20 @@ class Lowering:
             description=self.network.root.note,
         )
 
+    def _flow(self) -> Mapping[str, ca.SX]:
+        """The rates of states; where many edges act alike, as sums."""
+        m = self.meaning
+        m.summed = sums = self._try(partial(alike.rates, m))
+        rates: dict[str, ca.SX] = {}
+        for variable, state in m.states.items():
+            if sums is not None and state.name in sums:
+                rates[state.name] = sums.own[state.name]
+                continue
+            rate = self._try(partial(m.rate, variable))
+            if rate is not None:
+                rates[state.name] = algebra.flat(rate)
+        return rates if sums is None else sums.within(rates)
+
     # ---- mistakes ----
 
     def _try(self, act: Callable[[], T]) -> T | None:
@@ -105,7 +114,10 @@ class Lowering:
     # ---- names ----
 
     def _unique(self, wanted: str) -> str:
-        name = ".".join(map(_identifier, wanted.split(".")))
+        name = wanted if wanted.isascii() and _PLAIN.fullmatch(wanted) else ".".join(map(_identifier, wanted.split(".")))
+        if name not in self.taken:
+            self.taken.add(name)
+            return name
         base, k = name, 2
         while name in self.taken:
             name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
@@ -113,8 +125,10 @@ class Lowering:
         return name
 
     def _name_all(self) -> None:
-        for variable in self.variables:
-            self.meaning.names[variable] = self._unique(variable.path)
+        for thing in (*self.things, *self.events):
+            path = f"{thing.path}." if thing.path else ""
+            for variable in thing.variables.values():
+                self.meaning.names[variable] = self._unique(path + variable.name)
 
     # ---- structure ----
 
@@ -209,7 +223,6 @@ class Lowering:
         else:
             m.params[v] = made  # type: ignore[assignment]
             m.memo[(v, False)] = made.sym
-            m.constants[made.sym.element_hash()] = number
 
     def _changing(self, v: Variable, kind: str) -> None:
         m = self.meaning
@@ -224,27 +237,29 @@ class Lowering:
 
     # ---- results ----
 
-    def _outputs(self, wanted: Iterable[str] | None) -> dict[str, ca.SX]:
+    def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
         m = self.meaning
         rest = [
             v
             for v in self.variables
-            if not any(v in g for g in (m.states, m.discrete, m.params, m.inputs)) and not isinstance(v.owner, Event)
+            if not (v in m.params or v in m.states or v in m.discrete or v in m.inputs or isinstance(v.owner, Event))
         ]
         if wanted is not None:
             names = set(wanted)
             rest = [v for v in rest if m.names[v] in names]
+        sums = self._try(partial(alike.outputs, m, rest))
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = self._try(partial(m.value, v))
+            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v))
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
             if wanted is None and size > MOST_OUTPUTS and (value.numel() > 1 or size > 4 * MOST_OUTPUTS) and "out" not in v.flags:
                 continue
             found[m.names[v]] = algebra.flat(value)
-        return found
+        chosen = None if sums is None else sums.only(found)
+        return found if chosen is None or not chosen.terms else chosen.within(found)
 
     def flows(self, z: ca.SX) -> bool:
         """Does an expression change between events?"""
@@ -348,6 +363,9 @@ class Lowering:
         pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
         return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 @lru_cache(maxsize=10_000)

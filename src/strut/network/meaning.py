@@ -22,7 +22,8 @@ from strut.network.numbers import CONSTANTS
 from strut.network.operators import Operators
 from strut.network.values import evaluate
 from strut.network.whole import check_order, check_size, whole
-from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, sx, time
+from strut.system.quantity import Delay, Discrete, Input, Param, Random, State, known_symbol, sx, time
+from strut.system.sums import Sums
 
 
 class Meaning:
@@ -45,11 +46,10 @@ class Meaning:
         self.rates: dict[Variable, ca.SX] = {}
         self.working: dict[tuple[Variable, bool], None] = {}
         self.owners: dict[int, tuple[Variable, int]] = {}
-        self.constants: dict[int, float] = {}
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
         self.rating: set[Variable] = set()
-        self.turned: dict[Variable, tuple[ca.SX, ca.SX]] = {}
+        self.summed: Sums | None = None
         self.random = random.Random(seed)
         self.spare = 0
         self.functions, self.operators = Functions(self), Operators(self)
@@ -101,8 +101,9 @@ class Meaning:
         if m.is_constant():
             return float(m)
         symbols = ca.symvar(m)
-        if all(s.element_hash() in self.constants for s in symbols):
-            values = [self.constants[s.element_hash()] for s in symbols]
+        owners = [known_symbol(s) for s in symbols]
+        if all(isinstance(q, Param) for q in owners):
+            values = [float(q.value[0]) for q in owners if q is not None]
             return float(ca.Function("known", symbols, [m])(*values))
         raise Mistake(f"an index or size must be known beforehand: it depends on '{symbols[0].name()}', which changes")
 
@@ -150,7 +151,6 @@ class Meaning:
         if self.dt is None:
             taken = any(v.name == "dt" for v in self.root.variables.values())
             self.dt = Param("dt" if not taken else "dt_", self.step, "s", description="the step of the integrator")
-            self.constants[self.dt.sym.element_hash()] = self.step
         return self.dt
 
     # ---- values of variables ----
@@ -339,6 +339,9 @@ class Meaning:
     def rate(self, variable: Variable) -> ca.SX:
         """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a step."""
         if variable in self.rates:
+            return self.rates[variable]
+        if self.summed is not None and self.names[variable] in self.summed:
+            self.rates[variable] = ca.reshape(self.summed[self.names[variable]], *self.shape(variable))
             return self.rates[variable]
         total = self.added(self.actions.get(variable, ()), variable)
         self.rates[variable] = total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from strut.network.model import Edge, Event, Function, Node, Object, Variable
 
@@ -74,6 +74,26 @@ def variable(name: str, thing: Object) -> Variable | None:
         if found_here is not None:
             return found_here
     return None
+
+
+def variables(name: str, things: Sequence[Object]) -> list[Variable | None]:
+    """The variables that a name means in many things; those of what edges go from and to are looked up once for each node."""
+    path, _, last = name.rpartition(".")
+    if not path:
+        return [thing.variables.get(last) or variable(name, thing) for thing in things]
+    if path not in ("input", "output"):
+        return [variable(name, thing) for thing in things]
+    found: dict[Node | None, Variable | None] = {}
+    result = []
+    for thing in things:
+        if not isinstance(thing, Edge):
+            result.append(variable(name, thing))
+            continue
+        end = thing.input if path == "input" else thing.output
+        if end not in found:
+            found[end] = None if end is None else own(end, last)
+        result.append(found[end])
+    return result
 
 
 def function(name: str, thing: Object) -> Function | None:

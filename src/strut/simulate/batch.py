@@ -181,7 +181,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
         run(first, last, HISTORY * 16 if sizes["ND"] else 0)
 
     def run(first: int, last: int, rows: int) -> None:
-        history = np.empty((rows, 1 + 2 * sizes["ND"]))
+        history, sim = np.empty((rows, 1 + 2 * sizes["ND"])), model.sim()
         many = Many(
             task.begin,
             address(stops),
@@ -201,6 +201,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             len(wanted),
             int(task.at_end),
             *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+            address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
         for k in first + np.flatnonzero(room["status"][first:last] == STATUS.index("history full")):

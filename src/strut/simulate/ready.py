@@ -35,6 +35,7 @@ class Ready:
             self.chosen = chosen_options({"ledger": False, **options}).native(dense=False)
             self.counts = np.zeros((1, sizes["NJ"]), dtype=np.int64)
             self.rest = [np.array([t]), np.zeros((1, 1, 0)), self.counts, np.zeros(1, dtype=np.int64)]
+            self.sim = model.sim()
             self.empty, self.none = np.empty((0, 1)), np.empty(0, dtype=np.int32)
             stops, y, _, steps = self.rest
             self.many = Many(
@@ -52,7 +53,7 @@ class Ready:
                 address(self.none),
                 0,
                 1,
-                *map(address, (self.t, self.x, self.z, y, None, None, self.counts, steps, self.code, self.cause)),
+                *map(address, (self.t, self.x, self.z, y, None, None, self.counts, steps, self.code, self.cause, self.sim)),
             )
             self.go = model.library.strut_batch
             self.arguments = byref(self.chosen), byref(self.many), 0, 1

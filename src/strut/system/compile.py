@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from strut.errors import CompileError, ModelError
-from strut.system import emit, rolled, tables, unit
+from strut.system import emit, loop_text, loops, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
 from strut.system.garbage import paused
 from strut.system.lower import Lowered, lower
@@ -24,7 +24,8 @@ def lowered(system: System, jacobians: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
     key = f"lowered-{jacobians}"
     if key not in system.cache:
-        system.cache[key] = lower(system, jacobians)
+        with paused():
+            system.cache[key] = lower(system, jacobians)
     made: Lowered = system.cache[key]
     return made
 
@@ -33,7 +34,9 @@ def lowered(system: System, jacobians: bool = False) -> Lowered:
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
     sources = unit.runtime_sources()
-    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, rolled, tables, unit))])
+    ours = "\0".join(
+        [*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, loop_text, loops, rolled, tables, unit))]
+    )
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 

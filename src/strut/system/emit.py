@@ -253,27 +253,37 @@ def straight_line(f: ca.Function, name: str, dialect: Dialect, prepared: Prepare
     return body
 
 
-def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
-    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
-    depends on parameters alone is left to it."""
-    written = [f"out_{n}" for n in outputs]
-    c = Dialect(
+def c_dialect(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Dialect:
+    """C, for a function of these arguments and results."""
+    return Dialect(
         "C",
         OPERATIONS,
         _power,
         literal,
         read=lambda j, k: inputs[j] if inputs[j] in SCALARS else f"{inputs[j]}[{k}]",
-        write=lambda j, k: f"{written[j]}[{k}]",
+        write=lambda j, k: f"out_{outputs[j]}[{k}]",
         local=lambda k: f"a{k}",
     )
+
+
+def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
+    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
+    depends on parameters alone is left to it."""
+    written = [f"out_{n}" for n in outputs]
+    c = c_dialect(inputs, outputs)
     from strut.system.rolled import rolled
 
     looped = rolled(f, name, c, inputs, prepared)
     body, size, tables = looped or (straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1), 0, "")
     if len(body) <= LONGEST:
         shared = [f"strut_real w[{size}];"] if size else []
-        return tables + _function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])
+        return tables + function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])
     return tables + _in_parts(name, inputs, written, body, size)
+
+
+def nothing(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+    """The C function `name`, which has no results."""
+    return function_text(name, inputs, [f"out_{n}" for n in outputs], [])
 
 
 def _line(s: Statement) -> str:
@@ -290,7 +300,7 @@ PART = (
 )
 
 
-def _function_text(name: str, inputs: tuple[str, ...], written: list[str], lines: list[str], more: str = "", kind: str = "STRUT_FN") -> str:
+def function_text(name: str, inputs: tuple[str, ...], written: list[str], lines: list[str], more: str = "", kind: str = "STRUT_FN") -> str:
     text = "\n".join(f"    {line}" for line in lines)
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     unused = [f"    (void){n};" for n in (*inputs, *written, *(["w"] if more else [])) if n not in words]
@@ -309,9 +319,9 @@ def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list
         taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
         given = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
         text += (
-            _function_text(f"{name}_part{k}", inputs, written, [*taken, *(_line(s) for s in part), *given], ", strut_real *w", "STRUT_PART")
+            function_text(f"{name}_part{k}", inputs, written, [*taken, *(_line(s) for s in part), *given], ", strut_real *w", "STRUT_PART")
             + "\n"
         )
     call = ", ".join([*inputs, *written, "w"])
     lines = [f"strut_real w[{max(size + len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
-    return text + _function_text(name, inputs, written, lines)
+    return text + function_text(name, inputs, written, lines)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -14,7 +16,9 @@ import numpy as np
 
 from strut.system.event import Event, Sample
 from strut.system.factors import Factors
+from strut.system.looped import Looped, looped
 from strut.system.quantity import sx, time
+from strut.system.sums import Sums
 from strut.system.system import System
 
 SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -55,22 +59,36 @@ class Lowered:
 
     name: str
     sizes: dict[str, int]
-    functions: dict[str, ca.Function]
+    functions: Mapping[str, ca.Function]
     resets: list[ca.Function]
     losses: list[ca.Function]
     jumps: list[Jump]
     tables: dict[str, list[int]]
     loss_channels: tuple[str, ...]
     jacobians: dict[str, list[ca.Function]]
+    looped: dict[str, Looped] = field(default_factory=dict)
+    """Flow and outputs, where they are loops: their functions are made only if something asks for them."""
+
+    def gives_nothing(self, name: str) -> bool:
+        """Has a function no results? Then it need not be made: with many parameters that alone takes its time."""
+        return not (self.sizes[GIVES[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
 
     def digest(self) -> str:
         """A hash of the content: equal for equal systems in any process."""
         digest = hashlib.sha256(repr((self.sizes, self.tables)).encode())
-        without = () if self.sizes["NW"] else ("flow_and_powers",)  # the flow again
-        functions = [f for name, f in self.functions.items() if name not in without]
+        without = [*self.looped, *([] if self.sizes["NW"] else ["flow_and_powers"])]  # the flow again
+        for name, loops in self.looped.items():
+            digest.update(name.encode())
+            loops.digest(digest)
+        functions = [self.functions[name] for name in self.functions if name not in without and not self.gives_nothing(name)]
         for f in (*functions, *self.resets, *self.losses, *(f for fs in self.jacobians.values() for f in fs)):
             digest.update(f.serialize().encode())
         return digest.hexdigest()
+
+
+GIVES = {"flow": "NX", "flow_and_powers": "NX", "guards": "NG", "guard_rates": "NG", "enabled": "NG", "outputs": "NY", "energies": "NE"}
+GIVES |= {"signals": "ND", "signal_rates": "ND", "delays": "ND", "past": "ND", "clocks": "NC"}
+"""Which size is that of what a function gives."""
 
 
 def column(parts: list[Any]) -> ca.SX:
@@ -83,28 +101,29 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
     guards, jumps = _jump_table(system)
     g = column([e for e, _ in guards])
     events_when = column([ca.SX(1) if e.when is None else sx(e.when) for _, e in guards])
-    flow = column([system.flow[q.name] for q in system.x])
     powers = column([*system.ledger.supplied.values(), *[-e for e in system.ledger.dissipated.values()]])
     energies = column(list(system.ledger.stored.values()))
     signals = column([q.signal for q in system.delays])
-    results: dict[str, tuple[ca.SX, ...]] = {
-        "flow": (flow,),
-        "flow_and_powers": (flow, powers),
-        "guards": (g,),
-        "guard_rates": (_rate_of(g, v),),
-        "enabled": (events_when,),
-        "outputs": (column(list(system.outputs.values())),),
-        "energies": (energies,),
-        "signals": (signals,),
-        "signal_rates": (_rate_of(signals, v),),
-        "delays": (column([q.by for q in system.delays]),),
-        "past": (column([q.before for q in system.delays]),),
-        "clocks": (column([s.every for s in system.samples]), column([s.offset for s in system.samples])),
+    summed = {"outputs": system.outputs} | ({} if powers.numel() else {"flow": system.flow})
+    loops = {name: looped(system, sums, v) for name, sums in summed.items() if isinstance(sums, Sums)}
+    results: dict[str, Callable[[], tuple[ca.SX, ...]]] = {
+        "flow": lambda: (_flow(system),),
+        "flow_and_powers": lambda: (_flow(system), powers),
+        "guards": lambda: (g,),
+        "guard_rates": lambda: (_rate_of(g, v),),
+        "enabled": lambda: (events_when,),
+        "outputs": lambda: (column(list(system.outputs.values())),),
+        "energies": lambda: (energies,),
+        "signals": lambda: (signals,),
+        "signal_rates": lambda: (_rate_of(signals, v),),
+        "delays": lambda: (column([q.by for q in system.delays]),),
+        "past": lambda: (column([q.before for q in system.delays]),),
+        "clocks": lambda: (column([s.every for s in system.samples]), column([s.offset for s in system.samples])),
     }
-    functions = {name: _function(name, SIGNATURES[name], v, result) for name, result in results.items()}
+    functions = _Functions({name: partial(_made, name, v, result) for name, result in results.items()})
     resets, losses, channels = _jump_functions(system, jumps, v, energies)
     sizes = {
-        "NX": flow.numel(),
+        "NX": v["x"].numel(),
         "NZ": v["z"].numel(),
         "NU": v["u"].numel(),
         "NP": v["p"].numel(),
@@ -116,7 +135,7 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         "NC": len(system.samples),
         "NR": v["random"].numel(),
         "ND": signals.numel(),
-        "NY": functions["outputs"].numel_out(0),
+        "NY": system.size("outputs"),
     }
     return Lowered(
         system.name,
@@ -125,10 +144,38 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         resets,
         losses,
         jumps,
-        _tables(system, jumps, v, flow),
+        _tables(system, jumps, v),
         channels,
         _jacobians(system, functions, resets) if jacobians else {},
+        {name: made for name, made in loops.items() if made is not None},
     )
+
+
+class _Functions(Mapping[str, ca.Function]):
+    """Functions by name, each made when first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], ca.Function]]) -> None:
+        self.makers = makers
+        self.made: dict[str, ca.Function] = {}
+
+    def __getitem__(self, name: str) -> ca.Function:
+        if name not in self.made:
+            self.made[name] = self.makers[name]()
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.makers)
+
+    def __len__(self) -> int:
+        return len(self.makers)
+
+
+def _made(name: str, v: dict[str, ca.SX], results: Callable[[], tuple[ca.SX, ...]]) -> ca.Function:
+    return _function(name, SIGNATURES[name], v, results())
+
+
+def _flow(system: System) -> ca.SX:
+    return column([system.flow[q.name] for q in system.x])
 
 
 def _vectors(system: System) -> dict[str, ca.SX]:
@@ -188,9 +235,15 @@ def _jump_functions(system: System, jumps: list[Jump], v: dict[str, ca.SX], ener
     return resets, losses, tuple(channels)
 
 
-def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX], flow: ca.SX) -> dict[str, list[int]]:
-    place = {v["x"][i].element_hash(): i for i in range(v["x"].numel())}
-    velocity = [place.get(flow[i].element_hash(), -1) if flow[i].is_symbolic() else -1 for i in range(flow.numel())]
+def _velocities(system: System, v: dict[str, ca.SX]) -> list[int]:
+    """For every state the one that is its rate, or -1."""
+    sums = system.flow if isinstance(system.flow, Sums) else None
+    place = {e.element_hash(): i for i, e in enumerate(ca.vertsplit(v["x"]))} if v["x"].numel() else {}
+    rates = _flow(system) if sums is None else sums.single()
+    return [place.get(e.element_hash(), -1) if e.is_symbolic() else -1 for e in (ca.vertsplit(rates) if rates.numel() else ())]
+
+
+def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str, list[int]]:
     randoms = column([q.sym for q in system.randoms])
 
     def uses_random(jump: Jump) -> int:
@@ -198,7 +251,7 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX], flow: ca.SX)
         return int(bool(randoms.numel() and values.numel() and ca.depends_on(values, randoms)))
 
     return {
-        "velocity_of": velocity,
+        "velocity_of": _velocities(system, v),
         "guard_of": [j.guard for j in jumps],
         "jump_of": [k for _, k in sorted((j.guard, k) for k, j in enumerate(jumps) if j.guard >= 0)],
         "clock_of": [j.clock for j in jumps],
@@ -239,7 +292,7 @@ def _flow_jacobian(system: System, flow: ca.Function) -> ca.Function:
     return ca.Function("flow_jacobian", arguments, [ca.densify(results[n]) for n in names], flow.name_in(), [f"d_{n}" for n in names])
 
 
-def _jacobians(system: System, functions: dict[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:
+def _jacobians(system: System, functions: Mapping[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:
     """Dense Jacobians, one output per variable, of flow, guards and every reset."""
 
     def of(f: ca.Function, label: str, variables: tuple[str, ...]) -> ca.Function:

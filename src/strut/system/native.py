@@ -61,7 +61,7 @@ class Many(ctypes.Structure):
         ("wanted", c_void_p),
         ("n_wanted", c_int64),
         ("at_end", c_int64),
-        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "sim")],
     ]
 
 
@@ -82,6 +82,7 @@ class Caller:
         self.t, self.x, self.z, self.u, self.d = (np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"]))
         self.p = np.ascontiguousarray(np.broadcast_to(np.asarray(p, dtype=float).reshape(-1), (sizes["NP"],)))
         self.out = np.zeros(sizes[WIDTH[which]])
+        self.own: np.ndarray | None = None
         self.run: Callable[[], Any] = lambda: None
 
     def __call__(self) -> np.ndarray:
@@ -102,6 +103,8 @@ class Native:
         lib = self.library
         lib.strut_sim_size.restype = c_int64
         self.sim_size: int = lib.strut_sim_size()
+        lib.strut_parameters_size.restype = c_int64
+        self.parameters_size: int = lib.strut_parameters_size()
         lib.strut_begin.argtypes = [c_void_p, POINTER(Options), c_double, *[c_void_p] * 4, c_uint64, c_void_p, c_int64]
         lib.strut_begin.restype = None
         lib.strut_go.argtypes = [c_void_p, c_double, POINTER(Record), POINTER(Control), c_int64]
@@ -115,8 +118,16 @@ class Native:
         lib.strut_lengthen.restype = None
         lib.strut_batch.argtypes = [POINTER(Options), POINTER(Many), c_int64, c_int64]
         lib.strut_batch.restype = None
-        lib.strut_eval.argtypes = [c_int, c_int64, *[c_void_p] * 5, c_int64, c_void_p, c_void_p]
+        lib.strut_eval.argtypes = [c_int, c_int64, *[c_void_p] * 5, c_int64, *[c_void_p] * 3]
         lib.strut_eval.restype = None
+
+    def parameters(self) -> np.ndarray:
+        """Memory for parameters and what depends on them alone."""
+        return np.empty(self.parameters_size)
+
+    def sim(self) -> np.ndarray:
+        """Memory for one run."""
+        return np.empty(self.sim_size // 8 + 1)
 
     def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
         """One of `FUNCTIONS` at many points: rows of results for rows of arguments."""
@@ -127,16 +138,18 @@ class Native:
         stride = s["NP"] if p.ndim == 2 else 0
         d = rows(np.zeros(s["ND"]) if np.isscalar(d) else d, m, s["ND"]) if s["ND"] else np.empty((m, 0))
         out = np.empty((m, s[WIDTH[which]]))
-        self.library.strut_eval(FUNCTIONS.index(which), m, address(t), *map(address, args), address(p), stride, address(d), address(out))
+        own = self.parameters()
+        points = [address(t), *map(address, args), address(p)]
+        self.library.strut_eval(FUNCTIONS.index(which), m, *points, stride, address(d), address(out), address(own))
         return out
 
     def caller(self, which: str, p: Any) -> Caller:
         """`evaluate` at one point after another, with everything prepared; see `Caller`."""
         made = Caller(self.sizes, which, p)
+        made.own = self.parameters()
         places = [address(a) for a in (made.t, made.x, made.z, made.u, made.p)]
-        made.run = functools.partial(
-            self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *map(c_void_p, map(address, (made.d, made.out)))
-        )
+        rest = map(c_void_p, map(address, (made.d, made.out, made.own)))
+        made.run = functools.partial(self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *rest)
         return made
 
     def jacobian(
@@ -149,9 +162,10 @@ class Native:
         out = [np.zeros((height, {"t": 1, "x": s["NX"], "u": s["NU"], "p": s["NP"]}[n]), order="F") for n in variables]
         args = [np.ascontiguousarray(a, dtype=float).reshape(-1) for a in (x, z, u, p, d, random)]
         entry = self.library.strut_jacobian
-        entry.argtypes = [c_int, c_int, c_double, *[c_void_p] * 9]
+        entry.argtypes = [c_int, c_int, c_double, *[c_void_p] * 10]
         entry.restype = None
-        entry(list(JACOBIANS).index(which), jump, t, *map(address, args), *map(address, out))
+        own = self.parameters()
+        entry(list(JACOBIANS).index(which), jump, t, *map(address, args), *map(address, out), address(own))
         return dict(zip(variables, out, strict=True))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import operator
+import re
 import weakref
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,8 +64,14 @@ def own_value(expression: Expression) -> np.ndarray | None:
     return np.array(ca.Function("own", [ca.vertcat(*symbols)], [column])(values))
 
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+"""Most names; others may have letters of any alphabet."""
+
+
 def check_name(name: str, what: str) -> str:
     """Names are dotted identifiers, so that `left.hip` is a part's state and nothing needs quoting."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return name
     if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
         raise ModelError(f"{what} '{name}' is not a name: use letters, digits and _, with dots between parts")
     return name

@@ -7,12 +7,14 @@ not know of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import casadi as ca
+import numpy as np
 
 from strut.system.emit import Dialect, Prepared, Statement
+from strut.system.loops import Leaf, Loops
 from strut.system.tables import Tables
 
 WORTH = 400
@@ -47,8 +49,9 @@ class Graph:
         return len(self.op) - 1
 
 
-def graph_of(f: ca.Function, parameters: int) -> Graph:
-    """A quotient by something fixed is a product with its inverse, which is computed beforehand."""
+def graph_of(f: ca.Function, fixed: Callable[[int, int], bool]) -> Graph:
+    """The graph of a function; `fixed` tells which entries of its arguments are. A quotient by something fixed is a product with
+    its inverse, which is computed beforehand."""
     g = Graph()
     held: dict[int, int] = {}
     inverse: dict[int, int] = {}
@@ -59,7 +62,7 @@ def graph_of(f: ca.Function, parameters: int) -> Graph:
             held[o[0]] = v = g.add(op, (), True)
             g.number[v] = f.instruction_constant(k)
         elif op == ca.OP_INPUT:
-            held[o[0]] = v = g.add(op, (), i[0] == parameters)
+            held[o[0]] = v = g.add(op, (), fixed(i[0], i[1]))
             g.entry[v] = (i[0], i[1])
         elif op == ca.OP_OUTPUT:
             g.outputs.append((o[0], o[1], held[i[0]]))
@@ -240,7 +243,8 @@ def rolled(
     no loops worth it."""
     if f.n_instructions() < WORTH or prepared is None:
         return None
-    graph = graph_of(f, inputs.index("p") if "p" in inputs else -2)
+    parameters = inputs.index("p") if "p" in inputs else -1
+    graph = graph_of(f, lambda j, _: j == parameters)
     rolling = Rolling(graph)
     if not rolling.found():
         return None
@@ -251,6 +255,7 @@ class _Writer:
     def __init__(self, rolling: Rolling, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared) -> None:
         self.rolling, self.g, self.name, self.c, self.inputs, self.prepared = rolling, rolling.g, name, c, inputs, prepared
         self.tables = Tables(name)
+        self.loops = Loops(name, c, self.tables)
         self.kept: dict[int, int] = {}  # value -> place in w
         self.hoisted: dict[int, str] = {}
 
@@ -347,62 +352,24 @@ class _Writer:
 
     def _loop(self, shape: Shape, terms: list[Term], places: dict[int, int]) -> Statement:
         terms = sorted(terms, key=lambda t: places[t.root])
-        rows: list[int] = []
-        starts: list[int] = []
-        for k, t in enumerate(terms):
-            if not rows or rows[-1] != t.root:
-                rows.append(t.root)
-                starts.append(k)
-        starts.append(len(terms))
-        outer: list[str] = []
-        inner: list[str] = []
-        names: list[str] = []
-        for n, kind in enumerate(shape.kinds):
-            text, per_row = self._leaf(kind, [t.leaves[n] for t in terms], starts)
-            if kind[0] in ("literal",) or (kind[0] == "number" and "[" not in text):
-                names.append(text)
-                continue
-            (outer if per_row else inner).append(f"const strut_real b{n} = {text};")
-            names.append(f"b{n}")
-        for n, (op, refs) in enumerate(shape.steps):
-            texts = [f"c{r}" if r >= 0 else names[-1 - r] for r in refs]
-            last = shape.kinds[-1 - refs[-1]][1] if refs[-1] < 0 and shape.kinds[-1 - refs[-1]][0] == "literal" else None
-            inner.append(f"const strut_real c{n} = {self.c.operation(op, texts, last, self.name)};")
-        result = f"c{len(shape.steps) - 1}" if shape.steps else names[0]
-        begin, end = (self.tables.index(starts[i : len(starts) - 1 + i], "r") for i in (0, 1))
-        row = self.tables.index([places[r] for r in rows], "r")
-        sign = "+" if shape.sign > 0 else "-"
-        lines = [
-            f"for (int r = 0; r < {len(rows)}; r++) {{ /* {len(terms)} like terms */",
-            "    strut_real sum = R(0);",
-            *(f"    {line}" for line in outer),
-            f"    for (int k = {begin}; k < {end}; k++) {{",
-            *(f"        {line}" for line in inner),
-            f"        sum {sign}= {result};",
-            "    }",
-            f"    w[{row}] += sum;",
-            "}",
-        ]
-        return Statement("", False, "\n    ".join(lines), ())
+        leaves = [self._leaf(kind, [t.leaves[n] for t in terms]) for n, kind in enumerate(shape.kinds)]
+        result = len(shape.steps) - 1 if shape.steps else -1
+        rows = np.array([places[t.root] for t in terms])
+        return Statement("", False, self.loops.added(shape.steps, leaves, [result], rows, "w", shape.sign), ())
 
-    def _leaf(self, kind: tuple, values: list[int], starts: list[int]) -> tuple[str, bool]:
-        """How a leaf is read, and whether it is the same in all terms of a sum."""
+    def _leaf(self, kind: tuple, values: list[int]) -> Leaf:
+        """How a leaf is read."""
         g = self.g
         if kind[0] == "literal":
-            return self.c.literal(kind[1]), True
-        per_row = all(len(set(values[a:b])) == 1 for a, b in pairwise(starts))
-        by = "r" if per_row else "k"
-        picked = [values[k] for k in starts[:-1]] if per_row else values
+            return Leaf(literal=kind[1])
         if kind[0] == "number":
-            return self.tables.number([g.number[v] for v in picked], by), per_row
+            return Leaf(values=np.array([g.number[v] for v in values], dtype=float))
         if kind[0] == "entry":
             name = self.inputs[kind[1]]
-            if self.c.read(kind[1], 0) == name:
-                return name, True
-            return f"{name}[{self.tables.index([g.entry[v][1] for v in picked], by)}]", per_row
+            return Leaf(name) if self.c.read(kind[1], 0) == name else Leaf(name, np.array([g.entry[v][1] for v in values]))
         if kind[0] == "local":
-            return f"w[{self.tables.index([self.kept[v] for v in picked], by)}]", per_row
-        return f"p[{self.tables.index(self._prepared(kind[1], picked), by)}]", per_row
+            return Leaf("w", np.array([self.kept[v] for v in values]))
+        return Leaf("p", np.array(self._prepared(kind[1], values)))
 
     def _prepared(self, tree: tuple | None, values: list[int]) -> list[int]:
         """Where `prepare` puts values of parameters, in a loop of its own if they are many and alike."""

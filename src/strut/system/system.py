@@ -15,6 +15,7 @@ from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
 from strut.system.scene import Scene
+from strut.system.sums import sizes
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
@@ -88,10 +89,12 @@ class System:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
         key = f"labels-{group}"
         if key not in self.cache:
-            parts = self.outputs.items() if group == "outputs" else [(q.name, q.sym) for q in getattr(self, group)]
-            self.cache[key] = tuple(label for name, e in parts for label in component_labels(name, e.numel()))
+            self.cache[key] = tuple(label for name, size in self._sizes(group) for label in component_labels(name, size))
         labels: tuple[str, ...] = self.cache[key]
         return labels
+
+    def _sizes(self, group: str) -> Iterable[tuple[str, int]]:
+        return sizes(self.outputs).items() if group == "outputs" else [(q.name, q.size) for q in getattr(self, group)]
 
     def size(self, group: str) -> int:
         return len(self.labels(group))
@@ -107,10 +110,7 @@ class System:
     def _slices(self, group: str) -> dict[str, slice]:
         found: dict[str, slice] = {}
         at = 0
-        parts = (
-            [(n, e.numel()) for n, e in self.outputs.items()] if group == "outputs" else [(q.name, q.size) for q in getattr(self, group)]
-        )
-        for name, size in parts:
+        for name, size in self._sizes(group):
             found[name] = slice(at, at + size)
             for i, label in enumerate(component_labels(name, size)):
                 found.setdefault(label, slice(at + i, at + i + 1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+
+import numpy as np
 
 
 def literal(value: float) -> str:
@@ -29,14 +30,20 @@ class Tables:
             self.texts.append(f"STRUT_TABLE {kind} {self.known[kind + values]}[] = {{{values}}};\n")
         return self.known[kind + values]
 
-    def index(self, values: Sequence[int], by: str) -> str:
-        """How entry `by` of a list of whole numbers is written: constant, growing evenly, or from a table."""
-        if len(set(values)) == 1:
-            return str(values[0])
-        step = values[1] - values[0]
-        if all(b - a == step for a, b in pairwise(values)):
-            return f"{values[0]} + {f'{step} * ' if step != 1 else ''}{by}"
-        return f"{self._put('unsigned short' if max(values) < 65536 else 'int', ', '.join(map(str, values)))}[{by}]"
+    def index(self, values: Sequence[int] | np.ndarray, by: str) -> str:
+        """How entry `by` of a list of whole numbers is written: constant, growing evenly, or from a table of what is beyond the
+        least, which others that are only shifted share."""
+        numbers = np.asarray(values, dtype=np.int64)
+        first, least = int(numbers[0]), int(numbers.min())
+        if least == int(numbers.max()):
+            return str(first)
+        steps = np.diff(numbers)
+        step = int(steps[0])
+        if (steps == step).all():
+            return f"{first} + {f'{step} * ' if step != 1 else ''}{by}"
+        beyond = numbers - least
+        table = self._put("unsigned short" if beyond.max() < 65536 else "int", ", ".join(map(str, beyond.tolist())))
+        return f"{f'{least} + ' if least else ''}{table}[{by}]"
 
     def number(self, values: Sequence[float], by: str) -> str:
         if len(set(map(repr, values))) == 1:

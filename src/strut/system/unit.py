@@ -7,8 +7,9 @@ from pathlib import Path
 
 import casadi as ca
 
-from strut.system.emit import Prepared, emit
-from strut.system.lower import JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.system.emit import Prepared, emit, nothing
+from strut.system.loop_text import loop_text
+from strut.system.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
 from strut.system.tableau import DOP853, DOPRI5, c_text
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -43,9 +44,16 @@ def generate(lowered: Lowered) -> Code:
     def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
         return emit(f, name, inputs, outputs, prepared)
 
-    parts = [write(f, n, *SIGNATURES[n]) for n, f in lowered.functions.items() if n != "flow_and_powers" or lowered.sizes["NW"]]
-    if not lowered.sizes["NW"]:
-        parts.append(NO_POWERS)
+    parts = []
+    for n in lowered.functions:
+        if n == "flow_and_powers" and not lowered.sizes["NW"]:
+            parts.append(NO_POWERS)
+        elif n in lowered.looped:
+            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
+        elif lowered.gives_nothing(n):
+            parts.append(nothing(n, *SIGNATURES[n]))
+        else:
+            parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
     for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
         alike = _alike(several)
         own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
@@ -131,14 +139,14 @@ def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike:
 def _jacobian_entry(lowered: Lowered) -> str:
     reset = "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;"
     return f"""
-/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. */
+/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. `own`: as of strut_eval. */
 STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
-                                 const double *p, const double *d, const double *random, double *a, double *b, double *c)
+                                 const double *p, const double *d, const double *random, double *a, double *b, double *c,
+                                 double *own)
 {{
-    double parameters[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
-    strut_put(parameters, p, STRUT_NP);
-    STRUT_(prepare)(parameters);
-    p = parameters;
+    strut_put(own, p, STRUT_NP);
+    STRUT_(prepare)(own);
+    p = own;
     if (which == 0) STRUT_(flow_jacobian)(t, x, z, u, p, d, a, b, c);
     else if (which == 1) STRUT_(guard_jacobian)(t, x, z, u, p, a, b, c);
     else {{ {reset} }}

@@ -14,12 +14,14 @@ from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
 from strut.system.scene import Scene
+from strut.system.sums import Sums
 
 if TYPE_CHECKING:
     from strut.system.system import System
 
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 RESERVED = ("t", "time")
+NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
 STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
 
 KINDS: dict[str, type[Quantity]] = {"x": State, "z": Discrete, "u": Input, "p": Param, "randoms": Random, "delays": Delay}
@@ -79,15 +81,10 @@ def validated(system: System) -> dict[str, Any]:
     sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
     states = {q.name: q.size for q in groups["x"]}
 
-    flow = {}
-    for name, rate in _by_name(system.flow, states, f"the flow of system '{system.name}'").items():
-        flow[name] = scope.allow(
-            merge(rate),
-            f"the flow of '{name}'",
-            "txzupd",
-            "a flow cannot use random numbers; hold them in a discrete state with a Sample",
-            states[name],
-        )
+    flow: dict[str, Any] = {}
+    merged = len(groups["p"]) != len(system.p)
+    for name, rate in _by_name(_own(system.flow, merged), states, f"the flow of system '{system.name}'").items():
+        flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
     for name in states:
         if name not in flow:
             raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
@@ -122,7 +119,7 @@ def validated(system: System) -> dict[str, Any]:
     _unique([*(e.name for e in events), *(s.name for s in samples)], f"events and samples of system '{system.name}'")
 
     outputs = {}
-    for name, expression in system.outputs.items():
+    for name, expression in _own(system.outputs, merged).items():
         column = sx(merge(expression))
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
     names = [q.name for qs in groups.values() for q in qs] + list(outputs)
@@ -134,10 +131,10 @@ def validated(system: System) -> dict[str, Any]:
 
     return {
         **groups,
-        "flow": {name: flow[name] for name in states},
+        "flow": _with_terms({name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"),
         "events": events,
         "samples": samples,
-        "outputs": outputs,
+        "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
         "output_units": _checked_units(system, outputs),
         "ledger": _checked_ledger(system.ledger, scope, merge),
         "scene": _checked_scene(system.scene, scope, merge),
@@ -149,6 +146,22 @@ def validated(system: System) -> dict[str, Any]:
             for n, v in _by_name(system.symmetry, sizes, f"the symmetry of system '{system.name}'").items()
         },
     }
+
+
+def _own(expressions: Mapping, merged: bool) -> Mapping:
+    """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are merged, sums are written out."""
+    return expressions.own if isinstance(expressions, Sums) and not merged else expressions
+
+
+def _with_terms(
+    own: dict[str, ca.SX], given: Mapping, merged: bool, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope, what: str
+) -> Mapping[str, ca.SX]:
+    """Expressions in normal form; terms of sums are checked, and stay what they are."""
+    if not isinstance(given, Sums) or merged:
+        return own
+    where = f"{what} of system '{scope.system}'"
+    given.check(where, {q.name: q for group in ("x", "z", "u", "p", "delays") for q in groups[group]})
+    return given.within(own, scope.allow(given.others, where, "txzupd", NO_RANDOM, given.others.numel()))
 
 
 def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:

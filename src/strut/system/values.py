@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
+from strut.system.garbage import paused
 from strut.system.quantity import sx
 from strut.system.system import System
 
@@ -30,10 +31,11 @@ class Start:
 def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None) -> Start:
     """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With `runs`,
     numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
-    pv = _vector(system, "p", p, runs)
-    uv = _vector(system, "u", u, runs)
-    xv = _vector(system, "x", x0, runs, pv)
-    return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
+    with paused():
+        pv = _vector(system, "p", p, runs)
+        uv = _vector(system, "u", u, runs)
+        xv = _vector(system, "x", x0, runs, pv)
+        return Start(xv, _vector(system, "z", z0, runs, pv, xv), uv, pv)
 
 
 def parameters(system: System) -> np.ndarray:
@@ -136,8 +138,9 @@ def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray 
     evaluated where `given` does not replace them."""
     array = np.empty(shape)
     columns = None
+    places = system.slices(group)
     for q in getattr(system, group):
-        where = system.slices(group)[q.name]
+        where = places[q.name]
         if isinstance(q.value, np.ndarray):
             array[..., where] = q.value
         elif q.name not in given:

@@ -91,38 +91,39 @@ typedef struct {
     double *t, *x, *z, *y, *work, *lost;
     int64_t *counts, *steps;
     int32_t *status, *cause;
+    STRUT_(sim) * sim; /* memory for one run: with many parameters it is too large for a stack */
 } strut_many;
 
 /* Runs begin..end-1 of a batch; each writes its own rows and nothing else. */
 STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b, int64_t begin, int64_t end)
 {
-    STRUT_(sim) s;
+    STRUT_(sim) *s = b->sim;
     for (int64_t run = begin; run < end; run++) {
         int64_t stop = 0;
         double y[STRUT_SLOTS(STRUT_NY)];
-        STRUT_(begin)(&s, options, b->t0, b->x0 + run * b->x_stride, b->z0 + run * b->z_stride,
+        STRUT_(begin)(s, options, b->t0, b->x0 + run * b->x_stride, b->z0 + run * b->z_stride,
                       b->u + run * b->u_stride, b->p + run * b->p_stride,
                       strut_stream(b->seed, (uint64_t)run), b->history, b->capacity);
         for (; stop < b->n_stops; stop++) {
             int did;
-            if (s.status == STRUT_DONE) s.status = STRUT_RUNNING;
-            while ((did = STRUT_(advance)(&s, b->stops[stop])) != STRUT_STOPPED)
-                if (did == STRUT_JUMP && b->counts) b->counts[run * STRUT_NJ + s.jump]++;
+            if (s->status == STRUT_DONE) s->status = STRUT_RUNNING;
+            while ((did = STRUT_(advance)(s, b->stops[stop])) != STRUT_STOPPED)
+                if (did == STRUT_JUMP && b->counts) b->counts[run * STRUT_NJ + s->jump]++;
             if (!b->n_wanted) continue;
-            STRUT_(delayed)(&s, s.t);
-            STRUT_(outputs)(s.t, s.x, s.z, s.u, s.p, s.d, y);
+            STRUT_(delayed)(s, s->t);
+            STRUT_(outputs)(s->t, s->x, s->z, s->u, s->p, s->d, y);
             for (int64_t k = 0; k < b->n_wanted; k++)
-                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s.t < b->stops[stop] && !b->at_end ? (double)NAN
+                b->y[(run * b->n_stops + stop) * b->n_wanted + k] = s->t < b->stops[stop] && !b->at_end ? (double)NAN
                                                                                             : y[b->wanted[k]];
         }
-        b->t[run] = s.t;
-        strut_put(b->x + run * STRUT_NX, s.x, STRUT_NX);
-        strut_put(b->z + run * STRUT_NZ, s.z, STRUT_NZ);
-        if (b->work) strut_put(b->work + run * STRUT_NW, s.x + STRUT_NX, STRUT_NW);
-        if (b->lost) strut_put(b->lost + run * STRUT_NL, s.lost, STRUT_NL);
-        b->steps[run] = s.steps;
-        b->status[run] = s.status;
-        b->cause[run] = s.cause;
+        b->t[run] = s->t;
+        strut_put(b->x + run * STRUT_NX, s->x, STRUT_NX);
+        strut_put(b->z + run * STRUT_NZ, s->z, STRUT_NZ);
+        if (b->work) strut_put(b->work + run * STRUT_NW, s->x + STRUT_NX, STRUT_NW);
+        if (b->lost) strut_put(b->lost + run * STRUT_NL, s->lost, STRUT_NL);
+        b->steps[run] = s->steps;
+        b->status[run] = s->status;
+        b->cause[run] = s->cause;
     }
 }
 
@@ -133,6 +134,7 @@ STRUT_EXPORT void strut_begin(STRUT_(sim) * s, const strut_options *o, double t,
 }
 STRUT_EXPORT void strut_hold(STRUT_(sim) * s, const double *u) { STRUT_(hold)(s, u); }
 STRUT_EXPORT int64_t strut_sim_size(void) { return (int64_t)sizeof(STRUT_(sim)); }
+STRUT_EXPORT int64_t strut_parameters_size(void) { return STRUT_SLOTS(STRUT_NP + STRUT_NK); }
 
 /* Where a run stands; balance: the imbalance of the energy account and the size of what it is made of [J]. */
 STRUT_EXPORT void strut_see(const STRUT_(sim) * s, double *t, double *x, double *z, double *u, int64_t *counts, double *balance)
@@ -168,11 +170,12 @@ STRUT_EXPORT void strut_lengthen(STRUT_(sim) * s, double *longer, int64_t capaci
 
 enum { STRUT_EVAL_FLOW, STRUT_EVAL_POWERS, STRUT_EVAL_OUTPUTS, STRUT_EVAL_ENERGIES, STRUT_EVAL_GUARDS, STRUT_EVAL_SIGNALS };
 
-/* One of the model's functions at m points, a row each; a parameter row per point or, with stride 0, one for all. */
+/* One of the model's functions at m points, a row each; a parameter row per point or, with stride 0, one for all. `own` is memory
+ * for parameters and what depends on them alone. */
 STRUT_EXPORT void strut_eval(int which, int64_t m, const double *t, const double *x, const double *z, const double *u,
-                             const double *p, int64_t p_stride, const double *d, double *out)
+                             const double *p, int64_t p_stride, const double *d, double *out, double *own)
 {
-    double dx[STRUT_SLOTS(STRUT_NX)], own[STRUT_SLOTS(STRUT_NP + STRUT_NK)];
+    double dx[STRUT_SLOTS(STRUT_NX)];
     const double *given = p;
     p = own;
     for (int64_t k = 0; k < m; k++, t++, x += STRUT_NX, z += STRUT_NZ, u += STRUT_NU, d += STRUT_ND) {
