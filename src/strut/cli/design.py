@@ -37,7 +37,7 @@ def design(
     ] = "",
     cost: Annotated[
         str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.")
-    ] = "energy",
+    ] = "squared-torque",
     speed: Annotated[
         str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait.")
     ] = "",
@@ -143,6 +143,11 @@ def design_text(found: Design) -> None:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
+    if not found.ok and found.cost.name in ("paper", "energy", "positive-work", "absolute-work"):
+        notes.print(
+            f"work alone asks for ever larger torques for ever shorter times: try --cost {found.cost.name}=1,squared-torque=0.1, or --torque",
+            soft_wrap=True,
+        )
 
 
 def written(found: Design, directory: Path, asked: str, again: str) -> None:
@@ -230,7 +235,7 @@ def _source(model: str, settings: list[str], system: System) -> str:
 
 def _python(verb: str, source: str, given: dict[str, Any]) -> str:
     """Python that does what the command did."""
-    usual = {**USUAL, "control": "cubic", "cost": "energy", "free": {}}
+    usual = {**USUAL, "control": "cubic", "cost": "squared-torque", "free": {}}
     said = [f"    {name}={value!r}," for name, value in given.items() if value is not None and value != usual.get(name)]
     head = "from strut import optimal, walkers" if source.startswith("walkers.") else "from strut import optimal"
     return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *said, ")"])

@@ -248,7 +248,7 @@ class Design:
 def design(
     walker: System,
     free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str | Mapping[str, float] = "energy",
+    cost: str | Mapping[str, float] = "squared-torque",
     *,
     speed: float | tuple[float, float] | None = None,
     slope: float | None = None,
@@ -268,7 +268,8 @@ def design(
 ) -> Design:
     """Find how a walker should walk, and be built.
 
-    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`; of several, names with their weights.
+    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`; of several, names with their weights. Costs of
+        work alone ask for ever larger torques for ever shorter times: a little of squared torque beside them keeps the search well.
     speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds (low, high). Where none of them is given, the speed is that
         of the passive gait; length and duration are within a factor of four of its.
     slope: of the ground [rad], positive downhill.
@@ -304,7 +305,7 @@ def design(
     if clearance is None and like is not None and clears(like):
         clearance = 0.0
     guess = guess.guess() if hasattr(guess, "guess") else guess
-    if speed is None and step_length is None and duration is None and like is not None and like.speed > 0:
+    if speed is None and step_length is None and duration is None and like is not None and like.speed > 0 and walker.u:
         speed = like.speed
     pace = near(speed, "speed", None)
     limits = (

@@ -93,7 +93,7 @@ def trade_off(
     name: str,
     values: Sequence[float],
     free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
-    cost: str | Mapping[str, float] = "energy",
+    cost: str | Mapping[str, float] = "squared-torque",
     *,
     file: str | Path | None = None,
     workers: int | None = None,
