@@ -24,8 +24,8 @@ from strut.system.system import System
 
 STIFFNESS = 100.0
 """Unless said otherwise [N m/rad]."""
-INERTIA = 0.02
-"""Of a motor behind its gear, unless said otherwise [kg m^2]: a percent or two of a human leg's about its hip."""
+INERTIA = 0.1
+"""Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
 
 
 def series(
