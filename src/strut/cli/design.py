@@ -12,8 +12,8 @@ import typer
 from rich.markup import escape
 from rich.progress import Progress
 
-from strut import optimal
-from strut.cli.model import find_model, with_settings
+from strut import actuator, optimal
+from strut.cli.model import find_model, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
@@ -41,6 +41,15 @@ def design(
     torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
     friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
     stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
+    drive: Annotated[
+        str,
+        typer.Option(
+            "--drive",
+            metavar="KIND",
+            help="How motors act: rigid; series, through springs; or parallel, with springs beside them. Springs are found with the gait, "
+            "unless --set says what they are.",
+        ),
+    ] = "rigid",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
     control: Annotated[str, typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic.")] = "cubic",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
@@ -70,6 +79,10 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
+      strut design compass --drive series --cost squared-torque --speed 0.8 --slope 3deg
+
+      strut design compass --drive parallel --set hip_spring=20 --cost absolute-work-per-metre --speed 0.9
+
       strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
 
       strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
@@ -84,13 +97,16 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"stability": stability, "sweep": sweep}
+    options |= {"stability": stability, "sweep": sweep, "drive": drive}
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
-    system = with_settings(find_model(model), settings)
+    rigid = find_model(model)
+    system = with_settings(with_drive(rigid, drive), settings)
+    said = {setting.partition("=")[0].strip() for setting in settings}
+    springs = {name: bounds for name, bounds in actuator.constants(rigid, drive).items() if name not in said}
     given: dict[str, Any] = {
-        "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "free": springs | _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
         "cost": _cost(cost),
         "speed": number(speed, "m/s") if speed else None,
         "slope": number(slope, "rad") if slope else None,
@@ -202,7 +218,7 @@ def _cost(text: str) -> str | dict[str, float]:
     return found
 
 
-USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
+USUAL = {"control": "cubic", "method": "radau", "intervals": 10, "starts": 1, "seed": 0, "drive": "rigid"}
 
 
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:

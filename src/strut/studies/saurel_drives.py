@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,11 +11,10 @@ import casadi as ca
 import numpy as np
 
 from strut.actuator import constants, driven, drives
-from strut.optimal import Design, Guess, Integral, Problem, cost_of_transport, distance, walking
+from strut.optimal import Design, Problem, cost_of_transport, walking
 from strut.optimal.costs import Cost
 from strut.optimal.result import Result
 from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, resumed
-from strut.system.quantity import Param
 from strut.system.system import System
 from strut.walkers.saurel import saurel_a, saurel_e
 
@@ -26,26 +25,32 @@ DURATIONS = (0.4, 1.0)
 """Of a step [s]; published are 0.47 to 0.90, and free. Our choice."""
 PRICE = 1e-4
 """Of squared torque [J/(N m)^2/s] beside work, which alone would not care how large torques are as long as nothing moves. Our choice."""
+SLOPE = 0.05
+"""Downhill [rad], as in the paper; the thesis does not say it again."""
 EVENTS = ("heel_strike",)
-INTERVALS = 9
-COARSE, FINE = 4, 8
+INTERVALS = 18
+COARSE, FINE = 4, 6
 """Collocation points of an interval, first and then."""
 ACCURACY = 1e-7
 RATES, ANGLES = 40.0, 1.5
 """Bounds of rates [rad/s] and angles [rad]."""
+SCALES = {WORK: 1e-1, TORQUE: 1e-3}
+"""Of the costs in the solver, so that its tolerances mean what they should."""
+STARTS = 6
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 
 
 @dataclass(frozen=True, eq=False)
 class Driven:
-    """A solved step: of which model, driven how, at which cost."""
+    """A solved step: of which model, driven how, at which cost. seconds: in the solver, all starts and meshes together. found: what the
+    starts led to, of those that were solved."""
 
     model: str
     drive: str
     cost: str
     result: Result = field(repr=False)
     seconds: float
-    """In the solver, all meshes together."""
+    found: tuple[float, ...] = ()
 
     @cached_property
     def design(self) -> Design:
@@ -63,28 +68,51 @@ class Driven:
         return self.result.ok and self.design.replay.ok
 
 
-def problem(model: str, drive: str, cost: str, slope: tuple[float, float] | None = None) -> Problem:
-    """One step that repeats, torques included, as cheap as there is for the distance. slope: bounds, where it is free [rad]."""
+def problem(
+    model: str,
+    drive: str,
+    cost: str,
+    slope: tuple[float, float] = (SLOPE, SLOPE),
+    step_length: tuple[float, float] = LENGTHS,
+    duration: tuple[float, float] = DURATIONS,
+) -> Problem:
+    """One step that repeats, torques included, as cheap as there is for the distance. Bounds: of the slope [rad], the step [m], its
+    duration [s]. A rigid drive is one with springs beside its motors that are held at zero, so that nothing is compiled twice."""
     rigid = MODELS[model]()
     system = driven(rigid, drive)
-    p = walking(system, EVENTS, DURATIONS, LENGTHS, MOST, FRICTION).resuming(resumed(system))
+    p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(resumed(system))
     p = p.within({name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES) for name in system.labels("x")})
-    p = p.free(**constants(rigid, drive))
-    if slope is not None:
-        p = p.free(slope=slope)
+    springs = dict.fromkeys(constants(rigid, "parallel"), (0.0, 0.0)) if drive == "rigid" else constants(rigid, drive)
+    p = p.free(**springs, slope=slope)
     wanted, torque = (cost_of_transport(system, name, EVENTS) for name in (cost, TORQUE))
-    return p.minimise(wanted.expression + PRICE * torque.expression if cost == WORK else wanted.expression)
+    price = wanted.expression + PRICE * torque.expression if cost == WORK else wanted.expression
+    return p.minimise(SCALES[cost] * price)
 
 
-def begin(p: Problem, model: str, step: float = 0.65, random: np.random.Generator | None = None) -> dict[str, Any]:
-    """Legs that swing evenly, motors with them."""
+def begin(p: Problem, model: str, step: float, random: np.random.Generator | None = None) -> dict[str, Any]:
+    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines."""
     found = guess(p.system, step, random)
     found["duration"] = sum(found["duration"])
     rigid = MODELS[model]()
-    labels = rigid.labels("x")
     for d in drives(rigid):
-        f = ca.Function("f", [ca.vertcat(*[q.sym for q in rigid.x])], [d.angle, d.rate])
-        ends = [[float(e) for e in f([found[n][k] for n in labels])] for k in (0, 1)]
         if f"{d.name}_motor" in found:
-            found[f"{d.name}_motor"], found[f"{d.name}_motor_rate"] = ([end[k] for end in ends] for k in (0, 1))
+            f = ca.Function("motor", [ca.vertcat(*[q.sym for q in rigid.x])], [d.angle, d.rate])
+            ends = [[float(e) for e in f([found[n][k] for n in rigid.labels("x")])] for k in (0, 1)]
+            found |= {f"{d.name}_motor{what}": [end[k] for end in ends] for k, what in enumerate(("", "_rate"))}
     return found
+
+
+def walk(model: str, drive: str, cost: str, starts: int = STARTS, first: Any = (), **bounds: tuple[float, float]) -> Driven:
+    """The best step: from several guesses, and from those in `first`, on few points; then with as many as accuracy takes."""
+    asked = problem(model, drive, cost, **bounds)
+    longest = bounds.get("step_length", LENGTHS)
+    how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}
+    tried = []
+    for k in range(starts):
+        random = np.random.default_rng(k)
+        step = float(np.clip(random.uniform(0.6, 0.9), *longest))
+        tried.append(begin(asked, model, step, random if k else None))
+    rough = [asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(LINEAR), **how) for g in (*tried, *first)]
+    best = min(rough, key=lambda r: (not r.success, r.cost))
+    fine = asked.solve(best, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(WARM), **how) if best.success else best
+    return Driven(model, drive, cost, fine, sum(r.times["solve"] for r in (*rough, fine)), tuple(r.cost for r in rough if r.success))
