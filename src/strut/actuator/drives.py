@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,8 +11,10 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system.quantity import Input, sx
 from strut.system.system import System
 
-ENDINGS = ("_torque", "_force")
+ENDINGS = ("torque", "force")
 """What is left off an input's name to name its drive."""
+NAMELESS = "drive"
+"""A drive whose input is called 'torque' and nothing more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +35,9 @@ class Drive:
 
     def motor(self) -> Input:
         """What the motor gives, where more than it acts along the angle: NAME_motor_torque."""
-        source, ending = self.input, self.input.name.removeprefix(self.name) or "_input"
-        return Input(f"{self.name}_motor{ending}", source.value, source.unit, source.bounds, "of the motor alone")
+        source = self.input
+        ending = next((e for e in ENDINGS if source.name.endswith(e)), "input")
+        return Input(f"{self.name}_motor_{ending}", source.value, source.unit, source.bounds, "of the motor alone")
 
     @property
     def unit(self) -> str:
@@ -65,8 +67,10 @@ def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
 
 def _name(label: str) -> str:
     for ending in ENDINGS:
-        if label.endswith(ending):
-            return label.removesuffix(ending)
+        if label == ending:
+            return NAMELESS
+        if label.endswith(f"_{ending}"):
+            return label.removesuffix(f"_{ending}")
     return label
 
 
@@ -114,13 +118,11 @@ def _positions(system: System) -> dict[int, tuple[ca.SX, ca.SX]]:
 
 
 def together(names: Sequence[str]) -> str:
-    """What the names of alike drives have in common: 'hip' of 'stance_hip' and 'swing_hip', or of 'hip_l' and 'hip_r'."""
-    if len(names) == 1:
-        return names[0]
-    end = os.path.commonprefix([name[::-1] for name in names])[::-1]
-    begin = os.path.commonprefix(list(names))
-    words = (end.partition("_")[2], begin.rpartition("_")[0])
-    return next((word for word in words if word), "_".join(names))
+    """What the names of alike drives have in common: 'hip' of 'stance_hip' and 'swing_hip', 'leg_roll' of 'leg_l_roll' and 'leg_r_roll'."""
+    words = [name.split("_") for name in names]
+    if len({len(each) for each in words}) > 1:
+        return "_".join(names)
+    return "_".join(column[0] for column in zip(*words, strict=True) if len(set(column)) == 1) or "_".join(names)
 
 
 __all__ = ["Drive", "drives", "together"]

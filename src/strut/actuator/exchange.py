@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -37,14 +38,37 @@ def mirrored(system: System, drives: Sequence[Drive]) -> Places:
     return _places(system, drives, system.symmetry, None, "the exchange of left and right")
 
 
-def alike(system: System, drives: Sequence[Drive]) -> list[list[int]]:
-    """Groups of drives that take each other's place in some jump: both sides of one joint, which share their constants."""
-    group = list(range(len(drives)))
-    for places in jumps(system, drives):
-        for i, (j, _) in enumerate(places):
-            a, b = group[i], group[j]
-            group = [min(a, b) if g in (a, b) else g for g in group]
-    return [[i for i, g in enumerate(group) if g == first] for first in dict.fromkeys(group)]
+@dataclass(frozen=True)
+class Sides:
+    """Drives that take each other's place in some jump: both sides of one joint, which share their constants.
+
+    members: which drives. signs: by which their angles agree with the first one's. turns: an angle takes the place of its own negative, so
+    that only zero is the same on both sides.
+    """
+
+    members: tuple[int, ...]
+    signs: tuple[float, ...]
+    turns: bool
+
+
+def alike(system: System, drives: Sequence[Drive]) -> list[Sides]:
+    """All drives of a system, by joint."""
+    where, sign, found = jumps(system, drives), dict[int, float](), []
+    for first in range(len(drives)):
+        if first in sign:
+            continue
+        sign[first], members, turns = 1.0, [first], False
+        for i in members:  # grows while it is gone through
+            for places in where:
+                for a, b, s in [(k, j, s) for k, (j, s) in enumerate(places) if i in (k, j)]:
+                    other = b if a == i else a
+                    if other not in sign:
+                        sign[other] = s * sign[i]
+                        members.append(other)
+                    turns = turns or sign[other] != s * sign[i]
+        members.sort()
+        found.append(Sides(tuple(members), tuple(sign[i] for i in members), turns))
+    return found
 
 
 def jumps(system: System, drives: Sequence[Drive]) -> list[Places]:
@@ -65,8 +89,10 @@ def _places(system: System, drives: Sequence[Drive], new: Mapping[str, Any], gua
     groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
     f = ca.Function("angles", [time, *groups], [before, after])
     looks = _looks(system)
-    for find in (lambda: looks, lambda: [_onto(system, guard, x) for x in looks]):
-        pairs = [[np.array(e).reshape(-1) for e in f(0, *state)] for state in find()]
+    for attempt in range(1 if guard is None else 2):
+        if attempt and guard is not None:
+            looks = [_onto(system, guard, state) for state in looks]
+        pairs = [[np.array(e).reshape(-1) for e in f(0, *state)] for state in looks]
         old, now = (np.array([pair[k] for pair in pairs]) for k in (0, 1))
         found = {i: _match(old, now[:, i]) for i in moved}
         if all(found.values()):
@@ -74,12 +100,11 @@ def _places(system: System, drives: Sequence[Drive], new: Mapping[str, Any], gua
                 assert match is not None
                 places[i] = match
             return places
-        if guard is None:
-            break
     lost = next(drives[i].name for i in moved if found[i] is None)
+    known = ", ".join(d.name for d in drives)
     raise ModelError(
-        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {', '.join(d.name for d in drives)}: where its motor "
-        "and spring are then is unknown; name only drives that both sides have"
+        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {known}: where its motor and spring are then is "
+        "unknown; name only drives that both sides have"
     )
 
 
@@ -97,7 +122,7 @@ def _looks(system: System) -> list[tuple[np.ndarray, ...]]:
     return [(begin.x + APART * random.standard_normal(len(begin.x)), begin.z, begin.u, begin.p) for _ in range(LOOKS)]
 
 
-def _onto(system: System, guard: ca.SX | None, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _onto(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """A state near this one in which the guard is zero."""
     groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]
     f = ca.Function("guard", [time, *groups], [guard, ca.densify(ca.jacobian(guard, groups[0]))])
@@ -110,4 +135,4 @@ def _onto(system: System, guard: ca.SX | None, state: tuple[np.ndarray, ...]) ->
     return (x, *rest)
 
 
-__all__ = ["Places", "after_event", "alike", "jumps", "mirrored"]
+__all__ = ["Places", "Sides", "after_event", "alike", "jumps", "mirrored"]

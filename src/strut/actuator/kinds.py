@@ -44,8 +44,8 @@ def constants(system: System, kind: str) -> dict[str, tuple[float, float]]:
         return {}
     made, chosen = driven(system, kind), drives(system)
     known, found = {q.name: q for q in made.p}, {}
-    for group in alike(system, chosen):
-        name = together([chosen[i].name for i in group])
+    for sides in alike(system, chosen):
+        name = together([chosen[i].name for i in sides.members])
         for what in _FREE[kind]:
             q = known.get(f"{name}_{what}")
             if q is not None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import casadi as ca
+
 from strut.actuator.drives import Drive, drives, together
-from strut.actuator.exchange import alike, jumps
+from strut.actuator.exchange import alike
 from strut.system.compose import join
 from strut.system.ledger import Ledger
 from strut.system.quantity import Input, Param
@@ -15,47 +17,51 @@ from strut.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class _Sprung:
-    """A drive with what acts beside its motor."""
+    """A drive with what acts beside its motor. rest: times `sign`, that is."""
 
     drive: Drive
     motor: Input
     spring: Param
     damper: Param
-    rest: Param | float
+    rest: Param | None
+    sign: float
+
+    @property
+    def stretch(self) -> ca.SX:
+        return self.drive.angle if self.rest is None else self.drive.angle - self.sign * self.rest
 
 
-def parallel(
-    system: System, of: Sequence[str] | None = None, *, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0
-) -> System:
+def parallel(system: System, of: Sequence[str] | None = None, *, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> System:
     """The system with HIP_motor_torque - HIP_spring (angle - HIP_rest) - HIP_damping rate where HIP_torque was, which becomes an output.
     of: names of drives, else all.
 
-    There is one parameter of each for both sides of a joint. A spring between the legs themselves, whose angle changes its sign when legs
-    change names, is at rest at zero and has no HIP_rest. A drive whose HIP_spring exists already is elastic in parallel: it stays as it is.
+    There is one parameter of each for both sides of a joint; where these count opposite ways, HIP_rest is the first one's. A spring between
+    the legs themselves, whose angle changes its sign when legs change names, is at rest at zero and has no HIP_rest. A drive whose HIP_spring
+    exists already is elastic in parallel: it stays as it is.
     """
     chosen = drives(system, of)
-    where, known = jumps(system, chosen), {q.name for q in system.p}
+    known = {q.name for q in system.p}
     sprung: list[_Sprung] = []
-    for group in alike(system, chosen):
-        name, first = together([chosen[i].name for i in group]), chosen[group[0]]
+    for sides in alike(system, chosen):
+        name, first = together([chosen[i].name for i in sides.members]), chosen[sides.members[0]]
         if f"{name}_spring" in known:
             continue
-        about = "beside the motor" if len(group) == 1 else "beside the motor of each side"
+        about = "beside the motor" if len(sides.members) == 1 else "beside the motor of each side"
         spring = Param(f"{name}_spring", stiffness, first.stiffness_unit, (0.0, 1e5), about)
         damper = Param(f"{name}_damping", damping, first.damping_unit, (0.0, 1e4), about)
-        turns = any(places[i][1] < 0 for places in where for i in group)
-        at = 0.0 if turns else Param(f"{name}_rest", rest, first.unit, (-10.0, 10.0), "where the spring is at rest")
-        sprung += [_Sprung(chosen[i], chosen[i].motor(), spring, damper, at) for i in group]
+        at = None if sides.turns else Param(f"{name}_rest", rest, first.unit, (-10.0, 10.0), "where the spring is at rest")
+        for i, sign in zip(sides.members, sides.signs, strict=True):
+            sprung.append(_Sprung(chosen[i], chosen[i].motor(), spring, damper, at, sign))
     return _joined(system, sprung) if sprung else system
 
 
 def _joined(system: System, sprung: Sequence[_Sprung]) -> System:
-    params = [q for s in sprung for q in (s.spring, s.damper, s.rest) if isinstance(q, Param)]
+    params = [q for s in sprung for q in (s.spring, s.damper, s.rest) if q is not None]
     part = System("springs", u=tuple(s.motor for s in sprung), p=tuple(dict.fromkeys(params)))
     gives, stored, dissipated = {}, dict(system.ledger.stored), dict(system.ledger.dissipated)
     supplied = {name: power for name, power in system.ledger.supplied.items() if name not in {s.drive.power for s in sprung}}
     for s in sprung:
-        stretch, rate = s.drive.angle - s.rest, s.drive.rate
+        stretch, rate = s.stretch, s.drive.rate
         gives[s.drive.input.name] = s.motor - s.spring * stretch - s.damper * rate
         supplied[s.motor.name] = s.motor * rate
         stored[f"{s.drive.name}_spring"] = s.spring * stretch**2 / 2

@@ -2,8 +2,8 @@
 
     inertia * motor_rate' = torque - spring            spring = stiffness (motor - angle) + damping (motor_rate - rate)
 
-The motor (after its gear) has an angle and a rate of its own, as in Saurel's thesis. A motor without inertia would give exactly the spring's
-torque: its work could be less than that of a rigid one, its torque never.
+The motor (after its gear) has an angle and a rate of its own, as in Saurel's thesis. A motor without inertia would give exactly the
+spring's torque: its work could be less than that of a rigid one, its torque never.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def series(
     springs: dict[int, Param] = {}
     dampers: dict[int, Param] = {}
     inertias: dict[int, Param] = {}
-    for group in alike(system, chosen):
-        name, first = together([chosen[i].name for i in group]), chosen[group[0]]
+    for sides in alike(system, chosen):
+        group, first = sides.members, chosen[sides.members[0]]
+        name = together([chosen[i].name for i in group])
         about = "of each side" if len(group) > 1 else ""
         unit = "kg" if first.unit == "m" else "kg m^2"
         made = (
@@ -74,7 +75,9 @@ def series(
     )
     return whole.replace(
         ledger=_books(whole.ledger, motors),
-        events=tuple(_with(event, motors, after_event(system, chosen, old)) for event, old in zip(whole.events, system.events, strict=True)),
+        events=tuple(
+            _with(event, motors, after_event(system, chosen, old)) for event, old in zip(whole.events, system.events, strict=True)
+        ),
         symmetry={**whole.symmetry, **(_exchange(motors, mirrored(system, chosen)) if system.symmetry else {})},
         output_units={**whole.output_units, **{m.drive.input.name: m.drive.input.unit for m in motors}},
     )
@@ -114,7 +117,7 @@ def _books(ledger: Ledger, motors: list[_Motor]) -> Ledger:
 
 def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
     """New values of the motors' states, of those that change places."""
-    found = {}
+    found: dict[str, ca.SX] = {}
     for i, (m, (j, sign)) in enumerate(zip(motors, places, strict=True)):
         if (i, 1.0) != (j, sign):
             found |= {m.angle.name: sign * motors[j].angle.sym, m.rate.name: sign * motors[j].rate.sym}

@@ -84,7 +84,9 @@ def gait(
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
     options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
     options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, ""), "drive": (drive, "rigid")}
-    files = _written(output, found, branches, basins, _asked(model, settings, options), python_of(model, drive)) if output is not None else []
+    files = (
+        _written(output, found, branches, basins, _asked(model, settings, options), python_of(model, drive)) if output is not None else []
+    )
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:

@@ -22,7 +22,6 @@ from strut.system.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
 
-
 Drive = Annotated[
     str,
     typer.Option(

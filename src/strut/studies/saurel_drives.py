@@ -36,6 +36,8 @@ RATES, ANGLES = 40.0, 1.5
 """Bounds of rates [rad/s] and angles [rad]."""
 SCALES = {WORK: 1e-1, TORQUE: 1e-3}
 """Of the costs in the solver, so that its tolerances mean what they should."""
+SAME = 1e-3
+"""Relative: costs that differ by less are of one and the same step."""
 STARTS = 6
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 
@@ -43,7 +45,7 @@ MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 @dataclass(frozen=True, eq=False)
 class Driven:
     """A solved step: of which model, driven how, at which cost. seconds: in the solver, all starts and meshes together. found: what the
-    starts led to, of those that were solved."""
+    starts led to, of those that were solved. refused: how many cheaper steps the simulator did not make."""
 
     model: str
     drive: str
@@ -51,6 +53,7 @@ class Driven:
     result: Result = field(repr=False)
     seconds: float
     found: tuple[float, ...] = ()
+    refused: int = 0
 
     @cached_property
     def design(self) -> Design:
@@ -103,7 +106,8 @@ def begin(p: Problem, model: str, step: float, random: np.random.Generator | Non
 
 
 def walk(model: str, drive: str, cost: str, starts: int = STARTS, first: Any = (), **bounds: tuple[float, float]) -> Driven:
-    """The best step: from several guesses, and from those in `first`, on few points; then with as many as accuracy takes."""
+    """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few points; then with as many as
+    accuracy takes. What the problem does not know is that a foot which has passed the other must not touch the ground on its way."""
     asked = problem(model, drive, cost, **bounds)
     longest = bounds.get("step_length", LENGTHS)
     how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}
@@ -113,6 +117,23 @@ def walk(model: str, drive: str, cost: str, starts: int = STARTS, first: Any = (
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None))
     rough = [asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(LINEAR), **how) for g in (*tried, *first)]
-    best = min(rough, key=lambda r: (not r.success, r.cost))
-    fine = asked.solve(best, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(WARM), **how) if best.success else best
-    return Driven(model, drive, cost, fine, sum(r.times["solve"] for r in (*rough, fine)), tuple(r.cost for r in rough if r.success))
+    seconds = sum(r.times["solve"] for r in rough)
+    solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)
+    known = tuple(r.cost / SCALES[cost] for r in solved)
+    found: list[Driven] = []
+    for r in _different(solved) or rough[:1]:
+        fine = asked.solve(r, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(WARM), **how) if r.success else r
+        seconds += fine.times["solve"]
+        found.append(Driven(model, drive, cost, fine, seconds, known, len(found)))
+        if found[-1].ok:
+            break
+    return found[-1] if found[-1].ok else found[0]
+
+
+def _different(results: list[Result]) -> list[Result]:
+    """Of results in order of their costs, one of each."""
+    kept: list[Result] = []
+    for r in results:
+        if not kept or abs(r.cost - kept[-1].cost) > SAME * (SAME + abs(r.cost)):
+            kept.append(r)
+    return kept
