@@ -132,6 +132,22 @@ def test_codesign_beats_design_then_control(capsys):
     assert capsys.readouterr().out.count("verified") == 4
 
 
+def test_elastic_drives_need_less_torque(tmp_path, capsys):
+    found = load("elastic_drives").main(tmp_path / "drives.svg")
+    for kind, design in found.items():
+        assert design.ok, kind
+        assert (design.speed, design.step_length) == pytest.approx((0.5, 0.35), abs=1e-6)
+        assert design.replay.balance.relative < 1e-5
+        assert design.replay.balance.work == pytest.approx(design.replay.balance.lost, rel=1e-4)  # on level ground
+    rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
+    assert series < 0.1 * parallel < 0.1 * rigid
+    curves = load("elastic_drives").figures(found)[0].named
+    t, torque = curves["rigid"].x, curves["rigid"].y
+    assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(rigid, rel=1e-3)  # what is drawn is what was counted
+    assert (tmp_path / "drives.svg").exists()
+    assert capsys.readouterr().out.count("agrees") == 3
+
+
 def test_no_example_is_forgotten():
     tested = {
         "first_system",
@@ -142,6 +158,7 @@ def test_no_example_is_forgotten():
         "design_urdf",
         "oscillator_leg",
         "codesign",
+        "elastic_drives",
         "demo",
     }  # demo: tests/view/test_demo.py
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
