@@ -62,3 +62,42 @@ def test_sweeps(capsys, tmp_path):
     code, said = ran(capsys, *words[:-1], "speed=0.45")
     assert code == 2
     assert "NAME=FROM:TO:N" in said.err
+
+
+def test_drives(capsys, tmp_path):
+    words = ["compass", "--drive", "series", "--cost", "squared-torque-per-metre", "--speed", "0.5", "--step", "0.35", "--slope", "0deg"]
+    code, said = ran(capsys, *words, "--intervals", "16", "--json", "-o", str(tmp_path / "out"))
+    assert code == 0
+    document = json.loads(said.out)
+    assert document["ok"]
+    assert list(document["parameters"]) == ["hip_series_spring"]  # free without being named
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "--intervals 16 --drive series" in page
+    assert "hip_motor_torque" in (tmp_path / "out" / "plan.csv").read_text().splitlines()[0]
+    words[2] = "parallel"
+    code, said = ran(capsys, *words, "--set", "hip_spring=8", "--json")
+    assert code == 0
+    assert json.loads(said.out)["parameters"] == {}  # what is set stays
+    code, said = ran(capsys, "compass", "--drive", "serial")
+    assert code == 2
+    assert "did you mean 'series'?" in said.err.replace("\n", " ")
+
+
+def test_other_commands_know_drives(capsys, tmp_path):
+    def asked(*words):
+        with pytest.raises(SystemExit) as left:
+            main([*words])
+        return left.value.code, capsys.readouterr()
+
+    code, said = asked("run", "pendulum", "--drive", "series", "--set", "drive_series_spring=50", "-t", "1", "--json")
+    assert code == 0
+    assert "drive_motor" in json.loads(said.out)["final"]
+    code, said = asked("gait", "compass", "--set", "slope=3deg", "--drive", "series", "--json")
+    assert code == 0
+    assert "hip_motor_rate" in json.loads(said.out)[0]["x0"]
+    code, said = asked("export", "compass", "--drive", "parallel", "-o", str(tmp_path / "c"), "--json")
+    assert code == 0
+    assert "compass.c" in json.loads(said.out)["files"]
+    code, said = asked("export", "coman", "--drive", "series", "--dynamics", "-o", str(tmp_path / "d"))
+    assert code == 2
+    assert "leave one out" in said.err.replace("\n", " ")

@@ -137,7 +137,8 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
     for kind, design in found.items():
         assert design.ok, kind
         assert (design.speed, design.step_length) == pytest.approx((0.5, 0.35), abs=1e-6)
-        assert design.replay.balance.relative < 1e-5
+        assert design.replay.run.ledger.relative < 1e-9
+        assert design.replay.balance.relative < 1e-6  # that it repeats, too: 65 J ring in spring and motor where 1 J is given
         assert design.replay.balance.work == pytest.approx(design.replay.balance.lost, rel=1e-4)  # on level ground
     rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
     assert series < 0.1 * parallel < 0.1 * rigid

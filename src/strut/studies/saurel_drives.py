@@ -67,6 +67,20 @@ class Driven:
         return float(sum(integrated[n] for n in names)) / self.design.step_length
 
     @property
+    def springs(self) -> dict[str, float]:
+        """Constants that were found: [N m/rad], and angles of rest [rad]."""
+        return {n: v for n, v in self.result.parameters.items() if n != "slope" and self.drive != "rigid"}
+
+    @property
+    def turns(self) -> int:
+        """How often, in a step, the motor of the first series drive turns round."""
+        name = next((n for n in self.result.problem.system.labels("x") if n.endswith("_motor_rate")), None)
+        if name is None:
+            return 0
+        rate = self.result.at(np.linspace(0, self.result.duration, 1001))[name]
+        return int(np.count_nonzero(np.diff(np.sign(rate))))
+
+    @property
     def ok(self) -> bool:
         return self.result.ok and self.design.replay.ok
 
