@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from strut.walkers.saurel import saurel_a, saurel_e
 
 WORK, TORQUE = "absolute-work-per-metre", "squared-torque-per-metre"
 LENGTHS = (0.6, 1.0)
-"""Of a step [m]: five of the twelve published steps are 0.6 exactly, which so must be a bound; the upper one is the paper's."""
+"""Of a step [m]: six of the twelve published steps are 0.6 exactly, which so must be a bound; the upper one is the paper's."""
 DURATIONS = (0.4, 1.0)
 """Of a step [s]; published are 0.47 to 0.90, and free. Our choice."""
 PRICE = 1e-4
@@ -38,7 +38,14 @@ SCALES = {WORK: 1e-1, TORQUE: 1e-3}
 """Of the costs in the solver, so that its tolerances mean what they should."""
 SAME = 1e-3
 """Relative: costs that differ by less are of one and the same step."""
-STARTS = 6
+TRIES = 4
+"""So many of what the starts led to are refined, until the simulator agrees with one."""
+SPRINGS = (5.0, 250.0)
+"""Between which guesses of springs lie [N m/rad]."""
+STARTS = {"M_A": 6, "M_E": 4}
+"""Guesses to begin from."""
+Bounds = Mapping[str, tuple[float, float]]
+NO_OTHERS: Bounds = {}
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 
 
@@ -106,8 +113,8 @@ def problem(
     return p.minimise(SCALES[cost] * price)
 
 
-def begin(p: Problem, model: str, step: float, random: np.random.Generator | None = None) -> dict[str, Any]:
-    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines."""
+def begin(p: Problem, model: str, step: float, random: np.random.Generator | None = None, springs: bool = False) -> dict[str, Any]:
+    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines, the slope where it is free, and `springs`."""
     found = guess(p.system, step, random)
     found["duration"] = sum(found["duration"])
     rigid = MODELS[model]()
@@ -116,28 +123,37 @@ def begin(p: Problem, model: str, step: float, random: np.random.Generator | Non
             f = ca.Function("motor", [ca.vertcat(*[q.sym for q in rigid.x])], [d.angle, d.rate])
             ends = [[float(e) for e in f([found[n][k] for n in rigid.labels("x")])] for k in (0, 1)]
             found |= {f"{d.name}_motor{what}": [end[k] for end in ends] for k, what in enumerate(("", "_rate"))}
+    for name, (low, high) in p.parameters.items():
+        if low < high and random is not None and (springs or name == "slope"):
+            inside = SPRINGS if name.endswith("_spring") else (0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
+            found[name] = random.uniform(*inside)
     return found
 
 
-def walk(model: str, drive: str, cost: str, starts: int = STARTS, first: Any = (), **bounds: tuple[float, float]) -> Driven:
+def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: Sequence[Result] = (), starts: int = 0) -> Driven:
     """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few points; then with as many as
-    accuracy takes. What the problem does not know is that a foot which has passed the other must not touch the ground on its way."""
+    accuracy takes. What the problem does not know is that a foot which has passed the other must not touch the ground on its way.
+    bounds: other ones, of `problem`. starts: how many guesses, if not as many as usual."""
     asked = problem(model, drive, cost, **bounds)
     longest = bounds.get("step_length", LENGTHS)
     how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}
     tried = []
-    for k in range(starts):
+    for k in range(starts or STARTS[model]):
         random = np.random.default_rng(k)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
-        tried.append(begin(asked, model, step, random if k else None))
+        tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
     rough = [asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(LINEAR), **how) for g in (*tried, *first)]
     seconds = sum(r.times["solve"] for r in rough)
     solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)
     known = tuple(r.cost / SCALES[cost] for r in solved)
     found: list[Driven] = []
     for r in _different(solved) or rough[:1]:
-        fine = asked.solve(r, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(WARM), **how) if r.success else r
-        seconds += fine.times["solve"]
+        fine = r
+        for options in (WARM, LINEAR) if r.success else ():
+            fine = asked.solve(r, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(options), **{**how, "iterations": 600})
+            seconds += fine.times["solve"]
+            if fine.success:
+                break
         found.append(Driven(model, drive, cost, fine, seconds, known, len(found)))
         if found[-1].ok:
             break
@@ -145,9 +161,9 @@ def walk(model: str, drive: str, cost: str, starts: int = STARTS, first: Any = (
 
 
 def _different(results: list[Result]) -> list[Result]:
-    """Of results in order of their costs, one of each."""
+    """Of results in order of their costs, one of each; the best few."""
     kept: list[Result] = []
     for r in results:
         if not kept or abs(r.cost - kept[-1].cost) > SAME * (SAME + abs(r.cost)):
             kept.append(r)
-    return kept
+    return kept[:TRIES]
