@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,9 @@ SCALES = {WORK: 1e-1, TORQUE: 1e-3}
 SAME = 1e-3
 """Relative: costs that differ by less are of one and the same step."""
 TRIES = 4
-"""So many of what the starts led to are refined, until the simulator agrees with one."""
+"""So many of what the starts led to are refined, until the simulator agrees with one;"""
+THOROUGH = ("M_A",)
+"""or, of models that are solved so quickly, all of these, and the best is kept."""
 SPRINGS = (5.0, 250.0)
 """Between which guesses of springs lie [N m/rad]."""
 STARTS = {"M_A": 6, "M_E": 4}
@@ -154,10 +156,11 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
             seconds += fine.times["solve"]
             if fine.success:
                 break
-        found.append(Driven(model, drive, cost, fine, seconds, known, len(found)))
-        if found[-1].ok:
+        found.append(Driven(model, drive, cost, fine, seconds, known, sum(not each.ok for each in found)))
+        if found[-1].ok and model not in THOROUGH:
             break
-    return found[-1] if found[-1].ok else found[0]
+    good = [each for each in found if each.ok]
+    return replace(min(good, key=lambda each: each.value) if good else found[0], seconds=seconds)
 
 
 def _different(results: list[Result]) -> list[Result]:
