@@ -79,9 +79,9 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
-      strut design compass --drive series --cost squared-torque --speed 0.8 --slope 3deg
+      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg
 
-      strut design compass --drive parallel --set hip_spring=20 --cost absolute-work-per-metre --speed 0.9
+      strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
       strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
 
