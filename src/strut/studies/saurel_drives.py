@@ -44,8 +44,8 @@ THOROUGH = ("M_A",)
 """or, of models that are solved so quickly, all of these, and the best is kept."""
 SPRINGS = (5.0, 250.0)
 """Between which guesses of springs lie [N m/rad]."""
-STARTS = {"M_A": 6, "M_E": 4}
-"""Guesses to begin from."""
+STARTS = {("M_A", WORK): 6, ("M_A", TORQUE): 6, ("M_E", WORK): 1, ("M_E", TORQUE): 6}
+"""Guesses to begin from; of the whole body, where work is slow to solve for, beside the step of least squared torque."""
 Bounds = Mapping[str, tuple[float, float]]
 NO_OTHERS: Bounds = {}
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
@@ -140,7 +140,7 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
     longest = bounds.get("step_length", LENGTHS)
     how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}
     tried = []
-    for k in range(starts or STARTS[model]):
+    for k in range(starts or STARTS[model, cost]):
         random = np.random.default_rng(k)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
