@@ -82,6 +82,24 @@ def test_parallel_is_what_a_spring_at_the_joint_is():
     assert ours.at(0.0)["axle_torque"] == pytest.approx(TORQUE + spring * rest)
 
 
+def test_springs_add_up_and_drives_combine():
+    """A joint that has a spring, with another beside its motor, and the motor behind a third."""
+    m = Mechanism("flywheel", planar=True, g=0.0)
+    wheel = m.body("wheel", mass=1.0, inertia=INERTIA)
+    m.joint("axle", m.world, wheel, joints.revolute("y"), spring=10.0, damping=0.1)
+    both = actuator.parallel(mechanism.system(m), stiffness=20.0, damping=0.3)
+    run = strut.simulate(both, t=3, u={"axle_motor_torque": TORQUE}, **EXACT)
+    single = strut.simulate(actuator.parallel(flywheel(), stiffness=30.0, damping=0.4), t=3, u={"axle_motor_torque": TORQUE}, **EXACT)
+    assert run["axle"][-1] == pytest.approx(single["axle"][-1], abs=1e-10)
+    assert run.ledger.residual < 1e-10
+    assert run.ledger.stored["axle_spring"][-1] == pytest.approx(15 * run["axle"][-1] ** 2, abs=1e-10)
+    all_three = strut.simulate(actuator.series(both, stiffness=K, inertia=J), t=3, u={"axle_motor_motor_torque": TORQUE}, **EXACT)
+    assert all_three.ledger.residual < 1e-10
+    slow = TORQUE / 30.0  # where both springs rest, on the long run
+    damped = strut.simulate(actuator.series(both, stiffness=K, inertia=J, damping=3.0), t=60, u={"axle_motor_motor_torque": TORQUE})
+    assert damped["axle"][-1] == pytest.approx(slow, rel=1e-3)
+
+
 def test_a_drive_with_a_spring_of_its_own_stays_as_it_is():
     compass = walkers.compass()
     assert actuator.parallel(compass) is compass

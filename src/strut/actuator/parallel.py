@@ -64,8 +64,8 @@ def _joined(system: System, sprung: Sequence[_Sprung]) -> System:
         stretch, rate = s.stretch, s.drive.rate
         gives[s.drive.input.name] = s.motor - s.spring * stretch - s.damper * rate
         supplied[s.motor.name] = s.motor * rate
-        stored[f"{s.drive.name}_spring"] = s.spring * stretch**2 / 2
-        dissipated[f"{s.drive.name}_damper"] = s.damper * rate**2
+        for book, name, entry in ((stored, "spring", s.spring * stretch**2 / 2), (dissipated, "damper", s.damper * rate**2)):
+            book[f"{s.drive.name}_{name}"] = book.get(f"{s.drive.name}_{name}", ca.SX(0)) + entry  # a joint may have one of its own
     described = f"{system.description}; springs beside the motors".removeprefix("; ")
     whole = join(system.name, system, part, connect=gives, outputs=gives, description=described)
     units = {s.drive.input.name: s.drive.input.unit for s in sprung}
