@@ -2,8 +2,8 @@
 
 A compass is to walk on level ground, in steps of 0.35 m at 0.5 m/s, with the least squared torque of its hip motor, which has to give what
 the impacts take. A spring beside the motor carries part of the swing of the legs. A spring between motor and hip does more: the motor
-rings on it, more than three times in a step, and a torque that pushes in time with it feeds the walk. Nothing damps this spring; a real one
-would rather not be used so, which `actuator.series(compass, damping=...)` tells the search.
+rings on it, more than three times in a step, and a torque that pushes in time with it feeds the walk. What is saved in torque is paid for
+in work, which goes into the damper of that spring: with another cost, "absolute-work-per-metre", the search would do neither.
 Run it with `python examples/elastic_drives.py`; it leaves elastic_drives.svg.
 """
 
@@ -61,7 +61,7 @@ def main(picture: str | Path = "elastic_drives.svg") -> dict[str, Design]:
         springs = ", ".join(f"{n} {v:.4g} N m/rad" for n, v in design.parameters.items()) or "no spring"
         b = design.replay.balance
         print(f"  {kind:8s}  squared torque {design.result.cost:8.4g} N^2 m s, {springs}")
-        print(f"  {'':8s}  the motor gives {b.work:.3f} J a step, the impact takes {b.lost:.3f} J; ", end="")
+        print(f"  {'':8s}  the motor gives {b.work:.2f} J a step, impact and damper take {b.lost:.2f} and {b.dissipated:.2f} J; ", end="")
         print("the simulator agrees" if design.ok else "not verified")
     figures(found).save(picture)
     print(f"motors over one step: {picture}")

@@ -24,7 +24,7 @@ def flywheel():
 
 def test_a_wheel_behind_a_spring_moves_as_in_closed_form():
     """Both together accelerate with torque / (J + I); the spring swings about its mean with sqrt(k (1/J + 1/I))."""
-    wheel = actuator.series(flywheel(), stiffness=K, inertia=J)
+    wheel = actuator.series(flywheel(), stiffness=K, inertia=J, damping=0.0)
     run = strut.simulate(wheel, t=3, u={"axle_motor_torque": TORQUE}, **EXACT)
     t = np.linspace(0, 3, 61)
     now = run.at(t)
@@ -173,7 +173,7 @@ def test_a_heel_strike_leaves_springs_and_rotors_alone():
 
 
 def test_a_walker_with_springs_in_series_walks_and_its_books_close():
-    walker = actuator.series(walkers.compass(slope=strut.deg(3)), damping=0.5)
+    walker = actuator.series(walkers.compass(slope=strut.deg(3)))
     found = gait.find(walker)
     assert found.stable
     assert found.trajectory.ledger.relative < 1e-9

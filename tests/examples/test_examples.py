@@ -138,10 +138,11 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
         assert design.ok, kind
         assert (design.speed, design.step_length) == pytest.approx((0.5, 0.35), abs=1e-6)
         assert design.replay.run.ledger.relative < 1e-9
-        assert design.replay.balance.relative < 1e-6  # that it repeats, too: 65 J ring in spring and motor where 1 J is given
-        assert design.replay.balance.work == pytest.approx(design.replay.balance.lost, rel=1e-4)  # on level ground
+        assert design.replay.balance.relative < 1e-6
+        assert design.replay.balance.work > design.replay.balance.lost - 1e-5  # on level ground
     rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
-    assert series < 0.1 * parallel < 0.1 * rigid
+    assert series < 0.5 * parallel < 0.5 * rigid
+    assert found["series"].replay.balance.dissipated > 10  # and pays for it in work
     curves = load("elastic_drives").figures(found)[0].named
     t, torque = curves["rigid"].x, curves["rigid"].y
     assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(rigid, rel=1e-3)  # what is drawn is what was counted

@@ -24,12 +24,15 @@ from strut.system.system import System
 
 STIFFNESS = 100.0
 """Unless said otherwise [N m/rad]."""
+DAMPING = 0.5
+"""Of the spring, unless said otherwise [N m s/rad]: a twelfth of what would keep such a motor from swinging. Without any, a search finds
+motors that ring on their springs for nothing."""
 INERTIA = 0.1
 """Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
 
 
 def series(
-    system: System, of: Sequence[str] | None = None, *, stiffness: float = STIFFNESS, damping: float = 0.0, inertia: float = INERTIA
+    system: System, of: Sequence[str] | None = None, *, stiffness: float = STIFFNESS, damping: float = DAMPING, inertia: float = INERTIA
 ) -> System:
     """The system with a spring between each of its motors and what it turned before. of: names of drives, else all.
 
@@ -129,4 +132,4 @@ def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
     return replace(event, reset={**{str(k): sx(e) for k, e in event.reset.items()}, **more}) if more else event
 
 
-__all__ = ["INERTIA", "STIFFNESS", "series"]
+__all__ = ["DAMPING", "INERTIA", "STIFFNESS", "series"]

@@ -71,7 +71,7 @@ def settings() -> list[Row]:
             "springs",
             "one set for both sides",
             "one set for both sides",
-            "[N m/rad], in series 1 to 2000, in parallel 0 to 2000; without dampers",
+            "[N m/rad], in series 1 to 2000, in parallel 0 to 2000; no dampers, though our series drives have one unless told otherwise",
         ),
         Row(
             "friction, torque at most [N m]",
@@ -132,7 +132,7 @@ def _starts(found: Driven) -> str:
         return "no start was solved"
     spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + NOTHING
     led = f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh" if spread else "led to the same"
-    return f"all starts and meshes together; {len(costs)} starts {led}"
+    return f"all starts and meshes together; {len(costs)} starts {led}" if len(costs) > 1 else "all meshes together; one start was solved"
 
 
 def _there(here: Driven) -> tuple[str, str]:

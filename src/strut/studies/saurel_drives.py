@@ -106,6 +106,7 @@ def problem(
     duration [s]. A rigid drive is one with springs beside its motors that are held at zero, so that nothing is compiled twice."""
     rigid = MODELS[model]()
     system = driven(rigid, drive)
+    system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
     p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(resumed(system))
     p = p.within({name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES) for name in system.labels("x")})
     springs = dict.fromkeys(constants(rigid, "parallel"), (0.0, 0.0)) if drive == "rigid" else constants(rigid, drive)
