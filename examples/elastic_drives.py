@@ -3,7 +3,7 @@
 A compass is to walk on level ground, in steps of 0.35 m at 0.5 m/s, with the least squared torque of its hip motor, which has to give what
 the impacts take. A spring beside the motor carries part of the swing of the legs. A spring between motor and hip does more: the motor
 rings on it, more than three times in a step, and a torque that pushes in time with it feeds the walk. What is saved in torque is paid for
-in work, which goes into the damper of that spring: with another cost, "absolute-work-per-metre", the search would do neither.
+in work, which goes into the damper of that spring; COST = "absolute-work-per-metre" asks for the opposite, and takes minutes.
 Run it with `python examples/elastic_drives.py`; it leaves elastic_drives.svg.
 """
 
