@@ -66,13 +66,14 @@ def test_sweeps(capsys, tmp_path):
 
 def test_drives(capsys, tmp_path):
     words = ["compass", "--drive", "series", "--cost", "squared-torque-per-metre", "--speed", "0.5", "--step", "0.35", "--slope", "0deg"]
-    code, said = ran(capsys, *words, "--intervals", "16", "--json", "-o", str(tmp_path / "out"))
+    words += ["--torque", "100"]
+    code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
     assert code == 0
     document = json.loads(said.out)
     assert document["ok"]
-    assert list(document["parameters"]) == ["hip_series_spring"]  # free without being named
+    assert document["parameters"] == {"hip_series_spring": pytest.approx(92.98, rel=1e-3)}  # free without being named
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "--intervals 16 --drive series" in page
+    assert "--torque 100 --drive series" in page
     assert "hip_motor_torque" in (tmp_path / "out" / "plan.csv").read_text().splitlines()[0]
     words[2] = "parallel"
     code, said = ran(capsys, *words, "--set", "hip_spring=8", "--json")

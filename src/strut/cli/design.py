@@ -79,7 +79,7 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
-      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg
+      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg --torque 100
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
