@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from strut.actuator import KINDS
 from strut.actuator.series import INERTIA
-from strut.studies.saurel_drives import DURATIONS, FRICTION, LENGTHS, MOST, PRICE, SLOPE, TORQUE, WORK, Driven, walk
+from strut.studies.saurel_drives import ANGLES, DURATIONS, FRICTION, LENGTHS, MOST, PRICE, RATES, SLOPE, TORQUE, WORK, Driven, walk
 from strut.studies.study import Row, Study
 
 STEEP = (0.0, 0.35)
@@ -60,7 +60,7 @@ def settings() -> list[Row]:
             f"{LENGTHS[0]} to {LENGTHS[1]}",
             "six of twelve are 0.6 exactly, so that must be a bound; the other is the paper's",
         ),
-        Row("durations [s]", "-", f"{DURATIONS[0]} to {DURATIONS[1]}", "free, says the thesis; 0.47 to 0.90 are published"),
+        Row("durations [s]", "-", f"{DURATIONS[0]} to {DURATIONS[1]}", "free, as his tables show: 0.47 to 0.90"),
         Row(
             "inertia of a motor behind its gear [kg m^2]",
             "-",
@@ -79,6 +79,7 @@ def settings() -> list[Row]:
             f"{FRICTION}, {MOST:g}",
             "as in saurel-table1; so are stature, masses and how the old foot must lift",
         ),
+        Row("angles [rad], rates [rad/s]", "-", f"within {ANGLES:g}, {RATES:g}", "of motors, too: how far one may ring on its spring"),
         Row(
             "price of squared torque beside work [J/(N m)^2/s]",
             "-",
