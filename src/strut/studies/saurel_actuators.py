@@ -193,7 +193,8 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
             f"his unit is [{'W/m' if cost == WORK else 'N^2 m'}]; were it one of torque alone, both costs and both models would agree on it"
         )
         found.append(Row(f"{model}: {word}: unit of torque in which our rigid walk costs what his does [N m]", "-", f"{unit:.3g}", remark))
-    free = {cost: walk(model, "rigid", cost, {"slope": STEEP}) for cost in (WORK, TORQUE)}
+    free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": STEEP})}
+    free[WORK] = walk(model, "rigid", WORK, {"slope": STEEP}, [free[TORQUE].result])
     slopes = " and ".join(f"{free[cost].result.parameters['slope']:.3f}" for cost in (WORK, TORQUE))
     remark = f"on slopes of {slopes} it walks by itself: if his slope was free, his numbers tell how near to nothing a search came"
     published = ", ".join(
