@@ -145,7 +145,7 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
         random = np.random.default_rng(k)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
-    begun: list[tuple[Any, dict[str, Any]]] = [*[(g, LINEAR) for g in tried], *[(r, WARM) for r in first]]
+    begun: list[tuple[Any, dict[str, Any]]] = [*[(g, LINEAR) for g in tried], *[(r, options) for r in first for options in (LINEAR, WARM)]]
     rough = [asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(options), **how) for g, options in begun]
     seconds = sum(r.times["solve"] for r in rough)
     solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)
