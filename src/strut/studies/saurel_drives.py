@@ -44,8 +44,9 @@ THOROUGH = ("M_A",)
 """or, of models that are solved so quickly, all of these, and the best is kept."""
 SPRINGS = (5.0, 250.0)
 """Between which guesses of springs lie [N m/rad]."""
-STARTS = {("M_A", WORK): 6, ("M_A", TORQUE): 6, ("M_E", WORK): 1, ("M_E", TORQUE): 6}
-"""Guesses to begin from; of the whole body, where work is slow to solve for, beside the step of least squared torque."""
+STARTS = {("M_A", WORK): 8, ("M_A", TORQUE): 6, ("M_E", WORK): 1, ("M_E", TORQUE): 12}
+"""Guesses to begin from, every other one with springs of its own; work of the whole body is slow to solve for, and begins from the step of
+least squared torque."""
 Bounds = Mapping[str, tuple[float, float]]
 NO_OTHERS: Bounds = {}
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
@@ -142,7 +143,7 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
     how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}
     tried = []
     for k in range(starts or STARTS[model, cost]):
-        random = np.random.default_rng(k)
+        random = np.random.default_rng(k // 2)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
     begun: list[tuple[Any, dict[str, Any]]] = [*[(g, LINEAR) for g in tried], *[(r, options) for r in first for options in (LINEAR, WARM)]]
