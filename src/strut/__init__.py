@@ -1,6 +1,6 @@
 """strut: describe a walking machine once; simulate, analyse, optimise, drive and export it."""
 
-from strut import contact, gait, linear, mechanism, network, optimal, view, walkers
+from strut import actuator, contact, gait, linear, mechanism, network, optimal, view, walkers
 from strut.errors import StrutError
 from strut.export import export, export_functions, export_matlab
 from strut.mechanism import Mechanism, constraints, joints
@@ -43,6 +43,7 @@ __all__ = [
     "System",
     "Trajectory",
     "__version__",
+    "actuator",
     "compiled",
     "constraints",
     "contact",

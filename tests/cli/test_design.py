@@ -103,3 +103,43 @@ def test_what_makes_no_sense_is_refused(words, said, capsys):
     code, told = ran(capsys, "compass", *words)
     assert code == 2
     assert said in told.err
+
+
+def test_drives(capsys, tmp_path):
+    words = ["compass", "--drive", "series", "--cost", "squared-torque-per-metre", "--speed", "0.5", "--step", "0.35", "--slope", "0deg"]
+    words += ["--torque", "100"]
+    code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
+    assert code == 0
+    document = json.loads(said.out)
+    assert document["ok"]
+    assert document["parameters"] == {"hip_series_spring": pytest.approx(92.98, rel=1e-3)}  # free without being named
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "--torque 100 --drive series" in page
+    assert "hip_motor_torque" in (tmp_path / "out" / "plan.csv").read_text().splitlines()[0]
+    words[2] = "parallel"
+    code, said = ran(capsys, *words, "--set", "hip_spring=8", "--json")
+    assert code == 0
+    assert json.loads(said.out)["parameters"] == {}  # what is set stays
+    code, said = ran(capsys, "compass", "--drive", "serial")
+    assert code == 2
+    assert "did you mean 'series'?" in said.err.replace("\n", " ")
+
+
+def test_other_commands_know_drives(capsys, tmp_path):
+    def asked(*words):
+        with pytest.raises(SystemExit) as left:
+            main([*words])
+        return left.value.code, capsys.readouterr()
+
+    code, said = asked("run", "pendulum", "--drive", "series", "--set", "drive_series_spring=50", "-t", "1", "--json")
+    assert code == 0
+    assert "drive_motor" in json.loads(said.out)["final"]
+    code, said = asked("gait", "compass", "--set", "slope=3deg", "--drive", "series", "--json")
+    assert code == 0
+    assert "hip_motor_rate" in json.loads(said.out)[0]["x0"]
+    code, said = asked("export", "compass", "--drive", "parallel", "-o", str(tmp_path / "c"), "--json")
+    assert code == 0
+    assert "compass.c" in json.loads(said.out)["files"]
+    code, said = asked("export", "coman", "--drive", "series", "--dynamics", "-o", str(tmp_path / "d"))
+    assert code == 2
+    assert "leave one out" in said.err.replace("\n", " ")

@@ -147,6 +147,24 @@ def test_step_over(capsys, tmp_path):
     assert "the simulator agrees" in capsys.readouterr().out
 
 
+def test_elastic_drives_need_less_torque(tmp_path, capsys):
+    found = load("elastic_drives").main(tmp_path / "drives.svg")
+    for kind, design in found.items():
+        assert design.ok, kind
+        assert (design.speed, design.step_length) == pytest.approx((0.5, 0.35), abs=1e-6)
+        assert design.replay.run.ledger.relative < 1e-9
+        assert design.replay.balance.relative < 1e-6
+        assert design.replay.balance.work > design.replay.balance.lost - 1e-5  # on level ground
+    rigid, series, parallel = (found[kind].result.cost for kind in ("rigid", "series", "parallel"))
+    assert series < 0.5 * parallel < 0.5 * rigid
+    assert found["series"].replay.balance.dissipated > 10  # and pays for it in work
+    curves = load("elastic_drives").figures(found)[0].named
+    t, torque = curves["rigid"].x, curves["rigid"].y
+    assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(rigid, rel=1e-3)  # what is drawn is what was counted
+    assert (tmp_path / "drives.svg").exists()
+    assert capsys.readouterr().out.count("agrees") == 3
+
+
 def test_no_example_is_forgotten():
     tested = {
         "first_system",
@@ -157,6 +175,7 @@ def test_no_example_is_forgotten():
         "design_urdf",
         "oscillator_leg",
         "codesign",
+        "elastic_drives",
         "demo",
         "step_over",
     }  # demo: tests/view/test_demo.py

@@ -20,6 +20,7 @@ from strut.cli.doctor import examine
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
+    Drive,
     Reading,
     end_of,
     find_mechanism,
@@ -27,6 +28,7 @@ from strut.cli.model import (
     find_runnable,
     parse_times,
     python_of,
+    with_drive,
     with_parameters,
     with_settings,
 )
@@ -169,6 +171,7 @@ def run(
     rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
     atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
     seed: Annotated[int, typer.Option(help="Of random numbers.")] = 0,
+    drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
@@ -195,7 +198,7 @@ def run(
         check_kind(path)
     times = parse_times(t)
     system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
-    system = with_settings(system, settings)
+    system = with_settings(with_drive(system, drive), settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
     if method in FIXED:
@@ -206,11 +209,12 @@ def run(
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]
-    asked = shlex.join(["strut", "run", model, *(word for s in settings for word in ("--set", s)), "-t", t, *_changed(options)])
+    words = ["strut", "run", model, *(word for s in settings for word in ("--set", s)), *(["--drive", drive] if drive != "rigid" else [])]
+    asked, python = shlex.join([*words, "-t", t, *_changed(options)]), python_of(model, drive)
     missing: list[StrutError] = []
     for path in sorted(output, key=lambda path: path.suffix in PICTURES):  # numbers first: a picture may lack what draws it
         try:
-            write_run(result, path, times.grid, asked, python_of(model))
+            write_run(result, path, times.grid, asked, python)
         except MissingExtraError as error:
             missing.append(error)
     if json:
@@ -223,7 +227,7 @@ def run(
     else:
         run_text(result)
         if not output and not no_page and walks(result):
-            write_page(result, Path(f"{result.system_name}.html"), asked, python_of(model))
+            write_page(result, Path(f"{result.system_name}.html"), asked, python)
     if missing:
         raise missing[0]
     if result.status == "interrupted":
@@ -272,6 +276,7 @@ def export(
     model: Model,
     directory: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")],
     settings: Settings = [],
+    drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
@@ -298,6 +303,8 @@ def export(
 
       strut export robot.urdf:fixed -o dynamics/ --dynamics
     """
+    if dynamics and drive != "rigid":
+        raise ModelError(f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave one out")
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore))
@@ -306,7 +313,7 @@ def export(
         languages = ("matlab",) if matlab else LANGUAGES
         done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
     else:
-        system = with_settings(find_model(model, how), settings)
+        system = with_settings(with_drive(find_model(model, how), drive), settings)
         done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians)
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})

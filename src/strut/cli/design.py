@@ -13,8 +13,8 @@ import typer
 from rich.markup import escape
 from rich.progress import Progress
 
-from strut import optimal
-from strut.cli.model import find_model, python_of, with_settings
+from strut import actuator, optimal
+from strut.cli.model import find_model, python_of, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
@@ -50,6 +50,15 @@ def design(
         str, typer.Option("--clearance", metavar="HEIGHT", help="Of the swing foot where it passes the other, in m; stiff legs have none.")
     ] = "",
     stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
+    drive: Annotated[
+        str,
+        typer.Option(
+            "--drive",
+            metavar="KIND",
+            help="How motors act: rigid; series, through springs; or parallel, with springs beside them. Springs are found with the gait, "
+            "unless --set says what they are.",
+        ),
+    ] = "rigid",
     settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
     control: Annotated[
         str,
@@ -82,6 +91,10 @@ def design(
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
+      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg --torque 100
+
+      strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
+
       strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
 
       strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
@@ -96,14 +109,17 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"clearance": clearance, "stability": stability, "sweep": sweep}
+    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive}
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
         made(output)
-    system = with_settings(find_model(model), settings)
+    rigid = find_model(model)
+    system = with_settings(with_drive(rigid, drive), settings)
+    said = {setting.partition("=")[0].strip() for setting in settings}
+    springs = {name: bounds for name, bounds in actuator.constants(rigid, drive).items() if name not in said}
     given: dict[str, Any] = {
-        "free": _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "free": springs | _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
         "cost": _cost(cost),
         "speed": _range(speed, "m/s"),
         "slope": number(slope, "rad") if slope else None,
@@ -119,7 +135,7 @@ def design(
         "starts": starts,
         "seed": seed,
     }
-    source = _source(model, settings, system)
+    source = _source(model, settings, system, drive)
     if sweep:
         swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json, source)
         return
@@ -145,7 +161,8 @@ def design_text(found: Design) -> None:
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
     if not found.ok and found.cost.name in ("paper", "energy", "positive-work", "absolute-work"):
         notes.print(
-            f"work alone asks for ever larger torques for ever shorter times: try --cost {found.cost.name}=1,squared-torque=0.1, or --torque",
+            "work alone asks for ever larger torques for ever shorter times: "
+            f"try --cost {found.cost.name}=1,squared-torque=0.1, or --torque",
             soft_wrap=True,
         )
 
@@ -225,11 +242,12 @@ def _cost(text: str) -> str | dict[str, float]:
     return found
 
 
-def _source(model: str, settings: list[str], system: System) -> str:
+def _source(model: str, settings: list[str], system: System, drive: str) -> str:
     """Python that makes the walker, with the parameters that were set."""
     names = [setting.partition("=")[0].strip() for setting in settings]
     values = {q.name: np.asarray(q.value).tolist() for q in system.p if q.name in names}
     made_by = python_of(model) or "walker"
+    made_by = made_by if drive == "rigid" else f"actuator.driven({made_by}, {drive!r})"
     return f"{made_by}.using({values!r})" if values else made_by
 
 
@@ -237,11 +255,11 @@ def _python(verb: str, source: str, given: dict[str, Any]) -> str:
     """Python that does what the command did."""
     usual = {**USUAL, "control": "cubic", "cost": "squared-torque", "free": {}}
     said = [f"    {name}={value!r}," for name, value in given.items() if value is not None and value != usual.get(name)]
-    head = "from strut import optimal, walkers" if source.startswith("walkers.") else "from strut import optimal"
+    head = "from strut import " + ", ".join(n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source)
     return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *said, ")"])
 
 
-USUAL = {"control": "", "method": "radau", "intervals": 10, "starts": 1, "seed": 0}
+USUAL = {"control": "", "method": "radau", "intervals": 10, "starts": 1, "seed": 0, "drive": "rigid"}
 
 
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:

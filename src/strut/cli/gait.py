@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.model import find_model, python_of, with_settings
+from strut.cli.model import Drive, find_model, python_of, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
@@ -38,6 +38,7 @@ def gait(
     starts: Annotated[int, typer.Option(min=0, help="Random states to search from.")] = 400,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
+    drive: Drive = "rigid",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -63,7 +64,7 @@ def gait(
     """
     if output is not None:
         check_directory(output)
-    system = with_settings(find_model(model), settings)
+    system = with_settings(with_drive(find_model(model), drive), settings)
     name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
     if sweep:
         system = system.using({name: low})
@@ -82,8 +83,10 @@ def gait(
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
     options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
-    options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, "")}
-    files = _written(output, found, branches, basins, _asked(model, settings, options), python_of(model)) if output is not None else []
+    options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, ""), "drive": (drive, "rigid")}
+    files = (
+        _written(output, found, branches, basins, _asked(model, settings, options), python_of(model, drive)) if output is not None else []
+    )
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:

@@ -8,18 +8,29 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich.markup import escape
 
-from strut import mechanism, network
+from strut import actuator, mechanism, network
 from strut.cli.show import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.system.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
+
+Drive = Annotated[
+    str,
+    typer.Option(
+        "--drive",
+        metavar="KIND",
+        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, with a spring beside them.",
+    ),
+]
+"""An option of all commands that make a machine move."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,17 @@ def find_model(text: str, how: Reading | None = None) -> System:
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
 
-def python_of(text: str) -> str:
+def python_of(text: str, drive: str = "rigid") -> str:
     """Python that makes a system of the catalogue; nothing for another."""
-    return f"walkers.{CATALOGUE[text].__name__}()" if text in CATALOGUE else ""
+    if text not in CATALOGUE:
+        return ""
+    made = f"walkers.{CATALOGUE[text].__name__}()"
+    return made if drive == "rigid" else f"strut.actuator.{drive}({made})"
+
+
+def with_drive(system: System, drive: str) -> System:
+    """The system, its motors acting as a name of `actuator.KINDS` says."""
+    return actuator.driven(system, drive)
 
 
 def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[str] = ()) -> tuple[System, dict[str, Any]]:

@@ -27,6 +27,8 @@ MEANING = {
     "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
     "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
     "squared-torque": "integral of the squared torques over weight and distance [N s]",
+    "absolute-work-per-metre": "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)",
+    "squared-torque-per-metre": "integral of the squared torques of the motors over distance [N^2 m s] (Saurel's thesis, actuators)",
     "none": "nothing: any motion that meets the constraints will do",
 }
 """What is meant by each cost."""
@@ -129,6 +131,15 @@ def _squared(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[c
     return effort.sym / carried, (effort,)
 
 
+def _per_metre(name: str) -> Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]:
+    """A cost whose weight is not divided by."""
+
+    def made(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+        return COSTS[name](system, events, distance(system, events[-1]))
+
+    return made
+
+
 def _none(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
     return ca.SX(0), ()
 
@@ -139,6 +150,8 @@ COSTS: dict[str, Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]
     "positive-work": _split("positive"),
     "absolute-work": _split("absolute"),
     "squared-torque": _squared,
+    "absolute-work-per-metre": _per_metre("absolute-work"),
+    "squared-torque-per-metre": _per_metre("squared-torque"),
     "none": _none,
 }
 """Costs by name; see `MEANING`."""

@@ -11,6 +11,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.actuator import drives
+from strut.actuator.exchange import after_event
 from strut.optimal import Design, Integral, Jumps, Problem, distance, impact, walking, weight
 from strut.optimal.costs import Cost
 from strut.optimal.problem import event_of
@@ -137,17 +139,9 @@ class Walk:
 
 def resumed(system: System) -> dict[str, str]:
     """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
-    found = {}
-    for name in system.labels("u"):
-        if name == "hip_torque":  # between the legs
-            found[name] = f"-{name}"
-        elif name.startswith("stance_"):
-            found[name] = "swing_" + name.removeprefix("stance_")
-        elif name.startswith("swing_"):
-            found[name] = "stance_" + name.removeprefix("swing_")
-        else:
-            found[name] = name
-    return found
+    found = drives(system)
+    places = after_event(system, found, event_of(system, EVENTS[-1]))
+    return {d.input.name: ("-" if sign < 0 else "") + found[j].input.name for d, (j, sign) in zip(found, places, strict=True)}
 
 
 def problem(system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS) -> Problem:

@@ -1,0 +1,135 @@
+"""Series elastic actuators: a motor that turns one end of a spring, whose other end turns the joint.
+
+    inertia * motor_rate' = torque - spring            spring = stiffness (motor - angle) + damping (motor_rate - rate)
+
+The motor (after its gear) has an angle and a rate of its own, as in Saurel's thesis. A motor without inertia would give exactly the
+spring's torque: its work could be less than that of a rigid one, its torque never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+
+from strut.actuator.drives import Drive, drives, together
+from strut.actuator.exchange import Places, after_event, alike, mirrored
+from strut.system.compose import join
+from strut.system.event import Event
+from strut.system.ledger import Ledger
+from strut.system.quantity import Input, Param, State, sx
+from strut.system.system import System
+
+STIFFNESS = 100.0
+"""Unless said otherwise [N m/rad]."""
+DAMPING = 0.5
+"""Of the spring, unless said otherwise [N m s/rad]: a twelfth of what would keep such a motor from swinging. Without any, a search finds
+motors that ring on their springs for nothing."""
+INERTIA = 0.1
+"""Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
+
+
+def series(
+    system: System, of: Sequence[str] | None = None, *, stiffness: float = STIFFNESS, damping: float = DAMPING, inertia: float = INERTIA
+) -> System:
+    """The system with a spring between each of its motors and what it turned before. of: names of drives, else all.
+
+    An input HIP_torque becomes HIP_motor_torque; HIP_torque is an output, what the spring gives. New states are HIP_motor and
+    HIP_motor_rate; parameters HIP_series_spring, HIP_series_damping and HIP_motor_inertia, one of each for both sides of a joint.
+    Where legs change names the motors do, too; an impact does not reach a motor but through its spring. The rotor turns as if its
+    housing did not, as is usual for high gear ratios.
+    """
+    chosen = drives(system, of)
+    if not chosen:
+        return system
+    springs: dict[int, Param] = {}
+    dampers: dict[int, Param] = {}
+    inertias: dict[int, Param] = {}
+    for sides in alike(system, chosen):
+        group, first = sides.members, chosen[sides.members[0]]
+        name = together([chosen[i].name for i in group])
+        about = "of each side" if len(group) > 1 else ""
+        unit = "kg" if first.unit == "m" else "kg m^2"
+        made = (
+            Param(f"{name}_series_spring", stiffness, first.stiffness_unit, (0.0, 1e5), f"between motor and joint {about}".strip()),
+            Param(f"{name}_series_damping", damping, first.damping_unit, (0.0, 1e4), f"between motor and joint {about}".strip()),
+            Param(f"{name}_motor_inertia", inertia, unit, (1e-9, 1e3), f"of the motor behind its gear {about}".strip()),
+        )
+        for i in group:
+            springs[i], dampers[i], inertias[i] = made
+    motors = [_Motor(d, springs[i], dampers[i], inertias[i]) for i, d in enumerate(chosen)]
+    part = System(
+        "motors",
+        x=tuple(q for m in motors for q in (m.angle, m.rate)),
+        u=tuple(q for m in motors for q in (m.torque, m.load)),
+        p=tuple(dict.fromkeys(q for m in motors for q in (m.spring, m.damper, m.inertia))),
+        flow={k: e for m in motors for k, e in m.flow.items()},
+    )
+    gives = {m.drive.input.name: m.gives for m in motors}
+    whole = join(
+        system.name,
+        system,
+        part,
+        connect={**gives, **{m.load.name: m.gives for m in motors}},
+        outputs=gives,
+        description=f"{system.description}; springs in series with the motors".removeprefix("; "),
+    )
+    return whole.replace(
+        ledger=_books(whole.ledger, motors),
+        events=tuple(
+            _with(event, motors, after_event(system, chosen, old)) for event, old in zip(whole.events, system.events, strict=True)
+        ),
+        symmetry={**whole.symmetry, **(_exchange(motors, mirrored(system, chosen)) if system.symmetry else {})},
+        output_units={**whole.output_units, **{m.drive.input.name: m.drive.input.unit for m in motors}},
+    )
+
+
+class _Motor:
+    """One motor: its states, its input, and what its spring gives to the joint."""
+
+    def __init__(self, drive: Drive, spring: Param, damper: Param, inertia: Param) -> None:
+        self.drive, self.spring, self.damper, self.inertia = drive, spring, damper, inertia
+        name, unit = drive.name, drive.unit
+        self.angle = State(f"{name}_motor", _number(drive.begin), unit, description="of the motor, behind its gear")
+        self.rate = State(f"{name}_motor_rate", _number(drive.begin_rate), f"{unit}/s")
+        self.torque = drive.motor()
+        self.load = Input(f"{name}_motor_load", 0.0, drive.input.unit)
+        self.flow = {self.angle: self.rate.sym, self.rate: (self.torque - self.load) / self.inertia}
+        self.stretch = self.angle.sym - drive.angle
+        self.shear = self.rate.sym - drive.rate
+        self.gives = spring * self.stretch + damper * self.shear
+
+
+def _number(expression: ca.SX) -> float | ca.SX:
+    return float(expression) if expression.is_constant() else expression
+
+
+def _books(ledger: Ledger, motors: list[_Motor]) -> Ledger:
+    """What was supplied to the joint comes from the motor, through the spring; a rotor's energy is kinetic."""
+    stored, supplied, dissipated = dict(ledger.stored), dict(ledger.supplied), dict(ledger.dissipated)
+    for m in motors:
+        del supplied[m.drive.power]
+        supplied[m.torque.name] = m.torque * m.rate.sym
+        stored[f"{m.drive.name}_series_spring"] = m.spring * m.stretch**2 / 2
+        stored["kinetic"] = stored.get("kinetic", ca.SX(0)) + m.inertia * m.rate.sym**2 / 2
+        dissipated[f"{m.drive.name}_series_damper"] = m.damper * m.shear**2
+    return Ledger(stored, supplied, dissipated)
+
+
+def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
+    """New values of the motors' states, of those that change places."""
+    found: dict[str, ca.SX] = {}
+    for i, (m, (j, sign)) in enumerate(zip(motors, places, strict=True)):
+        if (i, 1.0) != (j, sign):
+            found |= {m.angle.name: sign * motors[j].angle.sym, m.rate.name: sign * motors[j].rate.sym}
+    return found
+
+
+def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
+    more: Mapping[str, Any] = _exchange(motors, places)
+    return replace(event, reset={**{str(k): sx(e) for k, e in event.reset.items()}, **more}) if more else event
+
+
+__all__ = ["DAMPING", "INERTIA", "STIFFNESS", "series"]
