@@ -41,6 +41,8 @@ BALANCED = 1e-6
 """Of the energy that moves, more than this must not be missing."""
 SHARPER, SHARPEST = (1e-9, 1e-11), 1e-11
 """Accuracies that are tried where a replay drifts away from its plan, and the solver's tolerance then."""
+WILD = 1e3
+"""The second is for gaits that magnify a disturbance by so much."""
 STABLY = 1e-6
 """And multipliers by this."""
 STEPS_OF_SPEED = 4
@@ -329,7 +331,7 @@ def design(
             result = stabilise(result, stability)
         made = Design(result, price, begun, stability, limits[3])
         for accuracy in SHARPER if stability is None and made.result.ok and settings["accuracy"] == ACCURACY else ():
-            if not made.drifts:
+            if not made.drifts or (accuracy < SHARPER[0] and made.gait is not None and abs(made.gait.multipliers[0]) < WILD):
                 break
             sharp = result.problem.solve(made.result, **settings | {"accuracy": accuracy, "tolerance": SHARPEST})
             other = Design(replace(sharp, accuracy=ACCURACY), price, begun, stability, limits[3])
