@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import strut
 from strut import network
 from strut.cli.app import app
+from strut.errors import ValueRangeError
 from strut.network.errors import NetworkError
 
 HERE = Path(__file__).parent
@@ -99,3 +100,29 @@ def test_the_monitor_prints_what_selectors_find(tmp_path):
     assert lines[0] == ["t", "n1.x[0]", "n1.x[1]", "n2.x[0]", "n2.x[1]", "k"]
     assert [float(v) for v in lines[-1]] == [1, 1, 1, 2, 1, 4]
     assert CliRunner().invoke(app, ["monitor", str(path), "-m", "nothing"]).exit_code != 0
+
+
+@pytest.mark.parametrize("step", ["-1", "0"])
+def test_steps_that_lead_nowhere_are_refused(step):
+    net = network.loads(f'x = 0 x\' = 1 integrator {{ default-timestep = "{step}" }}')
+    with pytest.raises(ValueRangeError, match="the step is"):
+        net.stepped(1.0)
+    with pytest.raises(ValueRangeError, match="the step is"):
+        net.options()
+    with pytest.raises(ValueRangeError, match="rows"):
+        net.stepped(1.0, 1e-300)
+    with pytest.raises(ValueRangeError, match="the step is -0.1"):
+        net.stepped(1.0, -0.1)
+
+
+@pytest.mark.parametrize("backend", ["native", "virtual"])
+def test_euler_is_where_its_steps_are(backend):
+    """Falling from just below the bound: a curve through both ends of a step would cross it."""
+    net = network.loads('node "b" { initial-state "a" z = -1e-6 w = 0 z\' = "w" w\' = "-9.81" event "a" to "b" when "z > 0" {} }')
+    run = strut.simulate(net.system(), t=0.1, backend=backend, **net.options(0.001))
+    assert not run.events.names
+    steps = 0.001 * np.arange(101)
+    fallen = -1e-6 - 9.81 * 0.001 * np.concatenate([[0], np.cumsum(np.arange(100))]) * 0.001
+    assert run.at(steps)["b.z"] == pytest.approx(fallen, abs=1e-12)
+    halves = (fallen[1:] + fallen[:-1]) / 2
+    assert run.at(steps[:-1] + 0.0005)["b.z"] == pytest.approx(halves, abs=1e-12)

@@ -14,7 +14,7 @@ from strut.cli.look import open_in_browser
 from strut.cli.model import find_network, lowered, parse_times
 from strut.cli.repl import Session, converse
 from strut.cli.show import as_json, notes, out
-from strut.errors import StrutError, UnknownNameError
+from strut.errors import StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
 from strut.network import scope
 from strut.network.model import Item
@@ -45,11 +45,15 @@ def check(
         raise typer.Exit(1)
 
 
+EVERYTHING = "recurse(children) . variables"
+
+
 def monitor(
     file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
     t: Annotated[str, typer.Option("-t", "--time", metavar="BEGIN:STEP:END", help="When; END alone takes the file's own step.")] = "10",
     watch: Annotated[
-        list[str] | None, typer.Option("-m", "--monitor", metavar="SELECTOR", help="What to print: p1.y, or any selector; again for more.")
+        list[str] | None,
+        typer.Option("-m", "--monitor", metavar="SELECTOR", help="What to print: p1.y, or any selector; again for more. Else everything."),
     ] = None,
     seed: Annotated[int, typer.Option("-s", "--seed", help="Of random numbers.")] = 0,
 ) -> None:
@@ -64,7 +68,7 @@ def monitor(
     """
     times = parse_times(t)
     found = find_network(str(file))
-    names = [item.path for selector in watch or ["variables"] for item in _variables(found, selector)]
+    names = [item.path for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
     rows = found.stepped((times.begin, times.end), times.step, outputs=names, seed=seed)
     columns = {"t": rows.t}
     for name in dict.fromkeys(names):
@@ -106,6 +110,8 @@ def graph(
     """
     found = find_network(str(file))
     path = output or file.with_suffix(".svg")
+    if path.suffix.lower() != ".svg":
+        raise ValueRangeError(f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}")
     put(path, found.graph())
     if show and not open_in_browser(path):
         notes.print("no display or browser was found here: open this file where there is one")

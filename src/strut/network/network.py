@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.errors import ValueRangeError
 from strut.network.build import Builder
 from strut.network.context import Context
 from strut.network.errors import Mistake, NetworkError, Problem, Source
@@ -27,6 +29,16 @@ if TYPE_CHECKING:
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
 """Integrators by their names in the language, and ours."""
+
+
+MOST_ROWS = 1e8
+"""So many rows of a run in whole steps are taken for a mistake."""
+
+
+def _positive(step: float) -> float:
+    if not (math.isfinite(step) and step > 0):
+        raise ValueRangeError(f"the step is {step} s: it must be positive, as default-timestep of integrator or where a run is asked for")
+    return step
 
 
 class Network:
@@ -62,11 +74,11 @@ class Network:
     @property
     def step(self) -> float:
         """The step the file asks for [s]."""
-        return self._builder.texts.calculate(self.integrator["default-timestep"])
+        return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
 
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
-        chosen = self.step if step is None else step
+        chosen = self.step if step is None else _positive(step)
         return {"method": METHODS[self.integrator["method"]], "step": chosen}
 
     def find(self, selector: str) -> list[Object | Item]:
@@ -101,7 +113,7 @@ class Network:
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
-        lowering = Lowering(self, seed, step)
+        lowering = Lowering(self, seed, step if step is None else _positive(step))
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
@@ -124,6 +136,9 @@ class Network:
         from strut.network.stepping import Stepping
 
         begin, end = t if isinstance(t, tuple) else (0.0, t)
+        chosen = self.step if step is None else _positive(step)
+        if not (end - begin) / chosen <= MOST_ROWS:
+            raise ValueRangeError(f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer steps")
         return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:

@@ -31,6 +31,10 @@ def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.n
     return np.array([x0, a, 3 * (x1 - x0) - 2 * a - b, 2 * (x0 - x1) + a + b])
 
 
+def _line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
+    return np.array([x0, x1 - x0, np.zeros_like(x0), np.zeros_like(x0)])
+
+
 class Stepper:
     """Trial steps of an explicit method. `past` holds earlier rates for the multistep method, newest first."""
 
@@ -50,7 +54,8 @@ class Stepper:
             return self._embedded(self.tableau, t, x, dx, h)
         new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
         end = self.rate(t + h, new)
-        return Trial(h, new, end, 0.0, lambda: hermite(h, x, dx, new, end))
+        straight = self.options.method == "euler"  # its step is a straight line: anything else would put events where it never is
+        return Trial(h, new, end, 0.0, lambda: _line(x, new) if straight else hermite(h, x, dx, new, end))
 
     def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
         return x + h * dx
@@ -140,7 +145,10 @@ class StiffStepper:
                 max_step=min(self.longest, t_stop - t),
                 first_step=None if first is None else min(first, self.longest, t_stop - t),
             )
-        self.solver.step()
+        try:
+            self.solver.step()
+        except ValueError:  # of SciPy, where a derivative is infinite
+            return None
         if self.solver.status == "failed":
             return None
         h = self.solver.t - t

@@ -81,7 +81,7 @@ STRUT_FN strut_real STRUT_(scale)(const STRUT_(sim) * s, int i)
 #include "strut_dopri5.h"
 #include "strut_dop853.h"
 
-/* Cubic Hermite through both ends: third degree, enough for every method of order four or less. */
+/* Cubic Hermite through both ends: third degree, enough for every method of order two to four. */
 STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h)
 {
     for (int i = 0; i < STRUT_N; i++) {
@@ -90,6 +90,17 @@ STRUT_FN void STRUT_(hermite)(STRUT_(sim) * s, strut_real h)
         s->poly[1][i] = da;
         s->poly[2][i] = R(3) * (b - a) - R(2) * da - db;
         s->poly[3][i] = R(2) * (a - b) + da + db;
+    }
+    s->degree = 3;
+}
+
+/* The straight line that Euler's step is: anything else would put events where it never is. */
+STRUT_FN void STRUT_(straight)(STRUT_(sim) * s)
+{
+    for (int i = 0; i < STRUT_N; i++) {
+        s->poly[0][i] = s->x[i];
+        s->poly[1][i] = s->x_new[i] - s->x[i];
+        s->poly[2][i] = s->poly[3][i] = R(0);
     }
     s->degree = 3;
 }
@@ -119,6 +130,8 @@ STRUT_FN void STRUT_(cover)(STRUT_(sim) * s, strut_real h)
         STRUT_(dopri5_dense)(s, h);
     else if (s->options.method == STRUT_DOP853)
         STRUT_(dop853_dense)(s, h);
+    else if (s->options.method == STRUT_EULER)
+        STRUT_(straight)(s);
     else
         STRUT_(hermite)(s, h);
 }
