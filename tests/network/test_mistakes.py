@@ -111,3 +111,22 @@ def test_thousands_of_nodes_load():
     last = net.root.children["n3000"]
     assert last.variables["x"].text == "6000"
     assert [e.input.name for e in last.inputs] == ["n2999"]
+
+
+def test_states_that_nothing_leads_to_are_told():
+    net = network.loads(
+        'node "n" { initial-state "a" x = 0 x\' = 1 state "nope" event "a" to "b" when "x > 1" {} event "b" to "a" when "x < 0" {} }'
+    )
+    net.system()
+    assert [w.message for w in net.warnings if "nope" in w.message] == ["nothing leads to state 'nope' of n: there are 'a', 'b'"]
+    right = network.loads('node "n" { initial-state "a" x = 0 x\' = 1 state "b" event "a" to "b" when "x > 1" {} }')
+    right.system()
+    assert not [w for w in right.warnings if "nothing leads" in w.message]
+
+
+def test_mistakes_come_in_the_order_of_their_lines():
+    with pytest.raises(NetworkError) as found:
+        network.loads('node "a" {\n  x = "q"\n  y = "1 +"\n  z = "r"\n}\nnode "b" {\n  w = "s"\n}').system()
+    lines = [p.mark.line for p in found.value.problems]
+    assert lines == sorted(lines)
+    assert len(lines) == 4

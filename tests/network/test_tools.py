@@ -154,3 +154,18 @@ def test_what_a_node_shares_with_its_machine_must_exist():
         network.loads('node "cart" { y = 0 | in }').system(machines={"cart": spring_mass()})
     with pytest.raises(ModelError, match=r"named like its inputs \(force\)"):
         network.loads('node "cart" { a = 0 }').system(machines={"cart": spring_mass()})
+
+
+def test_a_picture_stays_small_where_nodes_hold_others():
+    """What no edge joins stands in rows, however large its neighbours are."""
+    inner = " ".join(f'node "n{k}" {{ x = {k} }}' for k in range(9))
+    net = network.loads(
+        f'node "big" {{ {inner} edge from "n0" to "n1" {{ x += "1" }} }} node "a" {{ y = 1 }} node "b" {{ y = 2 }} node "c" {{ y = 3 }}'
+    )
+    text = net.graph()
+    width, height = (float(v) for v in re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', text).groups())
+    assert max(width, height) < 1300  # 3700 by equal distances
+    boxes = [tuple(map(float, found)) for found in re.findall(r'class="node" x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', text)]
+    assert len(boxes) == 12
+    for k, (x, y, w, h) in enumerate(boxes):
+        assert not any(abs(x - x2) < w - 1 and abs(y - y2) < h - 1 for x2, y2, *_ in boxes[:k])

@@ -58,11 +58,16 @@ class Problem:
         return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.trail)])
 
 
+def _place(problem: Problem) -> tuple[bool, str, int, int]:
+    mark = problem.mark
+    return (True, "", 0, 0) if mark is None else (False, mark.source.name, mark.line, mark.column)
+
+
 class NetworkError(ModelError):
     """A network is wrong; `problems` lists every mistake found."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems = tuple(sorted(problems, key=_place))
         super().__init__("\n".join(str(p) for p in self.problems[:MOST]))
 
 

@@ -93,9 +93,12 @@ def _arranged(parent: Node) -> tuple[Box, ...]:
             boxes.append(box)
     if not boxes:
         return ()
-    scale = UNIT * max(1.0, max(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in boxes))
-    free = [b for b in boxes if b.node.place is None]
     placed = [b for b in boxes if b.node.place is not None]
+    joined = {end for e in parent.children.values() if isinstance(e, Edge) and e.input is not e.output for end in (e.input, e.output)}
+    free = [b for b in boxes if b.node.place is None]
+    loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
+    free = [b for b in free if b not in loose]
+    scale = UNIT * max([1.0, *(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in [*placed, *free])])
     for box in placed:
         x, y = box.node.place or (0.0, 0.0)
         box.moved(scale * x, scale * y)
@@ -106,7 +109,20 @@ def _arranged(parent: Node) -> tuple[Box, ...]:
         down = below - min(b.y for b in free)
         for box in free:
             box.moved(0.0, down)
+    _packed(loose, [*placed, *free])
     return tuple(boxes)
+
+
+def _packed(loose: Sequence[Box], others: Sequence[Box]) -> None:
+    """Boxes that no edge holds, in rows below the others, the small ones first."""
+    left, _, right, bottom = _extent(others)
+    wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
+    x, y, tall = left, bottom + (MARGIN if others else 0.0), 0.0
+    for box in sorted(loose, key=lambda b: b.half[1]):
+        if x > left and x + 2 * box.half[0] > left + wide:
+            x, y, tall = left, y + tall + MARGIN, 0.0
+        box.moved(x + box.half[0] - box.x, y + box.half[1] - box.y)
+        x, tall = x + 2 * box.half[0] + MARGIN, max(tall, 2 * box.half[1])
 
 
 def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:

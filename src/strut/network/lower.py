@@ -62,6 +62,7 @@ class Lowering:
         self._stop()
         sample = self._sample()
         self._stop()
+        self._unreached()
         m = self.meaning
         quantities: dict[str, Any] = {
             "x": tuple(m.states.values()),
@@ -94,6 +95,16 @@ class Lowering:
             if rate is not None:
                 rates[state.name] = algebra.flat(rate)
         return rates if sums is None else sums.within(rates)
+
+    def _unreached(self) -> None:
+        """States that something waits for, and nothing leads to: most likely misspelt."""
+        led = {(scope.machine(e.parent), e.target) for e in self.events if e.target is not None and e.parent is not None}
+        for node, state, mark in dict.fromkeys(self.meaning.awaited):
+            if state != node.initial_state and (node, state) not in led:
+                others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
+                self.meaning.warn(
+                    f"nothing leads to state '{state}' of {node.path or 'the network'}: there are {', '.join(map(repr, others))}", mark
+                )
 
     # ---- mistakes ----
 

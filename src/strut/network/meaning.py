@@ -42,6 +42,7 @@ class Meaning:
         self.machines: dict[Node, tuple[Discrete, list[str]]] = {}
         self.names: dict[Variable, str] = {}
         self.warnings: list[Problem] = []
+        self.awaited: list[tuple[Node, str, Mark | None]] = []  # states that something waits for
         self.memo: dict[tuple[Variable, bool], ca.SX] = {}
         self.rates: dict[Variable, ca.SX] = {}
         self.working: dict[tuple[Variable, bool], None] = {}
@@ -284,6 +285,7 @@ class Meaning:
         for state in states:
             if state not in known:
                 known.append(state)
+            self.awaited.append((node, state, mark))
         result = ca.SX(0)
         for state in states:
             result = ca.logic_or(result, symbol.sym == known.index(state)) if len(states) > 1 else symbol.sym == known.index(state)
