@@ -38,7 +38,8 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
             f"{case.name}: time to solve [s]",
             f"{seconds}",
             took,
-            f"{seconds / min(found.seconds, found.processor):.1f} times faster; building {build:.1f} s, compiling {compile_:.1f} s (kept in the cache)",
+            f"{seconds / min(found.seconds, found.processor):.1f} times faster; "
+            f"building {build:.1f} s, compiling {compile_:.1f} s (kept in the cache)",
         ),
         Row(
             f"{case.name}: how far to trust it",
