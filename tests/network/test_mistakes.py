@@ -22,7 +22,7 @@ def test_several_mistakes_of_reading_with_line_column_and_caret():
 def test_several_mistakes_of_meaning():
     text = 'a = "b + 1"\nc = "[1, 2] + [1, 2, 3]"\nnode "n{1:2}" {\n  v = [1, "q * 2"]\n}\nx\' = "foo(x)"\n'
     error = mistakes(text)
-    assert [p.mark.line for p in error.problems] == [2, 6, 1, 4]
+    assert [p.mark.line for p in error.problems] == [1, 2, 4, 6]
     assert "in <node n2>, expanded for 'v' in 'n2'" in str(error)
     assert "'b' is unknown here" in str(error)
 

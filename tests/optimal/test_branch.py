@@ -8,6 +8,7 @@ from strut import gait, walkers
 from strut.errors import ModelError
 from strut.optimal import design
 from strut.optimal.branch import answered, branch
+from strut.optimal.walking import clears
 from strut.system import Discrete, Event, Param, State, System
 
 
@@ -69,7 +70,7 @@ def test_knees_keep_the_foot_clear_of_the_ground():
 
 
 def test_stiff_legs_are_not_asked_to_clear(passive):
-    problem = design(walkers.compass_duindam(), cost="none", guess=passive, phases=("foot_r_touchdown",), accuracy=None).result.problem
-    assert not any("above the ground" in r.name for r in problem.requirements)
+    assert not clears(passive)
+    assert clears(gait.find(walkers.kneed()))
     with pytest.raises(ModelError, match="clearance is asked, but 'rimless_wheel' has no event 'passes'"):
         design(walkers.rimless_wheel(), clearance=0.1, cost="none")
