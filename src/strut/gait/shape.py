@@ -130,7 +130,7 @@ def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
 def _varied(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the flow by continuous and discrete states, at random points below one another."""
     if "gait-flow-by" not in system.cache:
-        groups = [ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in GROUPS]
+        groups = system.columns(GROUPS)
         flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
         system.cache["gait-flow-by"] = ca.Function("by", [time, *groups], [ca.jacobian(flow, part) for part in groups[:2]])
     random, u = np.random.default_rng(1), start(system).u

@@ -75,7 +75,7 @@ def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[c
 
 
 def _groups(system: System) -> list[ca.SX]:
-    return [time, *[ca.vertcat(*[q.sym for q in getattr(system, g)], ca.SX(0, 1)) for g in "xzup"]]
+    return [time, *system.columns()]
 
 
 def _asks(system: System, name: str) -> bool:

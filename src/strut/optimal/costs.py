@@ -168,12 +168,16 @@ def weighed(system: System, cost: str | Mapping[str, float]) -> System:
         return system
     known = {q.name for q in system.p}
     for name, w in cost.items():
-        if name not in COSTS:
-            raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
+        _known(name)
         if not (math.isfinite(w) and w >= 0):
             raise ValueRangeError(f"the weight of cost '{name}' is {w}: it must not be negative")
     more = [Param(weight_name(n), float(w), description=f"of the cost {n}") for n, w in cost.items() if weight_name(n) not in known]
     return system.replace(p=(*system.p, *more)) if more else system
+
+
+def _known(name: str) -> None:
+    if name not in COSTS:
+        raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
 
 
 def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
@@ -184,8 +188,7 @@ def cost_of_transport(system: System, name: str | Mapping[str, float], events: t
         symbols = {q.name: q.sym for q in system.p}
         total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
         return Cost(" + ".join(part.name for part in parts), total, tuple(t for part in parts for t in part.totals), tuple(parts))
-    if name not in COSTS:
-        raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
+    _known(name)
     expression, totals = COSTS[name](system, events, weight(system) * distance(system, events[-1]))
     return Cost(name, expression, totals)
 

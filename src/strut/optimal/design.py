@@ -25,7 +25,7 @@ from strut.optimal.stability import stabilise
 from strut.optimal.striding import Stride, striding
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Replay, replay
-from strut.optimal.walking import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swings, walking
+from strut.optimal.walking import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing, walking
 from strut.system.quantity import time
 from strut.system.system import System
 
@@ -73,9 +73,7 @@ class Design:
     def drifts(self) -> bool:
         """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable gait magnifies the errors of
         its plan."""
-        planned = [m.until for m in self.result.phases if m.until is not None]
-        happened = [e for e in self.replay.run.events.names if e in set(planned)]
-        return happened == planned and (not self.replay.ok or self.replay.balance.relative > BALANCED)
+        return self.replay.happened == self.replay.planned and (not self.replay.ok or self.replay.balance.relative > BALANCED)
 
     @cached_property
     def wrong(self) -> tuple[str, ...]:
@@ -143,7 +141,7 @@ class Design:
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], [ca.vertcat(*[q.sym for q in getattr(self.planned, g)], ca.SX(0, 1)) for g in "xzup"]
+        m, groups = self.result.phases[-1], self.planned.columns()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 
@@ -341,7 +339,7 @@ def design(
     if phases:
         return attempt(tuple(phases))
     simple = sequence(walker, where, like, clearance is not None)
-    careful = sequence(walker, where, like, True) if stability is None and swings(walker, where) else simple
+    careful = sequence(walker, where, like, True) if stability is None and swing(walker, where) is not None else simple
     if isinstance(guess, Guess) and len(guess.phases) == len(careful) != len(simple):
         return attempt(careful)
     made = attempt(simple)

@@ -66,19 +66,25 @@ class Replay:
     @property
     def ok(self) -> bool:
         """The simulator agrees: same events, same end."""
-        planned = [m.until for m in self.result.phases if m.until is not None]
-        happened = [e for e in self.run.events.names if e in set(planned)]
-        return happened == planned and abs(self.late) <= SAME and self.missed <= SAME
+        return self.happened == self.planned and abs(self.late) <= SAME and self.missed <= SAME
+
+    @property
+    def planned(self) -> list[str]:
+        """The events that end the phases of the plan."""
+        return [m.until for m in self.result.phases if m.until is not None]
+
+    @property
+    def happened(self) -> list[str]:
+        """Those of them that happened, in their order."""
+        return [e for e in self.run.events.names if e in self.planned]
 
     @property
     def told(self) -> str:
         """What happened instead, in words."""
-        planned = [m.until for m in self.result.phases if m.until is not None]
-        happened = [e for e in self.run.events.names if e in set(planned)]
-        if math.isfinite(self.late) and happened == planned:
+        if math.isfinite(self.late) and self.happened == self.planned:
             return f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, {self.missed:.2g} away"
         if math.isfinite(self.late):
-            return f"{self.ended} comes after {' and '.join(happened[:-1]) or 'nothing else'}"
+            return f"{self.ended} comes after {' and '.join(self.happened[:-1]) or 'nothing else'}"
         return self.ended
 
     @cached_property

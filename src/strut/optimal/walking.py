@@ -48,7 +48,7 @@ def sequence(walker: System, section: str, begun: Gait | None, swings: bool = Fa
     flow = ca.vertcat(*walker.flow.values())
     matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
     names = [] if begun is None else list(begun.trajectory.events.names)
-    passes = swing(walker, section)[0] if swings else ""
+    passes = _swing(walker, section)[0] if swings else ""
     asked = (passes, _clear(passes)) if swings else ()
     found = [e for e in names if e in asked or matters & set(event_of(walker, e).reset)]
     return tuple(found) if found and found[-1] == section else (*asked[:1], section)
@@ -59,31 +59,30 @@ def _clear(passes: str) -> str:
     return passes.removesuffix("passes") + "clear"
 
 
-def swing(walker: System, section: str) -> tuple[str, str]:
-    """The event at which the foot that lands in `section` passes the other, and the output that says how high it is."""
+def swing(walker: System, section: str) -> tuple[str, str] | None:
+    """The event at which the foot that lands in `section` passes the other, and the output that says how high it is; None where a walker
+    says neither."""
     foot = section.removesuffix(TOUCHDOWN)
     events = {e.name for e in walker.events}
     for passes, height in (("passes", "clearance"), (f"{foot}_passes", f"{foot}_gap")):
         if passes in events and height in walker.outputs:
             return passes, height
-    raise ModelError(f"clearance is asked, but '{walker.name}' has no event 'passes' with an output 'clearance' (or FOOT_passes, FOOT_gap)")
+    return None
 
 
-def swings(walker: System, section: str) -> bool:
-    """Whether a walker says when its swing foot passes, and how high it is."""
-    try:
-        swing(walker, section)
-    except ModelError:
-        return False
-    return True
+def _swing(walker: System, section: str) -> tuple[str, str]:
+    """The same of a walker that is asked to clear the ground."""
+    found = swing(walker, section)
+    if found is None:
+        why = "no event 'passes' with an output 'clearance' (or FOOT_passes, FOOT_gap)"
+        raise ModelError(f"clearance is asked, but '{walker.name}' has {why}")
+    return found
 
 
 def clears(run: Gait) -> bool:
     """Whether the swing foot of a gait stays above the ground."""
-    if not swings(run.system, run.section):
-        return False
-    _, height = swing(run.system, run.section)
-    return bool(run.trajectory.at(_moments(run))[height].min() >= 0)
+    found = swing(run.system, run.section)
+    return found is not None and bool(run.trajectory.at(_moments(run))[found[1]].min() >= 0)
 
 
 def _moments(run: Gait) -> np.ndarray:
@@ -182,24 +181,24 @@ def _pushing(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = No
 
 def _lasting(problem: Problem, like: Gait) -> Problem:
     """What ends a run, and did not come near in a gait, does not happen."""
-    walker, run = problem.system, like.trajectory
-    moments = run.at(_moments(like))
-    groups = [ca.vertcat(*[q.sym for q in getattr(walker, g)], ca.SX(0, 1)) for g in "xzup"]
-    n = len(_moments(like))
-    columns = [np.array([moments[label] for label in walker.labels(g)]).reshape(-1, n) for g in "xz"]
-    still = [np.zeros((walker.size("u"), n)), np.repeat(np.reshape(run.p, (-1, 1)), n, axis=1)]
-    normals = [walker[name] for name in walker.outputs if name.endswith("_normal")]
-    known = [np.array(ca.Function("f", [time, *groups], [-e])(_moments(like)[None], *columns, *still)).ravel() for e in normals]
+    walker, run, t = problem.system, like.trajectory, _moments(like)
+    moments, still = run.at(t), [np.zeros(walker.size("u")), np.reshape(run.p, -1)]
+    x, z = (np.array([moments[label] for label in walker.labels(g)]).reshape(-1, len(t)) for g in "xz")
+
+    def along(expression: ca.SX) -> np.ndarray:
+        f = ca.Function("along", [time, *walker.columns()], [expression])
+        return np.array(f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])).ravel()
+
+    known = [along(-walker[name]) for name in walker.outputs if name.endswith("_normal")]
     for event in (e for e in walker.events if e.terminal):
         guard = sx(event.guard)
-        values = np.array(ca.Function("f", [time, *groups], [guard])(_moments(like)[None], *columns, *still)).ravel()
+        values = along(guard)
         if values.max() > 0 or any(np.abs(values - other).max() <= ALIKE * (1 + np.abs(other).max()) for other in known):
             continue
         nearest = int(values.argmax())
-        point = (_moments(like)[nearest], columns[0][:, nearest], columns[1][:, nearest], still[0][:, 0], still[1][:, 0])
-        smooth = sx(answered(walker, event, point)[0].guard)
+        smooth = sx(answered(walker, event, (t[nearest], x[:, nearest], z[:, nearest], *still))[0].guard)
         flags = [q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)]  # they change within a phase
-        if ca.depends_on(smooth, groups[0]) and not flags:
+        if ca.depends_on(smooth, walker.columns("x")[0]) and not flags:
             known.append(values)
             problem = problem.require(f"no {event.name}", smooth, high=0.0)
     return problem
@@ -210,7 +209,7 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
     if it is to clear it."""
     section = problem.phases[-1].until
     assert section is not None
-    passes, height = swing(problem.system, section)
+    passes, height = _swing(problem.system, section)
     ahead = sx(event_of(problem.system, passes).guard)
     unseen = clearance is not None or all(phase.until != _clear(passes) for phase in problem.phases)
     passed, above = False, unseen
@@ -234,4 +233,4 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
     return problem
 
 
-__all__ = ["FRICTION", "STRENGTH", "clears", "near", "says_friction", "sequence", "strength", "swing", "swings", "walking"]
+__all__ = ["FRICTION", "STRENGTH", "clears", "near", "says_friction", "sequence", "strength", "swing", "walking"]

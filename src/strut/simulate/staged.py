@@ -190,7 +190,7 @@ def _pivots(hinges: tuple[Hinge, ...], columns: Mapping[str, np.ndarray]) -> tup
 def _arguments(system: System) -> list[ca.SX]:
     from strut.system import time
 
-    return [time, *[ca.vertcat(*[q.sym for q in getattr(system, group)], ca.SX(0, 1)) for group in "xzup"]]
+    return [time, *system.columns()]
 
 
 def _columns(rows: np.ndarray) -> ca.DM:

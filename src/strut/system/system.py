@@ -85,6 +85,10 @@ class System:
     def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
         return tuple(q for group in groups for q in getattr(self, group))
 
+    def columns(self, groups: Iterable[str] = "xzup") -> list[ca.SX]:
+        """The symbols of each group, one below the other: what functions of the system take."""
+        return [ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1)) for group in groups]
+
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
         key = f"labels-{group}"
