@@ -1,6 +1,6 @@
 """What optimisation costs and what it gains: time to compile against time to run, and time to load from the cache.
 
-This is where strut.system.build.FLAGS comes from. Runs are RK4 at 1 ms for 10 s without recording, so that compiled code
+This is where strut.codegen.cache.FLAGS comes from. Runs are RK4 at 1 ms for 10 s without recording, so that compiled code
 is all that is timed.
 """
 
@@ -22,8 +22,8 @@ import numpy as np
 from bench.load import SYSTEMS
 from bench.timing import Contender, Effort, Row, Section, measure
 from strut import System, compiled, simulate_batch
-from strut.system import build
-from strut.system.native import Native
+from strut.codegen import cache as build
+from strut.codegen.native import Native
 
 CHOICES = {"-O2": ("-O2",), "-O1": ("-O1",), "-O3": ("-O3",), "-O3 -march=native": ("-O3", "-march=native")}
 """What takes the place of the optimisation flag; the first is the measure of the others."""

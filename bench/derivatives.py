@@ -20,7 +20,7 @@ from bench.timing import Contender, Effort, Row, Section, measure
 from strut import State, System, compiled
 from strut.mechanism import Mechanism, Tree, urdf
 from strut.mechanism.derivatives import forward_derivatives
-from strut.system.emit import operation_count
+from strut.system.ported_function import operation_count
 from strut.walkers.coman import coman_mechanism
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from bench.timing import Effort, Row, Section
 from strut import optimal, walkers
-from strut.optimal.guess import filled, guessed, shaken
-from strut.optimal.solve import solved
-from strut.optimal.transcribe import Transcribed
-from strut.optimal.transcription import Transcription
+from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.solver.guess import filled, guessed, shaken
+from strut.optimal.solver.solve import solved
 
 SEEDS = 8
 GUESS = {"stance": (0.2, -0.2), "swing": (-0.2, 0.2), "stance_rate": -0.6, "swing_rate": 0.6, "duration": 0.7}

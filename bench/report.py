@@ -19,7 +19,7 @@ from rich.table import Table
 
 import strut
 from bench.timing import Section
-from strut.system.build import FLAGS, compiler
+from strut.codegen.cache import FLAGS, compiler
 
 PACKAGES = ("casadi", "numpy", "scipy", "mujoco", "scikit-sundae")
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import strut
-from strut import optimal, view
+from strut import optimal
 from strut.optimal import Design
 
 SPEED = 0.5
@@ -40,7 +40,7 @@ def main(directory: str | Path = "demo") -> Design:
     print(both.table())
     print()
     say("Writing the report ...")
-    written = view.design_result(both, ASKED, "A compass walks on level ground, a spring in its hip").folder(directory)
+    written = report.design_result(both, ASKED, "A compass walks on level ground, a spring in its hip").folder(directory)
     for why in written.missing:
         say(why)
     say(f"{len(written.files)} files in {written.directory}/")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from strut import Param, contact, mechanism, optimal, view
+from strut import Param, contact, mechanism, optimal
 from strut.optimal import Design
 from strut.system import System
 
@@ -35,7 +35,7 @@ def main(directory: str | Path | None = None) -> Design:
     found = designed()
     print(found.table())
     if directory is not None:
-        print(view.design_result(found).folder(directory).directory / "index.html")
+        print(report.design_result(found).folder(directory).directory / "index.html")
     return found
 
 

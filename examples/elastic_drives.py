@@ -16,7 +16,7 @@ import numpy as np
 
 from strut import actuator, optimal, view, walkers
 from strut.optimal import Design
-from strut.view.figure import PALETTE, Line
+from strut.view.figures.figure import PALETTE, Line
 
 COST = "squared-torque-per-metre"
 ASKED = {"speed": 0.5, "step_length": 0.35, "torque": 100.0}

@@ -9,7 +9,7 @@ import pytest
 import strut
 import strut.errors
 from strut.cli import look
-from strut.view.sheet import POLICY
+from strut.view.pages.sheet import POLICY
 from tests.cli.test_cli import run
 
 
@@ -62,7 +62,7 @@ def test_without_plotly_there_is_the_film(capsys, saved, monkeypatch):
 
 
 def test_where_nothing_can_be_written_it_goes_elsewhere(capsys, saved, opened, monkeypatch):
-    whole = strut.view.animation
+    whole = strut.view.motion.animation
 
     def refused(run, path):
         if path.parent == saved.parent:

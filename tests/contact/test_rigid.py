@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import strut
 from strut import contact
-from strut.contact.masked import Masked, Sliding, solve_lu
+from strut.contact.switched_rows import Masked, Sliding, solve_lu
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, Tree, constraints, joints, observe
-from strut.system.factors import Factors
+from strut.system.ldl import Factors
 
 G = 9.81
 

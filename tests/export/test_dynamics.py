@@ -9,10 +9,10 @@ import pytest
 
 import strut
 from strut import Mechanism, Param, constraints, joints, mechanism
+from strut.codegen.compile_system import lowered
 from strut.errors import ModelError
 from strut.mechanism import Stop
-from strut.system.compile import lowered
-from strut.system.labelled import Entry, Port, labelled
+from strut.system.ported_function import Entry, Port, labelled
 from strut.walkers.coman import coman_mechanism
 from tests.export.octave import matrix, needs_octave, numbers, octave
 

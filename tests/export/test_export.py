@@ -268,8 +268,8 @@ def everything():
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA compiler here")
 def test_the_runtime_is_device_code(tmp_path):
     """nvcc compiles model and runtime for the GPU, a run per thread."""
-    from strut.system.compile import lowered
-    from strut.system.unit import generate, runtime_sources
+    from strut.codegen.compile_system import lowered
+    from strut.codegen.translation_unit import generate, runtime_sources
 
     code = generate(lowered(everything()))
     for name, text in runtime_sources().items():

@@ -6,16 +6,16 @@ import pytest
 
 import strut
 from strut import Delay, Discrete, Event, Input, Param, Random, Sample, State, System, walkers
+from strut.codegen.c import OPERATIONS as IN_C
+from strut.codegen.compile_system import lowered
 from strut.errors import CompileError, ModelError, ShapeError
 from strut.export.identifiers import distinct
 from strut.export.matlab import OPERATIONS, function_text, literal
-from strut.system.compile import lowered
-from strut.system.emit import OPERATIONS as IN_C
-from strut.system.labelled import Entry, Labelled, Port, labelled
+from strut.system.ported_function import Entry, Labelled, Port, labelled
 from strut.system.values import start
+from tests.codegen.test_c import EVERY, POINTS, x, y
 from tests.export.octave import matrix, needs_octave, numbers, octave
 from tests.problems import driven, servo
-from tests.system.test_emit import EVERY, POINTS, x, y
 
 SAME = 1e-12  # relative: the same operations, with other implementations of sin and the like
 RUN = 1e-8  # relative: ode45 at a tolerance of 1e-10, over a few seconds and some jumps; ten times what was measured

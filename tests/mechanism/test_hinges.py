@@ -8,7 +8,8 @@ from strut import Mechanism, constraints, joints, mechanism, walkers
 from strut.errors import ModelError
 from strut.mechanism import shapes
 from strut.system.scene import Hinge
-from strut.view import film, flat, staged
+from strut.view.motion import film, flat
+from strut.view.motion import scene_json as staged
 
 
 def pivots(run):

@@ -449,7 +449,7 @@ def test_coman_weighs_what_was_published():
 
 def test_coman_needs_fewer_operations_than_published():
     """Robotran's generator: 4106 for inverse dynamics, 17414 for mass matrix and bias."""
-    from strut.system.emit import operation_count
+    from strut.system.ported_function import operation_count
     from strut.walkers.coman import coman_mechanism
 
     tree = Tree(coman_mechanism())

@@ -8,10 +8,10 @@ import pytest
 
 import strut
 from strut import Mechanism, Param, contact, joints, mechanism
+from strut.codegen import cache as build
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.mechanism import Stop, constraints, mjcf, modelfile, urdf
 from strut.mechanism.check import InertiaWarning
-from strut.system import build
 from strut.system.quantity import own_value
 
 

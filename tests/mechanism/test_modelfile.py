@@ -11,7 +11,7 @@ import strut
 from strut import Param
 from strut.errors import ModelError, StorageError
 from strut.mechanism import Mechanism, Stop, Tree, constraints, joints, mjcf, modelfile, shapes, symmetry, system, urdf
-from strut.mechanism.expressions import ExpressionError, parse, text_of
+from strut.mechanism.io.expressions import ExpressionError, parse, text_of
 from strut.mechanism.spatial import Pose, rotation_of_rpy
 from strut.walkers.coman import coman_mechanism
 from tests.mechanism.test_mjcf import WITH

@@ -8,8 +8,8 @@ import pytest
 from strut import Param
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, default_shapes, joints, shapes, urdf
-from strut.mechanism.human import SEGMENTS, segment
 from strut.mechanism.spatial import rotation_of_rpy
+from strut.walkers.anthropometry import SEGMENTS, segment
 from strut.walkers.coman import coman_mechanism
 from tests.mechanism.test_urdf import ROBOT
 

@@ -25,7 +25,7 @@ from strut.mechanism.spatial import (
     screw,
     skew,
 )
-from strut.system.emit import operation_count
+from strut.system.ported_function import operation_count
 
 numbers = st.floats(-1.5, 1.5)
 triples = st.tuples(numbers, numbers, numbers).map(np.array)

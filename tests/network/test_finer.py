@@ -5,7 +5,7 @@ import pytest
 
 import strut
 from strut import network
-from strut.network.errors import NetworkError
+from strut.network.text.errors import NetworkError
 from tests.network.reading import begin
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from strut import gait, optimal, simulate, walkers
 from strut.errors import UnknownNameError
-from strut.optimal.transcription import METHODS
+from strut.optimal.nlp.scheme import METHODS
 
 SLOPE = math.radians(3)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from strut import actuator, optimal, walkers
-from strut.optimal.costs import value
+from strut.optimal.walk.costs import value
 from strut.system.quantity import time
 
 ASKED = {"speed": 0.5, "step_length": 0.35, "torque": 100.0, "intervals": 16}

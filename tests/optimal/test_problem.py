@@ -6,12 +6,12 @@ import pytest
 
 import strut
 from strut import Input, Param, State, System, optimal, simulate, walkers
+from strut.codegen import cache as build
 from strut.errors import ModelError, UnknownNameError, ValueRangeError
-from strut.optimal import stage
-from strut.optimal.guess import filled, guessed, shaken
-from strut.optimal.transcribe import Transcribed
-from strut.optimal.transcription import METHODS, Transcription
-from strut.system import build
+from strut.optimal.nlp import stage_function as stage
+from strut.optimal.nlp.nlp import Transcribed
+from strut.optimal.nlp.scheme import METHODS, Transcription
+from strut.optimal.solver.guess import filled, guessed, shaken
 from tests.optimal import textbook
 
 

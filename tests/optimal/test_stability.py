@@ -8,9 +8,9 @@ import pytest
 
 from strut import gait, optimal, walkers
 from strut.errors import ModelError
-from strut.optimal import stability
-from strut.optimal.guess import guessed
-from strut.optimal.stability import evaluated, lifted, varied
+from strut.optimal.solver.guess import guessed
+from strut.optimal.walk import stability
+from strut.optimal.walk.stability import evaluated, lifted, varied
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from strut import optimal
-from strut.optimal.transcription import METHODS, tableau
+from strut.optimal.nlp.scheme import METHODS, tableau
 from tests.optimal import textbook
 
 ORDER = {"radau": 5, "gauss": 6, "hermite-simpson": 4, "shooting": 4}

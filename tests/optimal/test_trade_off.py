@@ -12,7 +12,7 @@ import pytest
 
 from strut import optimal, walkers
 from strut.errors import StorageError, UnknownNameError, ValueRangeError
-from strut.view import sweep_result
+from strut.report import sweep_result
 
 SPEEDS = (0.4, 0.45, 0.5, 0.55)
 ASKED = {"free": {"hip_spring": (0, 100)}, "cost": "squared-torque"}

@@ -115,7 +115,7 @@ def test_pleiades(method, tolerance):
 
 def test_both_tableaux_satisfy_their_order_conditions():
     """Row sums, and the quadrature conditions sum b c^(k-1) = 1/k up to the order."""
-    from strut.system.tableau import DOP853, DOPRI5
+    from strut.codegen.runtime.tableau import DOP853, DOPRI5
 
     for m in (DOPRI5, DOP853):
         for c, row in zip((*m.c[1:], *m.extra_c), (*m.a, *m.extra_a), strict=True):

@@ -8,7 +8,7 @@ import strut
 from strut import walkers
 from strut.errors import UnknownNameError
 from strut.optimal import Problem, weight
-from strut.optimal.costs import value
+from strut.optimal.walk.costs import value
 from strut.studies.saurel_walks import CASES, guess, problem, resumed, walk
 
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import strut
+from strut.codegen import lower
 from strut.errors import ShapeError, UnknownNameError
-from strut.system import Param, State, System, join, lower, prefixed
-from strut.system.emit import operation_count
+from strut.system import Param, State, System, join, prefixed
+from strut.system.ported_function import operation_count
 from strut.system.system import Implied
 from strut.walkers import coman_mechanism
 from tests.mechanism.test_mechanism import chain

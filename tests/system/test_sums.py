@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from strut import Input, Param, State, System, export, simulate_batch
+from strut.codegen import translation_unit as unit
+from strut.codegen.compile_system import compiled, lowered
 from strut.errors import ModelError, ShapeError, UnknownNameError
-from strut.system import unit
-from strut.system.compile import compiled, lowered
 from strut.system.quantity import time
 from strut.system.sums import Like, Sums, Terms
 

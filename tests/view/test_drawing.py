@@ -13,7 +13,9 @@ import strut
 from strut import Mechanism, joints, view, walkers
 from strut.errors import MissingExtraError, StorageError, UnknownNameError, ValueRangeError
 from strut.mechanism import shapes
-from strut.view import flat, meshes, player, sheet, staged, svg
+from strut.view.motion import flat, meshes, player, svg
+from strut.view.motion import scene_json as staged
+from strut.view.pages import sheet
 from tests.view.test_page import EVIL, Elements
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,7 +193,7 @@ def test_meshes_of_a_robot_are_found_beside_it(tmp_path):
         f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><origin xyz="1 0 0"/></joint>' for k in range(3)
     ]
     robot.write_text(f'<robot name="arm">{"".join(link.format(f"l{k}", n) for k, n in enumerate(names))}{"".join(joints)}</robot>')
-    m = strut.mechanism.urdf.load(robot, base="fixed")
+    m = strut.mechanism.io.urdf.load(robot, base="fixed")
     paths = [m.shapes[f"l{k}"][0].path for k in range(4)]
     assert paths == [str(robot.parent / "link.stl"), str(robot.parents[1] / "meshes" / "link.stl"), *names[2:]]
     picture = view.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
@@ -212,7 +214,7 @@ def test_frames_and_films(short, tmp_path):
     first, last = (np.asarray(images.open(f)) for f in (files[0], files[-1]))
     assert first.shape == (100, 160, 3)
     assert (first != last).any(axis=2).mean() > 0.02
-    for shade in (strut.view.plots.PALETTE[0], strut.view.plots.PALETTE[1]):  # both legs are there
+    for shade in (strut.view.figures.plots.PALETTE[0], strut.view.figures.plots.PALETTE[1]):  # both legs are there
         assert (np.abs(first.astype(int) - [int(shade[k : k + 2], 16) for k in (1, 3, 5)]).max(axis=2) < 12).sum() > 40
     film = images.open(short.animate(tmp_path / "walk.gif", width=160, height=100, ghosts=2))
     assert film.n_frames == 13  # half a second, 25 a second, both ends

@@ -14,9 +14,12 @@ import pytest
 import strut
 from strut import Event, State, System, files, view, walkers
 from strut.errors import MissingExtraError, StorageError
-from strut.view import curves, film, interactive, joules, plots
-from strut.view.page import LISTED_EVENTS, again, document
-from strut.view.sheet import unpacked
+from strut.view.figures import curves, plots
+from strut.view.figures import energy_plots as joules
+from strut.view.figures import plotly_backend as interactive
+from strut.view.motion import film
+from strut.view.pages.page import LISTED_EVENTS, again, document
+from strut.view.pages.sheet import unpacked
 
 pytest.importorskip("plotly")
 EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"

@@ -10,8 +10,9 @@ import strut
 from strut import contact, view, walkers
 from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
 from strut.simulate.steps import step_ledger
-from strut.view import interactive, plots
-from strut.view.figure import Areas, Cells, Figure, Flow, Line, Points
+from strut.view.figures import plotly_backend as interactive
+from strut.view.figures import plots
+from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import strut
 from strut import view, walkers
 from strut.errors import StorageError
 from strut.view import Chapter, Result, Rows
-from strut.view.figure import Line, Points
+from strut.view.figures.figure import Line, Points
 from tests.view.browser import LOOKS, Visit
 from tests.view.test_page import EVIL, Elements
 
@@ -19,7 +19,7 @@ pytest.importorskip("plotly")
 
 @pytest.fixture(scope="module")
 def found(walker):
-    return view.gait_result(walker.gait, "strut gait compass --set slope=3deg", [walker.branch, walker.doubled], walker.basin)
+    return report.gait_result(walker.gait, "strut gait compass --set slope=3deg", [walker.branch, walker.doubled], walker.basin)
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system.quantity import Input, sx
-from strut.system.system import System
+from strut.system import Input, System, sx
 
 ENDINGS = ("torque", "force")
 """What is left off an input's name to name its drive."""

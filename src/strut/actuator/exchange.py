@@ -11,10 +11,7 @@ import numpy as np
 
 from strut.actuator.drives import Drive
 from strut.errors import ModelError
-from strut.system.event import Event
-from strut.system.quantity import sx, time
-from strut.system.system import System
-from strut.system.values import start
+from strut.system import Event, System, start, sx, time
 
 SAME = 1e-9
 """Angles [rad] that agree so far, wherever one looks, are the same."""

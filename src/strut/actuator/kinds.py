@@ -9,7 +9,7 @@ from strut.actuator.exchange import alike
 from strut.actuator.parallel import parallel
 from strut.actuator.series import series
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system.system import System
+from strut.system import System
 
 KINDS: dict[str, str] = {
     "rigid": "motors turn the joints themselves",

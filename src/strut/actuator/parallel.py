@@ -9,10 +9,7 @@ import casadi as ca
 
 from strut.actuator.drives import Drive, drives, together
 from strut.actuator.exchange import alike
-from strut.system.compose import join
-from strut.system.ledger import Ledger
-from strut.system.quantity import Input, Param
-from strut.system.system import System
+from strut.system import Input, Ledger, Param, System, join
 
 
 @dataclass(frozen=True, eq=False)

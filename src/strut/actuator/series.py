@@ -16,11 +16,7 @@ import casadi as ca
 
 from strut.actuator.drives import Drive, drives, together
 from strut.actuator.exchange import Places, after_event, alike, mirrored
-from strut.system.compose import join
-from strut.system.event import Event
-from strut.system.ledger import Ledger
-from strut.system.quantity import Input, Param, State, sx
-from strut.system.system import System
+from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 
 STIFFNESS = 100.0
 """Unless said otherwise [N m/rad]."""

@@ -20,11 +20,11 @@ from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design
-from strut.optimal.trade_off import ASKED
-from strut.system.system import System
+from strut.optimal.walk.trade_off import ASKED
+from strut.report import design_result, sweep_result
+from strut.system import System
 from strut.units import number
-from strut.view import design_result, sweep_result
-from strut.view.folder import made
+from strut.view.pages.folder import made
 
 NARROW = ("defect", "step time")
 """What the table of a sweep leaves out, to fit a terminal; its files have it."""

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from strut.system.build import cache_directory, compiler
+from strut.codegen import cache_directory, compiler
 from strut.version import VERSION
 
 OPTIONAL = {

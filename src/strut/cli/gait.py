@@ -20,7 +20,7 @@ from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
-from strut.system.system import System
+from strut.system import System
 from strut.units import number
 
 
@@ -171,7 +171,7 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
 
 def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str, source: str) -> list[Path]:
     """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as tables, too."""
-    from strut.view import gait_result
+    from strut.report import gait_result
 
     files: list[Path] = []
     for k, g in enumerate(found):

@@ -18,7 +18,7 @@ from strut import actuator, mechanism, network
 from strut.cli.show import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
-from strut.system.system import System
+from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
 

@@ -16,7 +16,7 @@ from strut.cli.repl import Session, converse
 from strut.cli.show import as_json, notes, out
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
-from strut.network import scope
+from strut.network.lower import scope
 from strut.network.model import Item
 
 

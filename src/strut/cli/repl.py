@@ -13,8 +13,8 @@ import numpy as np
 import strut
 from strut.errors import ModelError, StrutError, UnknownNameError, did_you_mean
 from strut.network import Edge, Network, Node, Variable
-from strut.network.asking import Asking
-from strut.view.figure import PALETTE, Figure, Line
+from strut.network.query import Asking
+from strut.view.figures.figure import PALETTE, Figure, Line
 
 HELP = """\
 EXPRESSION            its value now: n1.x^2 + sin(t)

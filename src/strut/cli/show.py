@@ -15,8 +15,7 @@ from rich.table import Table
 from strut.errors import UnknownNameError
 from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
-from strut.system.event import Event
-from strut.system.system import System
+from strut.system import Event, System
 from strut.view import ledger_table
 
 out = Console(highlight=False, emoji=False)

@@ -1,10 +1,10 @@
 """Contact: what touches the ground, how it lands, holds, slides and lets go."""
 
 from strut.contact.compliant import compliant
+from strut.contact.feet import KneeLock
 from strut.contact.ground import Ground, plane, profile, stairs
 from strut.contact.laws import Law, anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
 from strut.contact.rigid import ahead_of, rigid
-from strut.contact.standing import KneeLock
 from strut.contact.stepping import Between, Legs, Lock, stepping
 from strut.contact.surfaces import Surface, between, ellipsoid, plane_surface, sine_ground, surface, surfaces
 from strut.contact.time_stepped import time_stepped

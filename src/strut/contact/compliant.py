@@ -15,10 +15,7 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.event import Event, Sample
-from strut.system.quantity import Discrete, Expression, Quantity, State, sx
-from strut.system.scene import Arrow, Floor
-from strut.system.system import System
+from strut.system import Arrow, Discrete, Event, Expression, Floor, Quantity, Sample, State, System, sx
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide

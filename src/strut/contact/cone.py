@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from strut.system.factors import solve_ltdl
+from strut.system import solve_ltdl
 
 NOTHING = 1e-300  # keeps a length in a denominator from being zero
 TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes

@@ -10,8 +10,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, Quantity, own_value, sx
-from strut.system.scene import Floor
+from strut.system import Expression, Floor, Quantity, own_value, sx
 
 
 @dataclass(frozen=True, eq=False)

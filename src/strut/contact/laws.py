@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, own_value, sx
+from strut.system import Expression, own_value, sx
 
 SHALLOW = 1e-15  # [m]: depths below it count as this, so that roots and powers have finite slopes
 

@@ -6,18 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
+from strut.contact.feet import SETTLED, Foot, KneeLock, Standing
 from strut.contact.ground import Ground, ground_of
-from strut.contact.landing import LIFTING, MOVING, PARTING, Landing
-from strut.contact.standing import SETTLED, Foot, KneeLock, Standing
+from strut.contact.resets import LIFTING, MOVING, PARTING, Landing
 from strut.contact.touch import Touch, coefficient, touches_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.event import Event
-from strut.system.quantity import Discrete, Expression, sx
-from strut.system.scene import Arrow
-from strut.system.system import System
+from strut.system import Arrow, Discrete, Event, Expression, System, sx
 
 CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again

@@ -13,23 +13,17 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from strut.contact.arming import Swing
 from strut.contact.ground import Ground, plane
-from strut.contact.masked import Masked
-from strut.contact.swinging import Swing
+from strut.contact.switched_rows import Masked
 from strut.contact.touch import Touch, point, spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
+from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.picture import scene_of
-from strut.mechanism.together import Together
 from strut.mechanism.tree import Tree
-from strut.system.event import Event
-from strut.system.factors import Factors
-from strut.system.ledger import Ledger
-from strut.system.quantity import Discrete, Expression, Input, sx, time
-from strut.system.scene import Arrow
-from strut.system.system import System
+from strut.system import Arrow, Discrete, Event, Expression, Factors, Input, Ledger, System, Together, sx, time
 
 BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 

@@ -23,9 +23,7 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import Pose, cross, skew
 from strut.mechanism.tree import Tree
-from strut.system.event import Event
-from strut.system.quantity import Discrete, Expression, Quantity, State, check_name, sx
-from strut.system.system import System
+from strut.system import Discrete, Event, Expression, Quantity, State, System, check_name, sx
 
 FAR = 2.0  # in a chart of a closed surface: beyond it the other chart takes over
 GRID = 24  # points per coordinate in the search for where to begin

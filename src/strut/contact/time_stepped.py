@@ -21,11 +21,7 @@ from strut.mechanism.closure import SOFTNESS
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.event import Sample
-from strut.system.factors import solve_ltdl
-from strut.system.quantity import Discrete, Expression, sx
-from strut.system.scene import Arrow, Floor
-from strut.system.system import System
+from strut.system import Arrow, Discrete, Expression, Floor, Sample, System, solve_ltdl, sx
 
 
 def time_stepped(

@@ -16,7 +16,7 @@ from strut.mechanism.check import not_negative
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
-from strut.system.quantity import Expression, check_name, sx
+from strut.system import Expression, check_name, sx
 
 FLAT = 1e-6
 """A wheel that lies this flat has no lowest point any more."""

@@ -8,17 +8,11 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.codegen import Code, Lowered, column, emit, generate, literal, lowered, runtime_sources
 from strut.errors import StorageError
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import written
-from strut.system.compile import lowered
-from strut.system.emit import emit, literal, operation_count
-from strut.system.labelled import Entry
-from strut.system.lower import Lowered, column
-from strut.system.quantity import Quantity
-from strut.system.system import System
-from strut.system.unit import Code, generate, runtime_sources
-from strut.system.values import initial_values, start
+from strut.system import Entry, Quantity, System, initial_values, operation_count, start
 from strut.version import VERSION
 
 HOST_ONLY = "strut_host.h"

@@ -6,13 +6,12 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from strut.codegen import emit, literal, runtime_sources
 from strut.errors import ModelError, did_you_mean
 from strut.export import matlab
 from strut.export.c import Export, constants_text, model_name, write
 from strut.export.identifiers import comment, distinct, identifier
-from strut.system.emit import emit, literal
-from strut.system.labelled import Labelled, Port
-from strut.system.unit import runtime_sources
+from strut.system import Labelled, Port
 from strut.version import VERSION
 
 LANGUAGES = ("c", "matlab")

@@ -13,9 +13,9 @@ from typing import Any
 
 import casadi as ca
 
+from strut.codegen import Dialect, arithmetic, straight_line
 from strut.export.identifiers import comment, distinct
-from strut.system.emit import Dialect, arithmetic, straight_line
-from strut.system.labelled import Entry, Labelled, Port
+from strut.system import Entry, Labelled, Port
 from strut.version import VERSION
 
 

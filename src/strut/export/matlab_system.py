@@ -6,15 +6,12 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.codegen import Lowered, column, lowered
 from strut.errors import ModelError
 from strut.export import matlab
 from strut.export.c import Export, model_name, write
 from strut.export.identifiers import comment
-from strut.system.compile import lowered
-from strut.system.labelled import Entry, Labelled, Port, port, rate_unit
-from strut.system.lower import Lowered, column
-from strut.system.system import System
-from strut.system.values import initial_values, start
+from strut.system import Entry, Labelled, Port, System, initial_values, port, rate_unit, start
 
 NOTES = {
     "flow": "Rates of the continuous states.",

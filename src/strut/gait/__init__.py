@@ -6,7 +6,7 @@ from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss, w
 from strut.gait.find import find, find_all
 from strut.gait.follow import Bifurcation, Branch, follow
 from strut.gait.gait import Gait
-from strut.gait.map import ReturnMap
+from strut.gait.return_map import ReturnMap
 from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
 
 __all__ = [

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.codegen import lowered
 from strut.errors import ModelError
-from strut.gait.shape import Shape, shape_of
+from strut.gait.section import Shape, shape_of
 from strut.simulate import Trajectory
-from strut.system.compile import lowered
-from strut.system.quantity import sx
-from strut.system.system import System
-from strut.system.values import start
+from strut.system import System, start, sx
 
 DEFINITIONS = {
     "lost": "energy lost in impacts and dampers over weight and distance",

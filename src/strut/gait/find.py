@@ -9,11 +9,11 @@ import numpy as np
 
 from strut.errors import NoGaitError
 from strut.gait.gait import Gait, spectrum
-from strut.gait.map import ReturnMap, Step
 from strut.gait.newton import newton, newton_from, shoot
 from strut.gait.replay import refused
-from strut.gait.shape import told
-from strut.system.system import System
+from strut.gait.return_map import ReturnMap, Step
+from strut.gait.section import told
+from strut.system import System
 
 SAME = 1e-6
 """Fixed points closer than this are one."""

@@ -11,12 +11,12 @@ import numpy as np
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.find import find
 from strut.gait.gait import Gait, dies_out, spectrum
-from strut.gait.map import ReturnMap
 from strut.gait.replay import fallen, replay
-from strut.gait.shape import told
+from strut.gait.return_map import ReturnMap
+from strut.gait.section import told
 from strut.html import card
-from strut.system.system import System
-from strut.system.values import start as values_of
+from strut.system import System
+from strut.system import start as values_of
 
 CLOSE = 1e-11
 """Corrected points solve their equations this exactly, relative to the state."""

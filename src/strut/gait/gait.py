@@ -10,11 +10,11 @@ import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.energetics import Energetics, energetics
-from strut.gait.map import ReturnMap
 from strut.gait.replay import record
+from strut.gait.return_map import ReturnMap
 from strut.html import card
 from strut.simulate import Trajectory
-from strut.system.system import System
+from strut.system import System
 
 NOTHING = 1e-11
 """Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from strut.gait.map import ReturnMap, Step
+from strut.gait.return_map import ReturnMap, Step
 
 GOAL = 1e-13
 """A residual below this, relative to the state, is a fixed point; integration is no more exact."""

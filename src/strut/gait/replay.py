@@ -9,11 +9,10 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.energetics import travelled
-from strut.gait.map import MOST_STEPS, TOLERANCE, ReturnMap
+from strut.gait.return_map import MOST_STEPS, TOLERANCE, ReturnMap
 from strut.simulate import Trajectory, simulate
-from strut.simulate.ready import Ready
-from strut.system.quantity import sx, time
-from strut.system.system import System
+from strut.simulate.prepared_run import Ready
+from strut.system import System, sx, time
 
 RETURNS = 1e-8
 """A replayed step must come back this closely, times what the gait itself magnifies."""

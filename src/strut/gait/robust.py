@@ -11,9 +11,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
-from strut.system.quantity import sx
-from strut.system.system import System
-from strut.system.values import start
+from strut.system import System, start, sx
 
 STEPS = 25
 """A walker that makes so many steps after a disturbance has survived it."""

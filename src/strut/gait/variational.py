@@ -13,11 +13,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system.event import Event
-from strut.system.ledger import Ledger
-from strut.system.quantity import Discrete, Param, State, sx, time
-from strut.system.scene import Scene
-from strut.system.system import System
+from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, sx, time
 
 BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variation", "direction"
 

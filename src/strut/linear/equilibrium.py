@@ -10,8 +10,7 @@ import numpy as np
 
 from strut.errors import UnknownNameError, did_you_mean
 from strut.linear.linearise import linearise
-from strut.system.system import System
-from strut.system.values import start
+from strut.system import System, start
 
 TOLERANCE = 1e-10  # of the largest rate that is left
 

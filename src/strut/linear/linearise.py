@@ -8,9 +8,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.system.compile import lowered
-from strut.system.system import System
-from strut.system.values import start
+from strut.codegen import lowered
+from strut.system import System, start
 
 
 @dataclass(frozen=True, eq=False)

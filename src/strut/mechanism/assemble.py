@@ -11,16 +11,11 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
 from strut.mechanism.constraints import Rows
+from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Connection, Mechanism
-from strut.mechanism.picture import scene_of
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
-from strut.mechanism.together import Together
 from strut.mechanism.tree import Tree
-from strut.system.event import Event, Sample
-from strut.system.ledger import Ledger
-from strut.system.quantity import Discrete, Expression, Input, State, sx, time
-from strut.system.scene import Arrow, Floor
-from strut.system.system import Implied, System
+from strut.system import Arrow, Discrete, Event, Expression, Floor, Implied, Input, Ledger, Sample, State, System, Together, sx, time
 
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""

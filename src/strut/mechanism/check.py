@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism.joints import Joint
-from strut.system.quantity import Expression, own_value
+from strut.system import Expression, own_value
 
 if TYPE_CHECKING:
     from strut.mechanism.mechanism import Body, Connection, Stop

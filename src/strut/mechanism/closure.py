@@ -10,8 +10,7 @@ import numpy as np
 from strut.errors import ModelError
 from strut.mechanism.constraints import Rows
 from strut.mechanism.tree import Tree
-from strut.system.factors import Factors
-from strut.system.quantity import time
+from strut.system import Factors, time
 
 RANK = 1e-7  # relative size below which a row counts as a repetition of others
 STABILISE = 30.0  # [1/s] at which drift is pulled back, unless told otherwise

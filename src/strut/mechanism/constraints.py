@@ -16,7 +16,7 @@ from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
-from strut.system.quantity import Expression, sx, time
+from strut.system import Expression, sx, time
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from strut.mechanism.assemble import Assembly, forces_of, push_names
 from strut.mechanism.closure import STABILISE, Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.labelled import Entry, Labelled, Port, labelled, port, rate_unit
-from strut.system.quantity import Expression, sx, time
+from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
 
 TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 

@@ -19,9 +19,7 @@ from strut.mechanism import observe
 from strut.mechanism.assemble import coordinate_names, forces_of, quantities_of, velocity_names
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system.ledger import Ledger
-from strut.system.quantity import State
-from strut.system.system import System
+from strut.system import Ledger, State, System
 
 
 @dataclass(frozen=True, eq=False)

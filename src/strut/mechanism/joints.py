@@ -25,7 +25,7 @@ from strut.mechanism.spatial import (
     rotation_of_euler,
     rotation_of_quaternion,
 )
-from strut.system.quantity import Expression, sx
+from strut.system import Expression, sx
 
 QUATERNION_PULL = 1.0  # [1/s]; how fast a quaternion's length returns to 1. It changes no rotation, only its length.
 

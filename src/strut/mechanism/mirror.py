@@ -21,7 +21,7 @@ from strut.mechanism.constraints import Constraint
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism
 from strut.mechanism.spatial import axis_of, reflect, reflect_matrix, reflect_pose, reflect_twist
 from strut.mechanism.tree import Tree
-from strut.system.quantity import sx
+from strut.system import sx
 
 SAME = 1e-9  # relative difference up to which two numbers count as mirror images of each other
 LEAST = 1e-3  # [m, kg, kg m^2]; smaller numbers are compared as if they were this large

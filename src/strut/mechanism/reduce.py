@@ -11,7 +11,7 @@ from strut.errors import ModelError, did_you_mean
 from strut.mechanism.closure import drift
 from strut.mechanism.constraints import Rows
 from strut.mechanism.tree import Tree
-from strut.system.factors import solve_ltdl
+from strut.system import solve_ltdl
 
 NEAR_SINGULAR = 1e-3  # of the determinant at the start: nearer, the chosen velocities no longer say how it moves
 

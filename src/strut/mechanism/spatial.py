@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, sx
+from strut.system import Expression, sx
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 UNIT_TOLERANCE = 1e-6  # of a given axis, before it is normalised exactly

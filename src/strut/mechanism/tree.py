@@ -18,8 +18,7 @@ from strut.mechanism.check import normal_of_plane
 from strut.mechanism.inertia import Inertia, symmetric
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.spatial import Pose, bracket, cross, skew
-from strut.system.factors import Factors
-from strut.system.quantity import sx
+from strut.system import Factors, sx
 
 
 @dataclass(frozen=True, eq=False)

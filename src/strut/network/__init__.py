@@ -4,9 +4,9 @@ net = network.load("oscillators.cdn")
 run = strut.simulate(net.system(), t=10, **net.options())
 """
 
-from strut.network.errors import NetworkError, Problem
+from strut.network.build.calculation import evaluated
 from strut.network.model import Edge, Node, Variable
 from strut.network.network import Network, load, loads
-from strut.network.numbers import evaluated
+from strut.network.text.errors import NetworkError, Problem
 
 __all__ = ["Edge", "Network", "NetworkError", "Node", "Problem", "Variable", "evaluated", "load", "loads"]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from strut.network.context import Context
-from strut.network.errors import Mark, Mistake
+from strut.network.build.context import Context
+from strut.network.text.errors import Mark, Mistake
 
 FLAGS = ("integrated", "discrete", "once", "in", "out")
 _serial = itertools.count()

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.errors import ValueRangeError
-from strut.network.build import Builder
-from strut.network.context import Context
-from strut.network.errors import Mistake, NetworkError, Problem, Source
-from strut.network.files import Files, read
-from strut.network.graph import svg
-from strut.network.holding import holding
-from strut.network.lexer import heading
-from strut.network.lower import Lowering
+from strut.gc_pause import paused
+from strut.network.build.builder import Builder
+from strut.network.build.context import Context
+from strut.network.build.model_files import Files, read
+from strut.network.build.selectors import Found
+from strut.network.drawing import svg
+from strut.network.lower.to_system import Lowering
+from strut.network.machines import holding
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
-from strut.network.parse import parse
-from strut.network.select import Found
-from strut.system.garbage import paused
-from strut.system.system import System
+from strut.network.text.errors import Mistake, NetworkError, Problem, Source
+from strut.network.text.lexer import heading
+from strut.network.text.parse import parse
+from strut.system import System
 
 if TYPE_CHECKING:
-    from strut.network.stepping import Rows
+    from strut.network.codyn_stepper import Rows
 
 METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
 """Integrators by their names in the language, and ours."""
@@ -108,7 +108,7 @@ class Network:
     ) -> System:
         """The hybrid system of this network.
 
-        machines: systems that stand for nodes, by the nodes' names; see `strut.network.holding`.
+        machines: systems that stand for nodes, by the nodes' names; see `strut.network.machines`.
         outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
@@ -133,7 +133,7 @@ class Network:
 
         t: how long [s], or (begin, end). at: values of states, parameters and inputs to begin with, by name.
         """
-        from strut.network.stepping import Stepping
+        from strut.network.codyn_stepper import Stepping
 
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
@@ -146,7 +146,7 @@ class Network:
 
         at: values of states, parameters and inputs by name. of: the node or edge from which names are looked up.
         """
-        from strut.network.asking import Asking
+        from strut.network.query import Asking
 
         return Asking(self).value(text, t, at, of)
 

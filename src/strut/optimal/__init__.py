@@ -1,17 +1,17 @@
 """Optimal control over states, inputs, durations and the machine's parameters: motion, controller and design at once."""
 
-from strut.optimal.costs import COSTS, MEANING, cost_of_transport, distance, impact, weight
-from strut.optimal.design import Design, design, walking
-from strut.optimal.guess import Guess
-from strut.optimal.machine import machine
-from strut.optimal.polynomial import Search, gait_search
+from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.polynomial.search import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem, after
-from strut.optimal.result import Motion, Result
-from strut.optimal.solve import solve
-from strut.optimal.stability import growth, stabilise
-from strut.optimal.trade_off import TradeOff, trade_off
-from strut.optimal.transcription import Transcription
-from strut.optimal.verify import Balance, Replay, replay
+from strut.optimal.solver.guess import Guess
+from strut.optimal.solver.result import Motion, Result
+from strut.optimal.solver.solve import solve
+from strut.optimal.walk.costs import COSTS, MEANING, cost_of_transport, distance, impact, weight
+from strut.optimal.walk.design import Design, design, walking
+from strut.optimal.walk.replay import Balance, Replay, replay
+from strut.optimal.walk.stability import growth, stabilise
+from strut.optimal.walk.trade_off import TradeOff, trade_off
+from strut.optimal.walk.with_plan import machine
 
 __all__ = [
     "COSTS",

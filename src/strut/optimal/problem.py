@@ -16,13 +16,11 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
-from strut.system.event import Event
-from strut.system.quantity import Expression, Quantity, known_symbol, sx, time
-from strut.system.system import System
+from strut.system import Event, Expression, Quantity, System, known_symbol, sx, time
 
 if TYPE_CHECKING:
-    from strut.optimal.branch import Branch
-    from strut.optimal.result import Result
+    from strut.optimal.solver.result import Result
+    from strut.optimal.walk.frozen_branch import Branch
 
 SHORTEST = 1e-4
 """A phase that is free to end lasts at least so long [s]."""
@@ -292,8 +290,8 @@ class Problem:
         return found
 
     def solve(self, guess: Any = None, **options: Any) -> Result:
-        """Solve it; see `strut.optimal.solve`."""
-        from strut.optimal.solve import solve
+        """Solve it; see `strut.optimal.solver.solve`."""
+        from strut.optimal.solver.solve import solve
 
         return solve(self, guess, **options)
 

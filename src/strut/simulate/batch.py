@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from strut.codegen import Many, Native, address, byref, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
-from strut.simulate.raw import STATUS
+from strut.simulate.record import STATUS
 from strut.simulate.run_native import HISTORY
 from strut.simulate.simulate import check_times, names_of
-from strut.system.compile import compiled, lowered
-from strut.system.native import Many, Native, address, byref
-from strut.system.system import System
-from strut.system.values import Start, runs_in, start
+from strut.system import Start, System, runs_in, start
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +211,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
 
 def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
-    from strut.simulate.engine import Engine
+    from strut.simulate.python_engine import Engine
     from strut.simulate.random import Stream
 
     low, model = lowered(system), compiled(system, backend="virtual")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from strut.codegen import BASIS, DOP853, DOPRI5, Tableau
 from strut.errors import MissingExtraError
 from strut.simulate.options import STIFF, Options
-from strut.system.tableau import BASIS, DOP853, DOPRI5, Tableau
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from strut.codegen import Options as NativeOptions
 from strut.errors import ModelError, ValueRangeError, did_you_mean
-from strut.system.native import Options as NativeOptions
-from strut.system.system import System
+from strut.system import System
 
 FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
 ADAPTIVE = {"dopri5": 4, "dop853": 5}

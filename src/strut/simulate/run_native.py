@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from strut.codegen import Control, Native, Record, address, byref
 from strut.simulate.options import Hold, Options
-from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw, gathered, kind_of, shapes
-from strut.system.native import Control, Native, Record, address, byref
-from strut.system.values import Start
+from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw, gathered, kind_of, shapes
+from strut.system import Start
 
 BUDGET = 50_000  # steps between looks at the keyboard: well below a second even for a large machine
 HISTORY = 1024  # rows of delay history to begin with; it grows when a run asks for more

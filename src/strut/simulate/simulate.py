@@ -11,17 +11,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.codegen import Native, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.simulate.engine import Engine
 from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
-from strut.simulate.raw import STATUS, Raw
+from strut.simulate.python_engine import Engine
+from strut.simulate.record import STATUS, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.trajectory import Delays, Names, Trajectory
-from strut.system.compile import compiled, lowered
-from strut.system.event import Sample
-from strut.system.native import Native
-from strut.system.system import System
-from strut.system.values import Start, start
+from strut.system import Sample, Start, System, start
 from strut.version import VERSION
 
 LEDGER_TOLERANCE = 1e-3

@@ -14,13 +14,13 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 from strut.files import written
-from strut.simulate import staged_file
-from strut.simulate.raw import JUMP_FIELDS, STEP_FIELDS, Raw
-from strut.simulate.staged import stage
+from strut.simulate import scene_file as staged_file
+from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
+from strut.simulate.scene_samples import stage
 from strut.simulate.trajectory import Names, Trajectory
 
 if TYPE_CHECKING:
-    from strut.system.system import System
+    from strut.system import System
 
 FORMAT = "strut trajectory 1"
 ABOUT = {
@@ -44,7 +44,7 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
             raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
         return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
     raise StorageError(
-        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.page)"
+        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.pages.page)"
     )
 
 
@@ -153,8 +153,8 @@ def load(path: Path, system: System | None) -> Trajectory:
 def _with_model(result: Trajectory, system: System) -> Trajectory:
     from dataclasses import replace
 
+    from strut.codegen import compiled
     from strut.simulate.simulate import delays_of, names_of
-    from strut.system.compile import compiled
 
     names = names_of(system)
     if (names.x, names.z, names.p, names.outputs) != (result.names.x, result.names.z, result.names.p, result.names.outputs):

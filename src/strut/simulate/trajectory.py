@@ -13,17 +13,15 @@ import numpy as np
 from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.html import card
 from strut.simulate.account import Account
-from strut.simulate.raw import Raw
+from strut.simulate.record import Raw
 from strut.simulate.steps import StepLedger, step_ledger
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from strut.simulate.staged import Stage
-    from strut.system.native import Native
-    from strut.system.quantity import Quantity
-    from strut.system.system import System
-    from strut.system.virtual import Virtual
+    from strut.codegen import Native, Virtual
+    from strut.simulate.scene_samples import Stage
+    from strut.system import Quantity, System
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
@@ -370,13 +368,13 @@ class Trajectory:
 
     def stage(self, rate: float = 60.0) -> Stage | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
-        from strut.simulate import staged
+        from strut.simulate import scene_samples as staged
 
         return staged.stage(self, rate)
 
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
-        `strut.view.animation`. Without a path, one that a notebook shows."""
+        `strut.view.motion.animation`. Without a path, one that a notebook shows."""
         return SHOWN["animate"](self, path, **options)
 
     # ---- files and tables ----

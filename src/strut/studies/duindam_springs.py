@@ -10,8 +10,7 @@ import casadi as ca
 from strut.gait import find
 from strut.optimal import Integral, Problem, Result, distance, walking
 from strut.studies.study import Row, Study
-from strut.system.quantity import time
-from strut.system.system import System
+from strut.system import System, time
 from strut.walkers import compass_driven
 
 SPEEDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)

@@ -12,10 +12,10 @@ import numpy as np
 
 from strut.actuator import constants, driven, drives
 from strut.optimal import Design, Problem, cost_of_transport, walking
-from strut.optimal.costs import Cost
-from strut.optimal.result import Result
+from strut.optimal.solver.result import Result
+from strut.optimal.walk.costs import Cost
 from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, resumed
-from strut.system.system import System
+from strut.system import System
 from strut.walkers.saurel import saurel_a, saurel_e
 
 WORK, TORQUE = "absolute-work-per-metre", "squared-torque-per-metre"

@@ -14,11 +14,10 @@ import numpy as np
 from strut.actuator import drives
 from strut.actuator.exchange import after_event
 from strut.optimal import Design, Integral, Jumps, Problem, distance, impact, walking, weight
-from strut.optimal.costs import Cost
 from strut.optimal.problem import event_of
-from strut.optimal.result import Result
-from strut.system.quantity import sx, time
-from strut.system.system import System
+from strut.optimal.solver.result import Result
+from strut.optimal.walk.costs import Cost
+from strut.system import System, sx, time
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
 
 STEP_TIME = 0.8

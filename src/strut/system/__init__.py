@@ -1,28 +1,81 @@
-"""The waist: hybrid systems over named vectors, and their compilation."""
+"""The waist: hybrid systems over named vectors. Everything that other rooms use of it is exported here."""
 
-from strut.system.compile import compiled
 from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
+from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
-from strut.system.native import CONTROLLER
-from strut.system.quantity import Delay, Discrete, Input, Param, Quantity, Random, State, time
-from strut.system.system import System
+from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
+from strut.system.quantity import (
+    Delay,
+    Discrete,
+    Expression,
+    Input,
+    Param,
+    Quantity,
+    Random,
+    State,
+    check_name,
+    known_symbol,
+    own_value,
+    sx,
+    time,
+)
+from strut.system.rewrite import Together
+from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, rod, slope_floor
+from strut.system.sums import Like, Sums, Terms, Totals
+from strut.system.system import GROUPS, Implied, System
+from strut.system.values import Start, initial_values, parameters, runs_in, start
 
 __all__ = [
-    "CONTROLLER",
+    "GROUPS",
+    "HINGES",
+    "KINDS",
+    "Arrow",
     "Delay",
     "Discrete",
+    "Entry",
     "Event",
+    "Expression",
+    "Factors",
+    "Floor",
+    "Hinge",
+    "Implied",
     "Input",
+    "Labelled",
     "Ledger",
+    "Like",
     "Param",
+    "Part",
+    "Port",
     "Quantity",
     "Random",
     "Sample",
+    "Scene",
+    "Start",
     "State",
+    "Sums",
     "System",
-    "compiled",
+    "Terms",
+    "Together",
+    "Totals",
+    "ball",
+    "check_name",
+    "hinge",
+    "initial_values",
     "join",
+    "known_symbol",
+    "labelled",
+    "operation_count",
+    "own_value",
+    "parameters",
+    "port",
     "prefixed",
+    "rate_unit",
+    "rod",
+    "runs_in",
+    "slope_floor",
+    "solve_ltdl",
+    "start",
+    "sx",
     "time",
 ]

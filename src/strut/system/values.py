@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
-from strut.system.garbage import paused
+from strut.gc_pause import paused
 from strut.system.quantity import sx
 from strut.system.system import System
 

@@ -1,15 +1,10 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
 
 from strut.simulate.trajectory import SHOWN, Trajectory
-from strut.view.animation import animation
-from strut.view.design_result import design_result
-from strut.view.figure import NEUTRAL, PALETTE, Figure
-from strut.view.folder import folder
-from strut.view.gait_result import gait_result
-from strut.view.gaits import basin, bifurcation, multipliers, pareto, trade_off
-from strut.view.joules import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
-from strut.view.page import page
-from strut.view.plots import (
+from strut.view.figures.energy_plots import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
+from strut.view.figures.figure import NEUTRAL, PALETTE, Figure
+from strut.view.figures.gait_plots import basin, bifurcation, multipliers, pareto, trade_off
+from strut.view.figures.plots import (
     Panels,
     contact_forces,
     friction_cone,
@@ -22,12 +17,14 @@ from strut.view.plots import (
     sections,
     states,
 )
-from strut.view.report import Report, Rows
-from strut.view.result import Chapter, Result
-from strut.view.save import save
-from strut.view.svg import stick_figure, still
-from strut.view.sweep_result import sweep_result
-from strut.view.table_file import table_report
+from strut.view.figures.save import save
+from strut.view.motion.animation import animation
+from strut.view.motion.svg import stick_figure, still
+from strut.view.pages.folder import folder
+from strut.view.pages.page import page
+from strut.view.pages.report import Report, Rows
+from strut.view.pages.result import Chapter, Result
+from strut.view.pages.table_file import table_report
 
 SHOWN["animate"] = animation
 Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
@@ -45,14 +42,12 @@ __all__ = [
     "basin",
     "bifurcation",
     "contact_forces",
-    "design_result",
     "energy",
     "energy_areas",
     "energy_flow",
     "energy_per_step",
     "folder",
     "friction_cone",
-    "gait_result",
     "held",
     "ledger_table",
     "multipliers",
@@ -69,7 +64,6 @@ __all__ = [
     "states",
     "stick_figure",
     "still",
-    "sweep_result",
     "table_report",
     "trade_off",
 ]

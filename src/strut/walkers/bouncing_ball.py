@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from strut.system import Discrete, Event, Ledger, Param, State, System
-from strut.system.scene import Scene, ball, slope_floor
+from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, slope_floor
 
 
 def bouncing_ball(**values: float) -> System:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
-from strut.system.quantity import Param
-from strut.system.system import System
+from strut.system import Param, System
 from strut.walkers.straight import ANGLE, SWAP, hip_drive, level, on_foot, slope
 
 DEG3 = 0.05235987755982988

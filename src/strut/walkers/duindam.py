@@ -9,8 +9,7 @@ import casadi as ca
 from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
 from strut.mechanism import Mechanism, Tree, joints, observe
 from strut.mechanism.mechanism import Body
-from strut.system.quantity import Expression, Param
-from strut.system.system import System
+from strut.system import Expression, Param, System
 from strut.walkers.straight import ANGLE, on_foot, slope
 
 DEG3 = 0.05235987755982988

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from strut.contact import Legs, Lock, plane, stepping
 from strut.mechanism import Mechanism, joints
-from strut.system.quantity import Param
-from strut.system.system import System
+from strut.system import Param, System
 from strut.walkers.straight import ANGLE, hip_drive, level, on_foot, slope
 
 

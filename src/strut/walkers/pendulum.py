@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from strut.system import Input, Ledger, Param, State, System
-from strut.system.scene import Scene, ball, hinge, rod
+from strut.system import Input, Ledger, Param, Scene, State, System, ball, hinge, rod
 
 
 def pendulum(**values: float) -> System:

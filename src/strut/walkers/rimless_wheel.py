@@ -6,8 +6,7 @@ import math
 
 import casadi as ca
 
-from strut.system import Discrete, Event, Ledger, Param, State, System
-from strut.system.scene import Scene, ball, rod, slope_floor
+from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
 
 DRAWN_SPOKES = 16
 """In pictures; a wheel with fewer is drawn over itself."""

@@ -14,10 +14,9 @@ import casadi as ca
 
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
-from strut.mechanism.human import SEGMENTS, Segment, segment
 from strut.mechanism.mechanism import Body
-from strut.system.quantity import Expression, Param
-from strut.system.system import System
+from strut.system import Expression, Param, System
+from strut.walkers.anthropometry import SEGMENTS, Segment, segment
 from strut.walkers.straight import ANGLE, level, slope
 
 REFERENCE_MASS = 68.2

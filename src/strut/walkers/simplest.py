@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from strut.contact.swinging import Swing
-from strut.system.event import Event
-from strut.system.ledger import Ledger
-from strut.system.quantity import Discrete, Param, State, time
-from strut.system.scene import Scene, ball, hinge, rod, slope_floor
-from strut.system.system import System
+from strut.contact.arming import Swing
+from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, hinge, rod, slope_floor, time
 
 
 def simplest(**values: float) -> System:

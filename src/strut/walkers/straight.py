@@ -5,8 +5,7 @@ from __future__ import annotations
 from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.mechanism import Body
-from strut.system.quantity import Expression, Param
-from strut.system.system import System
+from strut.system import Expression, Param, System
 
 ANGLE = (0.0, -1.0, 0.0)
 """Angles of legs are from the vertical, positive where the foot is in front of the hip."""

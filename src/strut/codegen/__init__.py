@@ -1,0 +1,47 @@
+"""From the expressions of a `System` to something that runs: plain functions, C, a cache of compiled libraries, and CasADi's
+virtual machine. Rooms that use systems read it; rooms that describe them do not."""
+
+from strut.codegen.c import emit
+from strut.codegen.c_tables import literal
+from strut.codegen.cache import build, cache_directory, compiler, key_of
+from strut.codegen.compile_system import compiled, lowered
+from strut.codegen.instructions import Dialect, arithmetic, straight_line
+from strut.codegen.lower import Lowered, column
+from strut.codegen.native import CONTROLLER, Control, Many, Native, Options, Record, address, byref
+from strut.codegen.runtime.tableau import BASIS, DOP853, DOPRI5, Tableau
+from strut.codegen.split_casadi_c import chopped
+from strut.codegen.translation_unit import Code, generate, runtime_sources
+from strut.codegen.virtual import Virtual
+
+__all__ = [
+    "BASIS",
+    "CONTROLLER",
+    "DOP853",
+    "DOPRI5",
+    "Code",
+    "Control",
+    "Dialect",
+    "Lowered",
+    "Many",
+    "Native",
+    "Options",
+    "Record",
+    "Tableau",
+    "Virtual",
+    "address",
+    "arithmetic",
+    "build",
+    "byref",
+    "cache_directory",
+    "chopped",
+    "column",
+    "compiled",
+    "compiler",
+    "emit",
+    "generate",
+    "key_of",
+    "literal",
+    "lowered",
+    "runtime_sources",
+    "straight_line",
+]

@@ -1,0 +1,92 @@
+"""From a system to something that runs: compiled where there is a C compiler, virtual where there is none."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import warnings
+from pathlib import Path
+
+from strut.codegen.cache import build, compiler, key_of
+from strut.codegen.lower import Lowered, lower
+from strut.codegen.native import Native
+from strut.codegen.translation_unit import runtime_sources, unit_text
+from strut.codegen.virtual import Virtual
+from strut.errors import CompileError, ModelError
+from strut.gc_pause import paused
+from strut.system import System
+
+BACKENDS = ("auto", "native", "virtual")
+GENERATOR = ("c", "c_loops", "c_sums", "c_tables", "find_loops", "instructions", "prepare", "translation_unit")
+"""Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
+
+
+def lowered(system: System, jacobians: bool = False) -> Lowered:
+    """The functions of a system, made once per system."""
+    key = f"lowered-{jacobians}"
+    if key not in system.cache:
+        with paused():
+            system.cache[key] = lower(system, jacobians)
+    made: Lowered = system.cache[key]
+    return made
+
+
+@functools.cache
+def _generator() -> tuple[dict[str, str], str]:
+    """Our C files, and a digest of everything else the text of a unit depends on."""
+    sources = runtime_sources()
+    ours = "\0".join([*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)])
+    return sources, hashlib.sha256(ours.encode()).hexdigest()
+
+
+def _sought() -> str:
+    return f" (CC is '{os.environ['CC']}')" if os.environ.get("CC") else ""
+
+
+_warned = False
+
+
+def _warn_once() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"no C compiler found{_sought()}: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
+            "install gcc or clang, or set CC",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND)."""
+    backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
+    if backend not in BACKENDS:
+        raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
+    key = f"compiled-{backend}-{jacobians}"
+    if key not in system.cache:
+        if backend == "auto" and compiler() is not None:
+            system.cache[key] = compiled(system, jacobians, "native")
+        else:
+            system.cache[key] = _make(lowered(system, jacobians), backend)
+    made: Native | Virtual = system.cache[key]
+    return made
+
+
+def _make(low: Lowered, backend: str) -> Native | Virtual:
+    cc = None if backend == "virtual" else compiler()
+    if cc is None:
+        if backend == "native":
+            raise CompileError(f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'")
+        if backend == "auto":
+            _warn_once()
+        return Virtual(low)
+    runtime, generator = _generator()
+    key = key_of(low.digest() + generator, cc)
+
+    def sources() -> dict[str, str]:
+        with paused():
+            return {**runtime, "model.c": unit_text(low)}
+
+    return Native(build(key, sources, "model.c", cc, low.name), low)

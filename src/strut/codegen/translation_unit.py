@@ -1,0 +1,155 @@
+"""The C translation unit of a system: sizes, tables, functions; the runtime is included after them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import casadi as ca
+
+from strut.codegen.c import emit, nothing
+from strut.codegen.c_sums import loop_text
+from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
+from strut.codegen.prepare import Prepared
+from strut.codegen.runtime.tableau import DOP853, DOPRI5, c_text
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+
+def runtime_sources() -> dict[str, str]:
+    """Our C files by name, those written from tables included."""
+    files = {path.name: path.read_text() for path in sorted(RUNTIME.glob("*.h"))}
+    return files | {f"strut_{m.name}.h": c_text(m) for m in (DOPRI5, DOP853)}
+
+
+@dataclass(frozen=True)
+class Code:
+    """The generated part of a unit: sizes for the templates, and tables and functions of the model."""
+
+    sizes: dict[str, int]
+    functions: str
+
+    def sizes_text(self, prefix: str) -> str:
+        return "\n".join([f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]) + "\n"
+
+    def forget_text(self) -> str:
+        """Undefine what sizes and templates defined, so that headers of two models can be included together."""
+        names = ["PREFIX", *self.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
+        return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
+
+
+def generate(lowered: Lowered) -> Code:
+    """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK counts it."""
+    prepared = Prepared(lowered.sizes["NP"])
+
+    def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+        return emit(f, name, inputs, outputs, prepared)
+
+    parts = []
+    for n in lowered.functions:
+        if n == "flow_and_powers" and not lowered.sizes["NW"]:
+            parts.append(NO_POWERS)
+        elif n in lowered.looped:
+            parts.append(loop_text(lowered.looped[n], n, SIGNATURES[n][1][0], f"STRUT_{GIVES[n]}", prepared))
+        elif lowered.gives_nothing(n):
+            parts.append(nothing(n, *SIGNATURES[n]))
+        else:
+            parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
+    for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
+        alike = _alike(several)
+        own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
+        parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
+        parts.append(_choose(name, given, made, alike, each=each))
+    for label, functions in lowered.jacobians.items():
+        inputs = tuple(functions[0].name_in()) if functions else ()
+        outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
+        if label == "reset_jacobian":
+            alike = _alike(functions)
+            parts += [write(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions) if alike[k] == k]
+            if functions:
+                parts.append(_choose("reset_jacobian", inputs, outputs, alike))
+        else:
+            parts.append(write(functions[0], label, inputs, outputs))
+    tables = [_table(name, values) for name, values in lowered.tables.items()]
+    return Code({**lowered.sizes, "NK": prepared.count}, "\n".join([*tables, prepared.text(), *parts]))
+
+
+def unit_text(lowered: Lowered) -> str:
+    """The whole unit compiled for simulation: model, runtime, host side."""
+    code = generate(lowered)
+    return "\n".join(
+        [
+            HURRIED,
+            '#include "strut_math.h"',
+            code.sizes_text("strut_model"),
+            '#include "strut_types.h"',
+            code.functions,
+            '#include "strut_run.h"',
+            '#include "strut_host.h"',
+            _jacobian_entry(lowered) if lowered.jacobians else "",
+        ]
+    )
+
+
+HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
+#define STRUT_RARE static __attribute__((noinline, optimize("O0")))
+#endif"""
+"""Long resets, such as those of variational equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return
+map compiles in a third of the time."""
+RARE = 3000
+"""Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
+
+
+def _rare(text: str) -> str:
+    """A function, and its parts if it has any, that the compiler need not optimise."""
+    return text.replace("STRUT_PART", "STRUT_RARE").replace("STRUT_FN", "STRUT_RARE")
+
+
+NO_POWERS = """STRUT_FN void STRUT_(flow_and_powers)(strut_real t, const strut_real *x, const strut_real *z, const strut_real *u,
+    const strut_real *p, const strut_real *d, strut_real *STRUT_RESTRICT out_dx, strut_real *STRUT_RESTRICT out_w)
+{
+    (void)out_w;
+    STRUT_(flow)(t, x, z, u, p, d, out_dx);
+}
+"""
+
+
+def _table(name: str, values: list[int]) -> str:
+    return f"STRUT_TABLE int STRUT_({name})[] = {{{', '.join(map(str, values)) or '0'}}};\n"
+
+
+def _alike(functions: list[ca.Function]) -> list[int]:
+    """For each function the first that computes the same: feet that land share one reset."""
+    first: dict[str, int] = {}
+    return [first.setdefault(ca.Function("f", f.sx_in(), f.call(f.sx_in())).serialize(), k) for k, f in enumerate(functions)]
+
+
+def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike: list[int], each: str = "") -> str:
+    """The function `name(j, ...)` that calls the j-th of several."""
+    count = len(alike)
+    written = [f"out_{n}" for n in outputs]
+    arguments = ["int j"] + [f"strut_real {n}" if n == "t" else f"const strut_real *{n}" for n in inputs]
+    arguments += [f"strut_real *STRUT_RESTRICT {n}" for n in written]
+    call = ", ".join([*inputs, *written])
+    cases = [f"    case {k}: STRUT_({each or name}_{same})({call}); break;" for k, same in enumerate(alike)]
+    unused = [f"    (void){n};" for n in ("j", *inputs, *written)] if not count else []
+    body = ["    switch (j) {", *cases, "    default: break;", "    }"] if count else unused
+    return f"STRUT_FN void STRUT_({name})({', '.join(arguments)})\n{{\n" + "\n".join(body) + "\n}\n"
+
+
+def _jacobian_entry(lowered: Lowered) -> str:
+    reset = "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;"
+    return f"""
+/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. `own`: as of strut_eval. */
+STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
+                                 const double *p, const double *d, const double *random, double *a, double *b, double *c,
+                                 double *own)
+{{
+    strut_put(own, p, STRUT_NP);
+    STRUT_(prepare)(own);
+    p = own;
+    if (which == 0) STRUT_(flow_jacobian)(t, x, z, u, p, d, a, b, c);
+    else if (which == 1) STRUT_(guard_jacobian)(t, x, z, u, p, a, b, c);
+    else {{ {reset} }}
+}}
+"""

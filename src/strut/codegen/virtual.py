@@ -1,0 +1,58 @@
+"""A system without a C compiler: the same functions, evaluated by CasADi's virtual machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.codegen.lower import JACOBIANS, SIGNATURES, Lowered
+from strut.codegen.native import WIDTH, Caller, rows
+
+
+class Virtual:
+    """Stands in for `Native` where only functions are needed; runs go through the engine in Python."""
+
+    compiled = False
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self.sizes = lowered.sizes
+
+    def evaluate(self, which: str, t: Any, x: Any, z: Any, u: Any, p: Any, d: Any = 0.0) -> np.ndarray:
+        """One of the model's functions at many points: rows of results for rows of arguments."""
+        s = self.sizes
+        t = np.atleast_1d(np.asarray(t, dtype=float))
+        m = len(t)
+        values = {
+            "t": t.reshape(m, 1),
+            "x": rows(x, m, s["NX"]),
+            "z": rows(z, m, s["NZ"]),
+            "u": rows(u, m, s["NU"]),
+            "p": rows(p, m, s["NP"]),
+            "d": rows(d, m, s["ND"]) if s["ND"] else np.empty((m, 0)),
+        }
+        f = self.lowered.functions["flow_and_powers" if which == "powers" else which]
+        names = SIGNATURES[f.name()][0]
+        result = f.map(m)(*[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names])
+        chosen = result[1] if which == "powers" else result
+        return np.array(chosen).T.reshape(m, s[WIDTH[which]])
+
+    def caller(self, which: str, p: Any) -> Caller:
+        """`evaluate` at one point after another; see `Caller`."""
+        made = Caller(self.sizes, which, p)
+
+        def run() -> None:
+            made.out[:] = self.evaluate(which, made.t, made.x, made.z, made.u, made.p, made.d)[0]
+
+        made.run = run
+        return made
+
+    def jacobian(
+        self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
+    ) -> dict[str, np.ndarray]:
+        values = {"t": t, "x": x, "z": z, "u": u, "p": p, "d": d, "random": random}
+        f = self.lowered.jacobians[which][jump if which == "reset_jacobian" else 0]
+        result = f(*[ca.DM(np.asarray(values[n], dtype=float).reshape(-1)) for n in f.name_in()])
+        return dict(zip(JACOBIANS[which][1], [np.array(r) for r in result], strict=True))

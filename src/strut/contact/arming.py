@@ -1,0 +1,69 @@
+"""Swinging: when a foot may land. Stiff legs of equal length scuff in mid-swing, and models of them look away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+
+from strut.system import Discrete, Event
+
+BEHIND, FRONT, MISSED = 0.0, 1.0, 2.0  # where a foot is in its swing
+CLEAR = 1e-9  # [m]: higher than this is off the ground
+
+
+class Swing:
+    """The rule: the ground is ignored until the foot has been in front (`ahead` positive) and above the ground. A foot that falls
+    behind again does not land in this swing. Without `ahead`, a foot that was let go lands again after it was off the ground.
+
+    begin: makes an initial value of an expression. prefix: of the names of flags and events.
+    """
+
+    def __init__(self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = "") -> None:
+        self.gap, self.ahead, self.prefix = gap, ahead, prefix
+        self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0))
+        self.armed = Discrete(f"{prefix}armed", 1.0 if ahead is None else begin((ahead > 0) * (gap > 0)))
+
+    @property
+    def discrete(self) -> list[Discrete]:
+        return [z for z in (self.passed, self.armed) if z is not None]
+
+    def landed(self, flag: ca.SX | float = 1.0) -> dict[str, ca.SX]:
+        """The flags after the foot landed, or where `flag` is 1."""
+        return {z.name: z.sym * (1 - flag) for z in self.discrete}
+
+    def events(self, free: ca.SX | float = 1.0) -> list[Event]:
+        """What happens to a foot while it is `free`. Every guard is smooth: kinks cost the search for events dearly."""
+        armed = self.armed.sym
+        if self.passed is None or self.ahead is None:
+            return [Event(f"{self.prefix}clear", guard=self.gap - CLEAR, when=free * (1 - armed), reset={self.armed.name: 1})]
+        passed = self.passed.sym
+        return [
+            Event(
+                f"{self.prefix}passes",
+                guard=self.ahead,
+                when=free * (passed == BEHIND),
+                reset={self.passed.name: FRONT, self.armed.name: self.gap > 0},
+                description="the swing foot comes in front",
+            ),
+            Event(
+                f"{self.prefix}clear",
+                guard=self.gap,
+                when=free * (passed == FRONT) * (1 - armed),
+                reset={self.armed.name: 1},
+                description="it comes out of the ground it scuffed",
+            ),
+            Event(
+                f"{self.prefix}returns",
+                guard=-self.ahead,
+                when=passed == FRONT,
+                reset={self.passed.name: ca.if_else(free, MISSED, BEHIND), self.armed.name: 0},
+                description="it falls behind again, or the other foot passes it",
+            ),
+        ]
+
+    def scuff(self, depth: float, free: ca.SX) -> Event:
+        """Ends a run where the foot is in the ground in front."""
+        assert self.passed is not None
+        scuffs = ca.if_else(free * (self.passed.sym == FRONT) * (1 - self.armed.sym), -self.gap - depth, -1)
+        return Event(f"{self.prefix}scuff", guard=scuffs, terminal=True)

@@ -1,0 +1,228 @@
+"""Standing: feet on rigid ground and the forces that hold them, one expression for whatever stands, sticks and slides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from strut.contact.arming import Swing
+from strut.contact.ground import Ground
+from strut.contact.switched_rows import Masked, Sliding
+from strut.contact.touch import Spot, Touch, reaching
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.mechanism.assemble import Assembly
+from strut.mechanism.closure import RANK, drift
+from strut.mechanism.constraints import Rows
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.tree import Tree
+from strut.system import Discrete, Expression, sx
+
+TOUCHING = 1e-9  # [m]: nearer to the ground than this is on it
+SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
+AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
+NOTHING = 1e-300  # keeps a length in a denominator from being zero
+
+
+@dataclass(frozen=True, eq=False)
+class KneeLock:
+    """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open, and opens when `foot`
+    leaves the ground. Events JOINT_lock and JOINT_bend, discrete states JOINT_locked and JOINT_bent."""
+
+    joint: str
+    foot: str
+    at: Expression = 0.0
+    locked: bool = False
+
+
+@dataclass(eq=False)
+class Foot:
+    """One contact: where its rows are, and its discrete states."""
+
+    spot: Spot
+    rows: range  # normal, tangents
+    on: Discrete
+    slip: Discrete | None = None
+    way: tuple[Discrete, ...] = ()  # in space: the direction in which sliding began
+    swing: Swing | None = None  # when it may land
+
+    @property
+    def name(self) -> str:
+        return self.spot.name
+
+    @property
+    def ready(self) -> ca.SX:
+        """1 where the foot lands if it touches."""
+        return ca.SX(1) if self.swing is None else self.swing.armed.sym
+
+    @property
+    def normal(self) -> int:
+        return self.rows[0]
+
+    @property
+    def tangents(self) -> range:
+        return self.rows[1:]
+
+
+class Standing:
+    """A mechanism, its feet and locks; rows of loops, which always hold, then those of locks and feet, which events switch."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        touches: Sequence[Touch],
+        ground: Ground,
+        friction: Expression | None,
+        arm: Mapping[str, Callable[[Tree], ca.SX]],
+        locks: Sequence[KneeLock],
+        stabilise: Expression,
+        rearm: bool,
+    ) -> None:
+        names = [t.name for t in touches]
+        for name in arm:
+            if name not in names:
+                raise UnknownNameError(f"there is no foot '{name}' to arm: {did_you_mean(name, names)}")
+        for lock in locks:
+            if lock.foot not in names:
+                known = did_you_mean(lock.foot, names)
+                raise UnknownNameError(f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}")
+        numbers = (stabilise, *ground.numbers, *[t.radius for t in touches], *[lock.at for lock in locks])
+        mechanism.note_params(*numbers, 0 if friction is None else friction)
+        self.made = Assembly(mechanism)
+        self.tree = tree = self.made.tree
+        self.friction, self.stabilise, self.locks = friction, sx(stabilise), locks
+        self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
+        self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
+        self.frictionless = friction is not None and sx(friction).is_zero()
+        self.coulomb = friction is not None and not self.frictionless
+        spots = [reaching(tree, t, ground) for t in touches]
+        self.closure = self._with_locks(self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1)))
+        self.loops = self.closure.K.shape[0]
+        self.feet = self._feet(spots, arm, rearm)
+        used = [s.K[0, :] if self.frictionless else s.K for s in spots]
+        self.K = ca.densify(ca.vertcat(self.closure.K, *used))
+        self.contacts = Rows(
+            (), ca.vertcat(*[self._error(f) for f in self.feet]), ca.vertcat(*used), ca.SX.zeros(self.K.shape[0] - self.loops)
+        )
+        self.masked = Masked(tree.factors, self.K, self._redundant())
+        self.u = self.K @ tree.v
+        self.loose = tree.factors.solve(self.made.tau - tree.bias)
+
+    def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool) -> list[Foot]:
+        """What touches and does not move when a run begins, stands; what slides there, slides."""
+        found = []
+        at = self.loops
+        for s in spots:
+            width = 1 if self.frictionless else s.K.shape[0]
+            speed = s.K[:width, :] @ self.tree.v
+            still = (ca.fabs(s.gap) < TOUCHING) * (ca.fabs(speed[0]) < SETTLED)
+            across = ca.norm_2(speed[1:]) if width > 1 else ca.SX(0)
+            if width > 1 and not self.coulomb:
+                still = still * (across < SETTLED)
+            foot = Foot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
+            at += width
+            if self.coulomb:
+                slides = still * (across > SETTLED)
+                way = speed[1:] / ca.fmax(across, NOTHING)
+                if width == 2:
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(slides * way[0]))
+                else:
+                    foot.slip = Discrete(f"{s.name}_slip", self._begin(2 * slides))
+                    begin = [ca.if_else(slides, way[k], float(k == 0)) for k in (0, 1)]
+                    foot.way = tuple(Discrete(f"{s.name}_way_{n}", self._begin(e)) for n, e in zip("xy", begin, strict=True))
+            ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
+            if ahead is not None or (rearm and not self.coulomb):
+                self.made.mechanism.note_params(0 if ahead is None else ahead)
+                foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
+            found.append(foot)
+        return found
+
+    def _begin(self, expression: ca.SX) -> ca.SX:
+        """An initial value, of the states."""
+        return self.made.bound([expression])[0]
+
+    def _with_locks(self, loops: Rows) -> Rows:
+        """The rows that belong to no foot: loops, which always hold, then locks."""
+        tree = self.tree
+        K, phi = ca.SX.zeros(len(self.locks), tree.nv), ca.SX.zeros(len(self.locks))
+        for k, lock in enumerate(self.locks):
+            if lock.joint not in tree.v_of or tree.v_of[lock.joint].stop - tree.v_of[lock.joint].start != 1:
+                raise ModelError(
+                    f"'{lock.joint}' cannot lock: it is no joint of one coordinate; {did_you_mean(lock.joint, list(tree.v_of))}"
+                )
+            K[k, tree.v_of[lock.joint].start] = 1
+            phi[k] = tree.q[tree.q_of[lock.joint].start] - sx(lock.at)
+        self.always = len(loops.labels)
+        return Rows(loops.labels, ca.vertcat(loops.phi, phi), ca.vertcat(loops.K, K), ca.vertcat(loops.k0, ca.SX.zeros(len(self.locks))))
+
+    def _error(self, foot: Foot) -> ca.SX:
+        return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
+
+    def _redundant(self) -> bool:
+        """Do rows repeat each other, in some posture near the first?"""
+        q, v, _ = self.made.start()
+        rng = np.random.default_rng(0)
+        best = 0
+        for trial in range(3):
+            there = q + (0.0 if trial == 0 else 0.1) * rng.standard_normal(len(q))
+            best = max(best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK)))
+        return best < self.K.shape[0]
+
+    def switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:
+        """The switch of every row, of those of the feet and locks."""
+        locks = [z.sym for z in self.locked] if locked is None else locked
+        feet = [flag * ca.SX.ones(len(f.rows)) for flag, f in zip(on, self.feet, strict=True)]
+        return ca.vertcat(ca.SX.ones(self.always), *locks, *feet)
+
+    def _sliding(self) -> tuple[Sliding, ...]:
+        if not self.coulomb:
+            return ()
+        mu = sx(self.friction)
+        found = []
+        for f in self.feet:
+            assert f.slip is not None
+            for k, row in enumerate(f.tangents):
+                if f.way:
+                    found.append(Sliding(row, f.normal, ca.fmin(f.slip.sym, 1), -mu * self._direction(f)[k]))
+                else:
+                    found.append(Sliding(row, f.normal, f.slip.sym**2, -mu * f.slip.sym))
+        return tuple(found)
+
+    def _direction(self, f: Foot) -> ca.SX:
+        """In space: where a foot slides to."""
+        moved = self.u[list(f.tangents)] + AIMLESS * ca.vertcat(*[d.sym for d in f.way])
+        return moved / ca.norm_2(moved)
+
+    @cached_property
+    def unforced(self) -> ca.SX:
+        """Accelerations along the rows if no force acted along them."""
+        turning = ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
+        return turning + self.K @ self.loose
+
+    def forces(self, stabilised: bool = True, on: Sequence[ca.SX] | None = None) -> ca.SX:
+        """Forces along all rows."""
+        on = [f.on.sym for f in self.feet] if on is None else on
+        rate = self.stabilise
+        phi = ca.vertcat(self.closure.phi, self.contacts.phi)
+        slip = self.u - ca.vertcat(self.closure.k0, self.contacts.k0)
+        pull = 2 * rate * slip + rate**2 * phi if stabilised else ca.SX.zeros(self.K.shape[0])
+        return self.masked.forces(-(self.unforced + pull), self.switches(on), self._sliding())
+
+    def strays(self, f: Foot) -> ca.SX:
+        """How fast a foot moves that should not [m/s]."""
+        astray = ca.fmax(ca.fabs(self.u[f.normal]) - 2 * self.stabilise * ca.fabs(f.spot.gap), 0)  # being pulled back is no straying
+        if not len(f.tangents):
+            return astray
+        across = ca.norm_2(self.u[list(f.tangents)])
+        return astray + (across if f.slip is None else ca.if_else(ca.fabs(f.slip.sym) < 0.5, across, 0))
+
+    def discrete(self) -> list[Discrete]:
+        """All flags."""
+        found: list[Discrete] = []
+        for f in self.feet:
+            found += [z for z in (f.on, f.slip, *f.way) if z is not None]
+            found += f.swing.discrete if f.swing is not None else []
+        return found + self.locked + self.bent

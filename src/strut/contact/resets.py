@@ -1,0 +1,163 @@
+"""Landing: what becomes of velocities and flags when feet touch, locks close, and feet begin or cease to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from strut.contact.cone import swept
+from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Foot, Standing
+from strut.contact.switched_rows import Sliding
+from strut.system import Discrete, Expression, Factors, sx, time
+
+PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
+MOVING = 1e-7  # [m/s]: a foot in space slides once it is faster, and sticks when it is half as fast again
+GAIN = 1e-9  # of the energy an impact moves: less is rounding
+LIFTING = 1e-10  # [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
+EDGE = 1e-6  # of the friction cone: nearer than that is on it
+
+
+class Landing:
+    """Resets of a mechanism that stands on feet. `counters` (steps, length, duration, time) are kept where given."""
+
+    def __init__(self, stands: Standing, restitution: Expression, rest_speed: Expression, counters: Sequence[Discrete] = ()) -> None:
+        self.stands, self.restitution, self.rest_speed, self.counters = stands, sx(restitution), sx(rest_speed), counters
+
+    def landed(self, lock: int | None = None) -> dict[str, ca.SX]:
+        """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot that is said to stand
+        but moves is stopped like one that lands."""
+        feet, u = self.stands.feet, self.stands.u
+        locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.stands.locked)]
+        near = [(1 - f.on.sym) * f.ready * (f.spot.gap < TOUCHING) for f in feet]
+        falls = [n * (u[f.normal] < -PARTING) for n, f in zip(near, feet, strict=True)]
+        bounces = [fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0) for fall, f in zip(falls, feet, strict=True)]
+        impact = self._sliding_impact if self.stands.coulomb else self._held_impact
+        impulse, on, reset = impact(falls, bounces, locked)
+        if not (self.restitution.is_constant() and self.restitution.is_zero()):
+            plastic, on0, reset0 = impact(falls, [ca.SX(0)] * len(feet), locked)
+            size = ca.dot(ca.fabs(impulse), ca.fabs(u))
+            gains = (
+                ca.dot(impulse, 2 * u + self.stands.masked.A @ impulse) > GAIN * size
+            )  # bouncing with friction can: then it does not bounce
+            impulse = ca.if_else(gains, plastic, impulse)
+            on = [ca.if_else(gains, a, b) for a, b in zip(on0, on, strict=True)]
+            reset = {name: ca.if_else(gains, reset0[name], value) for name, value in reset.items()}
+        reset |= {f.on.name: flag for f, flag in zip(feet, on, strict=True)}
+        if self.counters:
+            landed = ca.fmax(falls[0] * on[0], falls[1] * on[1])
+            steps, _, _, struck = self.counters
+            new = (steps.sym + 1, ca.norm_2(feet[0].spot.point - feet[1].spot.point), time - struck.sym, time)
+            reset |= {z.name: ca.if_else(landed, value, z.sym) for z, value in zip(self.counters, new, strict=True)}
+        for z, opens in zip(self.stands.locked, self.stands.locks, strict=True):  # a foot that this lifts opens its lock
+            foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
+            reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
+        for f, flag in zip(feet, on, strict=True):
+            reset |= f.swing.landed(flag) if f.swing is not None else {}
+        v = self.stands.tree.v + self.stands.masked.effect(impulse)
+        return reset | {self.stands.made.velocities[k].name: v[k] for k in self.stands.made.kept}
+
+    def _wanted(self, bounces: Sequence[ca.SX]) -> ca.SX:
+        """The changes of velocity along the rows that stop them all, or bounce."""
+        missing = -self.stands.u + ca.vertcat(self.stands.closure.k0, self.stands.contacts.k0)
+        for f, bounce in zip(self.stands.feet, bounces, strict=True):
+            missing[f.normal] = -(1 + bounce) * self.stands.u[f.normal]
+        return missing
+
+    def _held_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet that hold without limit, or slide without any friction. Those that land alone stop first; feet that this lifts are let
+        go, feet that it would drive into the ground stop with it (Duindam)."""
+        feet = self.stands.feet
+        strays = [f.on.sym * (self.stands.strays(f) > SETTLED) for f in feet]
+        new = [ca.fmax(fall, stray) for fall, stray in zip(falls, strays, strict=True)]
+        missing = self._wanted(bounces)
+        after = self.stands.u + self.stands.masked.A @ self.stands.masked.forces(missing, self.stands.switches(new, locked))
+        kept = [f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed) for f, stray in zip(feet, strays, strict=True)]
+        held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
+        impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked))
+        return impulse, [keep * (bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)], {}
+
+    def _sliding_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet with Coulomb's friction: they answer to one another until it is clear who opens, sticks and slides; then the impulses
+        follow exactly."""
+        feet, u, mu = self.stands.feet, self.stands.u, sx(self.stands.friction)
+        missing = self._wanted(bounces)
+        present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
+        A, wanted = self._beside(missing, locked)
+        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu)
+        held, slides, ways = self._sorted(rough)
+        rules = [
+            Sliding(row, f.normal, slide, -mu * way[k])
+            for f, slide, way in zip(feet, slides, ways, strict=True)
+            for k, row in enumerate(f.tangents)
+        ]
+        impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked), tuple(rules))
+        after = u + self.stands.masked.A @ impulse
+        reset: dict[str, ca.SX] = {}
+        on = []
+        for k, f in enumerate(feet):
+            assert f.slip is not None
+            stays = ca.fmax(held[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (bounces[k] <= 0)
+            on.append(stays)
+            reset |= self._slipping(f, after[list(f.tangents)], stays)
+        return impulse, on, reset
+
+    def _slipping(self, f: Foot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
+        """The slip of a foot that moves so: along its velocity, or none."""
+        assert f.slip is not None
+        fast = on * (ca.norm_2(across) > SETTLED)
+        if not f.way:
+            return {f.slip.name: fast * ca.sign(across)}
+        way = across / ca.fmax(ca.norm_2(across), NOTHING)
+        return {f.slip.name: 2 * fast} | {d.name: ca.if_else(fast, way[k], d.sym) for k, d in enumerate(f.way)}
+
+    def _beside(self, missing: ca.SX, locked: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """A and the wanted changes of the feet's rows, where loops and locks answer by themselves."""
+        A, n = self.stands.masked.A, self.stands.loops
+        if not n:
+            return A, missing
+        hold = ca.diag(ca.vertcat(ca.SX.ones(self.stands.always), *locked))
+        inner = Factors(hold @ A[:n, :n] @ hold + ca.SX.eye(n) - hold)
+        answers = inner.solve(hold @ ca.horzcat(A[:n, :], missing[:n]))
+        return A - A[:, :n] @ answers[:, :-1], missing - A[:, :n] @ answers[:, -1]
+
+    def _sorted(self, rough: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+        """From impulses or forces: who presses, who of them is on the edge of the cone, and where those slide to."""
+        mu = sx(self.stands.friction)
+        held, slides, ways = [], [], []
+        for f in self.stands.feet:
+            push = rough[list(f.tangents)]
+            size = ca.norm_2(push)
+            held.append(rough[f.normal] > 0)
+            slides.append(held[-1] * (size >= mu * rough[f.normal] * (1 - EDGE)))
+            ways.append(-push / ca.fmax(size, NOTHING))
+        return held, slides, ways
+
+    def roles(self) -> dict[str, ca.SX]:
+        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all feet together, because
+        one that stops may stop others."""
+        feet, mu = self.stands.feet, sx(self.stands.friction)
+        A, wanted = self._beside(-self.stands.unforced, [z.sym for z in self.stands.locked])
+        moving = []
+        for f in feet:
+            across = self.stands.u[list(f.tangents)]
+            moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), NOTHING)))
+        present = [f.on.sym for f in feet]
+        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu, moving)
+        held, slides, ways = self._sorted(rough)
+        away = -wanted + A @ rough
+        reset: dict[str, ca.SX] = {}
+        for f, presses, slide, way, (moves, along) in zip(feet, held, slides, ways, moving, strict=True):
+            assert f.slip is not None
+            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING)
+            reset[f.on.name] = stays
+            direction = ca.if_else(moves, along, way)
+            if f.way:
+                reset[f.slip.name] = stays * ca.if_else(moves, 2, slide)
+                reset |= {d.name: ca.if_else(ca.fmax(moves, slide), direction[k], d.sym) for k, d in enumerate(f.way)}
+            else:
+                reset[f.slip.name] = stays * ca.fmax(moves, slide) * ca.sign(direction)
+        for z, opens in zip(self.stands.locked, self.stands.locks, strict=True):
+            foot = next(f for f in feet if f.name == opens.foot)
+            reset[z.name] = z.sym * reset[foot.on.name]
+        return reset

@@ -1,0 +1,1 @@
+"""Mechanisms in files: URDF, MJCF and our own model files."""

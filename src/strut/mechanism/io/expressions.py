@@ -1,0 +1,212 @@
+"""Arithmetic of parameters as text: "0.43 * thigh_length" to an expression, and back.
+
+Only numbers, names of parameters, + - * / **, parentheses and the functions below are known. The text is parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, did_you_mean
+from strut.system import Expression, sx
+
+LARGEST = 1e300  # beyond it a number counts as infinite, and is refused
+LONGEST = 2000  # characters of an expression; longer ones are no longer arithmetic a person wrote
+
+NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
+
+FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
+    **{
+        name: (1, getattr(ca, name)) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
+    },
+    "abs": (1, ca.fabs),
+    "atan2": (2, ca.atan2),
+    "min": (2, ca.fmin),
+    "max": (2, ca.fmax),
+    "deg": (1, lambda a: a * (math.pi / 180)),
+}
+OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+}
+
+
+class ExpressionError(ModelError):
+    """Text that is no arithmetic; `column` is where, counted from 0."""
+
+    def __init__(self, reason: str, text: str, column: int) -> None:
+        super().__init__(f"{reason}\n    {text}\n    {' ' * column}^")
+        self.reason, self.text, self.column = reason, text, column
+
+
+def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
+    """The expression that `text` says, of the quantities in `names`."""
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the expression has {len(text)} characters: {LONGEST} are allowed", text[:60] + " ...", 0)
+    if not text.isascii():
+        at = next(k for k, c in enumerate(text) if not c.isascii())
+        raise ExpressionError(f"'{text[at]}' is no arithmetic", text, at)
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        column = (getattr(error, "offset", None) or 1) - 1
+        raise ExpressionError(_with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))) from None
+    try:
+        made = ca.densify(_Walk(text.strip(), names).value(tree.body))
+    except RecursionError:
+        raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
+    if made.is_constant() and not np.all(np.isfinite(np.array(ca.DM(made)))):
+        raise ExpressionError("the value is not finite", text.strip(), 0)
+    return made
+
+
+def _with_unit(text: str) -> str:
+    """What to write instead of a number with a unit behind it; nothing if that is not it."""
+    found = NUMBER_AND_UNIT.fullmatch(text)
+    if not found:
+        return ""
+    instead = f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+    return f"a number has no unit here: write {instead}"
+
+
+class _Walk:
+    """From the nodes that are allowed to an expression; all others are errors that point at themselves."""
+
+    def __init__(self, text: str, names: Mapping[str, Expression]) -> None:
+        self.text, self.names = text, names
+
+    def value(self, node: ast.expr) -> ca.SX:
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+            return ca.SX(float(node.value) if abs(node.value) < LARGEST else math.inf)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            inner = self.value(node.operand)
+            return -inner if isinstance(node.op, ast.USub) else inner
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            a, b = self.value(node.left), self.value(node.right)
+            if a.shape != b.shape and 1 not in (a.numel(), b.numel()):
+                raise self.error(node, f"vectors of {a.numel()} and {b.numel()} numbers cannot be combined")
+            return OPERATORS[type(node.op)](a, b)
+        if isinstance(node, ast.Call):
+            return self.call(node)
+        if isinstance(node, ast.Subscript):
+            return self.component(node)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self.named(node)
+        raise self.error(
+            node, f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / ** and functions"
+        )
+
+    def named(self, node: ast.expr) -> ca.SX:
+        name = _dotted(node)
+        if name is None:
+            raise self.error(node, f"'{ast.get_source_segment(self.text, node)}' is not allowed here")
+        if name in self.names:
+            return sx(self.names[name])
+        if name == "pi":
+            return ca.SX(math.pi)
+        raise self.error(node, f"'{name}' is no parameter: {did_you_mean(name, [*self.names, 'pi'])}")
+
+    def component(self, node: ast.Subscript) -> ca.SX:
+        whole, index = self.value(node.value), node.slice
+        if not isinstance(index, ast.Constant) or type(index.value) is not int or not 0 <= index.value < whole.numel():
+            raise self.error(index, f"there is no such component: write a number from 0 to {whole.numel() - 1}")
+        return whole[index.value]
+
+    def call(self, node: ast.Call) -> ca.SX:
+        name = _dotted(node.func)
+        if name not in FUNCTIONS:
+            raise self.error(node, f"'{name}' is no function: {did_you_mean(str(name), list(FUNCTIONS))}")
+        count, function = FUNCTIONS[name]
+        if len(node.args) != count or node.keywords:
+            raise self.error(node, f"{name} takes {count} number{'s' if count > 1 else ''}")
+        return function(*[self.value(argument) for argument in node.args])
+
+    def error(self, node: ast.expr, reason: str) -> ExpressionError:
+        first = self.text.splitlines()
+        column = node.col_offset if len(first) == 1 else 0
+        return ExpressionError(reason, first[0] if first else "", column)
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """left.hip as one name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = _dotted(node.value)
+        return None if inner is None else f"{inner}.{node.attr}"
+    return None
+
+
+# ---- back to text ----
+
+ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1  # how tightly a text binds
+
+CALLS = {
+    getattr(ca, f"OP_{name.upper()}"): name
+    for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
+} | {ca.OP_FABS: "abs", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
+
+
+def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
+    """A scalar expression as text that `parse` reads; `names` are the symbols it may be made of."""
+    f = ca.Function("f", [ca.SX(s) for s in names.values()], [sx(expression)])
+    labels = list(names)
+    sizes = [int(ca.SX(s).numel()) for s in names.values()]
+    held: dict[int, tuple[str, int]] = {}
+    result = "0"
+    for k in range(f.n_instructions()):
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_CONST:
+            number = f.instruction_constant(k)
+            held[o[0]] = (number_text(number), ATOM if number >= 0 else PRODUCT)
+        elif op == ca.OP_INPUT:
+            held[o[0]] = (labels[i[0]] if sizes[i[0]] == 1 else f"{labels[i[0]]}[{i[1]}]", ATOM)
+        elif op == ca.OP_OUTPUT:
+            result = held[i[0]][0]
+        else:
+            held[o[0]] = _operation(op, [held[slot] for slot in i])
+            if len(held[o[0]][0]) > LONGEST:
+                raise ModelError(f"an expression has more than {LONGEST} characters when written out: introduce a parameter for part of it")
+    return result
+
+
+def _operation(op: int, values: list[tuple[str, int]]) -> tuple[str, int]:
+    def at_least(k: int, level: int) -> str:
+        text, binds = values[k]
+        return text if binds >= level else f"({text})"
+
+    if op == ca.OP_ADD:
+        return f"{at_least(0, SUM)} + {at_least(1, PRODUCT)}", SUM
+    if op == ca.OP_SUB:
+        return f"{at_least(0, SUM)} - {at_least(1, PRODUCT)}", SUM
+    if op in (ca.OP_MUL, ca.OP_DIV):
+        return f"{at_least(0, PRODUCT)} {'*' if op == ca.OP_MUL else '/'} {at_least(1, POWER)}", PRODUCT
+    if op in (ca.OP_POW, ca.OP_CONSTPOW):
+        return f"{at_least(0, ATOM)}**{at_least(1, ATOM)}", POWER
+    if op == ca.OP_NEG:
+        return f"-{at_least(0, POWER)}", PRODUCT
+    if op == ca.OP_SQ:
+        return f"{at_least(0, ATOM)}**2", POWER
+    if op == ca.OP_TWICE:
+        return f"2 * {at_least(0, POWER)}", PRODUCT
+    if op == ca.OP_INV:
+        return f"1 / {at_least(0, POWER)}", PRODUCT
+    if op in CALLS:
+        return f"{CALLS[op]}({', '.join(text for text, _ in values)})", ATOM
+    raise ModelError("an expression uses an operation that has no text: use + - * / ** and elementary functions")
+
+
+def number_text(value: float) -> str:
+    """A number, exactly, and short where it is whole."""
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e6 else repr(value)

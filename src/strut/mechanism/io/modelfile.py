@@ -1,0 +1,268 @@
+"""Model files: a mechanism as TOML that people write and read. Data only; expressions are arithmetic of parameters.
+
+    name = "leg"
+
+    [parameters.length]
+    value = 0.43
+    unit = "m"
+    bounds = [0.3, 0.6]
+
+    [bodies.thigh]
+    mass = 8.4
+    com = [0, 0, "-0.43 * length"]
+    inertia = 0.14
+    shapes = [{ kind = "capsule", start = [0, 0, 0], end = [0, 0, "-length"], radius = 0.05 }]
+
+    [joints.hip]
+    type = "revolute"
+    axis = "y"
+    parent = "world"
+    child = "thigh"
+    damping = 0.1
+
+    [frames.foot]
+    body = "thigh"
+    at = [0, 0, "-length"]
+
+A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
+Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror image, which ends in _r.
+Rotations are [roll, pitch, yaw] about fixed axes [rad], deg(30) where degrees are meant, or three rows of a matrix.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+
+from strut.errors import ModelError, StrutError
+from strut.mechanism import constraints, joints
+from strut.mechanism.io.modelfile_write import dump
+from strut.mechanism.io.names import name_of, read
+from strut.mechanism.io.toml import Table, check_toml
+from strut.mechanism.looks import shapes
+from strut.mechanism.looks.shapes import locate_meshes
+from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.spatial import rotation_of_rpy
+from strut.system import Param, time
+from strut.units import to_si
+
+__all__ = ["dump", "load", "parse"]
+
+JOINTS: dict[str, tuple[str, ...]] = {  # what each type is told
+    **dict.fromkeys(("fixed", "free", "spherical"), ()),
+    **dict.fromkeys(("revolute", "prismatic", "cylindrical"), ("axis",)),
+    "helical": ("axis", "pitch"),
+    "universal": ("first", "second"),
+    "planar": ("normal",),
+    "spherical_euler": ("order",),
+    "gear": ("leader", "ratio", "offset", "of"),
+}
+CONSTRAINTS: dict[str, tuple[str, ...]] = {
+    "point": ("a", "b"),
+    "hinge": ("a", "b", "axis"),
+    "weld": ("a", "b"),
+    "coupled": ("first", "second", "ratio", "offset"),
+    "prescribed": ("joint", "motion"),
+    "no_slip": ("frame", "direction"),
+    "rolling": ("frame", "axis", "radius"),
+}
+VECTORS, WORDS = ("at", "start", "end", "size", "radii"), ("normal", "order", "leader", "path")
+
+
+def load(path: str | Path) -> Mechanism:
+    """A mechanism from a model file; its name is the file's unless the file says one."""
+    return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
+
+
+def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:
+    """A mechanism from the text of a model file."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(check_toml(text, where, error)) from error
+    top = Table(data, (), text, where, {})
+    with _at(top):
+        params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
+    top.names.update(params)
+    gravity = top.number("gravity", params.get("g"))
+    m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
+    for param in params.values():
+        m.note_params(param)
+    for key, table in top.tables("bodies"):
+        with _at(table):
+            _body(m, key, table)
+    for key, table in top.tables("joints"):
+        with _at(table):
+            _joint(m, key, table)
+    for key, table in top.tables("frames"):
+        with _at(table):
+            m.frame(key, _body_of(m, table, "body"), table.vector("at"), _rotation(table))
+            table.done()
+    for key, table in top.tables("constraints"):
+        with _at(table):
+            _constraint(m, key, table)
+    mirror = top.take("mirror", False)
+    if mirror:
+        with _at(top):
+            m.mirror(m.sides[0] if mirror is True else str(mirror))
+    top.done()
+    return m
+
+
+@contextmanager
+def _at(table: Table) -> Iterator[None]:
+    """Errors of the mechanism itself say where in the file they come from."""
+    try:
+        yield
+    except StrutError as error:
+        raise error if table.where in str(error) else table.error(str(error)) from error
+
+
+def _param(table: Table | Any, key: str) -> Param:
+    if not isinstance(table, Table):
+        return Param(key, table)
+    with _at(table):
+        bounds = table.take("bounds", (-float("inf"), float("inf")))
+        if not isinstance(bounds, (list, tuple)) or len(bounds) != 2 or not all(type(b) in (int, float) for b in bounds):
+            raise table.error("bounds are two numbers, the lowest and the highest value", "bounds")
+        value = table.numbers("value")
+        factor, unit = to_si(table.word("unit", ""))
+        if factor != 1.0:
+            value = [factor * v for v in value] if isinstance(value, list) else factor * value
+            bounds = (factor * bounds[0], factor * bounds[1])
+        made = Param(key, value, unit, (float(bounds[0]), float(bounds[1])), table.word("description", ""))
+        table.done()
+    return made
+
+
+def _body(m: Mechanism, name: str, table: Table) -> None:
+    if name == "world":  # it is there already, and only looks
+        _looks(m, m.world, table)
+        return
+    inertia = table.take("inertia", 0.0)
+    rows = isinstance(inertia, list) and len(inertia) == 3 and all(isinstance(row, list) for row in inertia)
+    made = m.body(
+        name,
+        table.number("mass", 0.0),
+        table.vector("com"),
+        table.matrix("inertia") if rows else table.numbers("inertia", 0.0),
+    )
+    _looks(m, made, table)
+
+
+def _looks(m: Mechanism, body: Body, table: Table) -> None:
+    for shape in table.list_of_tables("shapes"):
+        with _at(shape):
+            m.shape(body, _shape(shape))
+    table.done()
+
+
+def _shape(table: Table) -> shapes.Shape:
+    kind = table.choice("kind", list(shapes.MAKERS))
+    maker = shapes.MAKERS[kind]
+    told: dict[str, Any] = {}
+    for key, parameter in inspect.signature(maker).parameters.items():
+        if key not in table.data:
+            if parameter.default is inspect.Parameter.empty:
+                raise table.error(f"a {kind} needs {key}")
+        elif key == "colour":
+            told[key] = table.take(key, None)
+        elif key in WORDS:
+            told[key] = table.word(key)
+        elif key == "rotation":
+            told[key] = _rotation(table)
+        elif key in VECTORS:
+            told[key] = table.vector(key)
+        else:
+            told[key] = table.numbers(key)
+    table.done()
+    return maker(**told)
+
+
+def _joint(m: Mechanism, name: str, table: Table) -> None:
+    stop = table.table("stop")
+    made = _motion(table)
+    if table.flag("mirrored"):
+        made = joints.mirrored(made)
+    m.joint(
+        name,
+        _body_of(m, table, "parent"),
+        _body_of(m, table, "child"),
+        made,
+        table.vector("at"),
+        _rotation(table),
+        spring=table.number("spring", None),
+        rest=table.number("rest", 0.0),
+        damping=table.number("damping", None),
+        armature=table.number("armature", None),
+        stop=None if stop is None else _stop(stop),
+        actuated=table.flag("actuated", True),
+        initial=table.numbers("initial", None),
+        rate=table.numbers("rate", None),
+    )
+    table.done()
+
+
+def _stop(table: Table) -> Stop:
+    made = Stop(table.number("low"), table.number("high"), table.number("stiffness"), table.number("damping", 0.0))
+    table.done()
+    return made
+
+
+def _motion(table: Table) -> joints.Joint:
+    kind = table.choice("type", list(JOINTS))
+    told: dict[str, Any] = {}
+    for key in JOINTS[kind]:
+        if key == "leader":
+            told[key] = table.word(key)
+        elif key not in table.data:
+            continue
+        elif key == "of":
+            inner = table.table(key)
+            assert inner is not None
+            told[key] = _motion(inner)
+            inner.done()
+        else:
+            told[key] = table.word(key) if key in WORDS else table.number(key) if key in ("pitch", "ratio", "offset") else table.axis(key)
+    return getattr(joints, kind)(**told)
+
+
+def _constraint(m: Mechanism, name: str, table: Table) -> None:
+    kind = table.choice("type", list(CONSTRAINTS))
+    places, moving = [*m.frames, *m.bodies], list(m.connections)
+    told: dict[str, Any] = {}
+    for key in CONSTRAINTS[kind]:
+        if key in ("a", "b", "frame"):
+            told[key] = table.choice(key, places) if key != "b" or "b" in table.data else "world"
+        elif key in ("first", "second", "joint"):
+            told[key] = table.choice(key, moving)
+        elif key == "motion":
+            told[key] = table.number(key, more={"t": time})
+        elif key == "radius" or key in table.data:
+            told[key] = table.axis(key) if key in ("axis", "direction") else table.number(key)
+    if kind == "no_slip" and "direction" not in told:
+        raise table.error("a no_slip constraint needs its direction")
+    m.constrain(getattr(constraints, kind)(name, **told))
+    m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
+    table.done()
+
+
+def _body_of(m: Mechanism, table: Table, key: str) -> Body:
+    return m.bodies[table.choice(key, list(m.bodies))]
+
+
+def _rotation(table: Table) -> ca.SX | None:
+    value = table.take("rotation", None)
+    if value is None:
+        return None
+    if isinstance(value, list) and all(isinstance(row, list) for row in value):
+        return table.matrix("rotation")
+    rpy = table.vector("rotation")
+    made = rotation_of_rpy([rpy[0], rpy[1], rpy[2]])
+    return ca.densify(ca.SX(ca.DM(made))) if made.is_constant() else made

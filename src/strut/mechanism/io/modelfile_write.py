@@ -1,0 +1,197 @@
+"""A mechanism as the text of a model file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.mechanism.constraints import Constraint
+from strut.mechanism.io.expressions import number_text, text_of
+from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.looks.shapes import Colour, Shape
+from strut.mechanism.mechanism import Body, Connection, Mechanism
+from strut.mechanism.spatial import AXES, axis_of, rotation_of_rpy, rpy_of_rotation
+from strut.system import Param, sx, time
+
+ROUNDING = 1e-15  # of the entries of a rotation
+SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
+
+
+def dump(mechanism: Mechanism) -> str:
+    """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions; both sides of a
+    mirrored one are written out. Joints and constraints of your own cannot be written and are refused."""
+    return _Writer(mechanism).text()
+
+
+class _Writer:
+    def __init__(self, m: Mechanism) -> None:
+        self.m = m
+        self.arguments = {c.name: c.arguments for c in m.constraints.values()}
+        for told in self.arguments.values():
+            m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
+        self.params: dict[str, Param] = {}
+        for param in m.params.values():
+            if param.name in self.params:
+                raise ModelError(f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for one of each name")
+            self.params[param.name] = param
+        self.names = {name: param.sym for name, param in self.params.items()}
+
+    def text(self) -> str:
+        m = self.m
+        blocks = [[f"name = {_quoted(m.name)}", *(["planar = true"] if m.planar else []), f"gravity = {self.value(m.gravity)}"]]
+        blocks += [self.param(param) for param in self.params.values()]
+        blocks += [block for body in m.bodies.values() if body is not m.world or m.shapes.get("world") for block in self.body(body)]
+        blocks += [self.joint(c) for c in m.connections.values()]
+        for frame in m.frames.values():
+            lines = [f"body = {_quoted(frame.body.name)}", f"at = {self.value(frame.X_BF.p)}", *self.rotation(frame.X_BF.R)]
+            blocks.append([_head("frames", frame.name), *lines])
+        blocks += [self.constraint(c) for c in m.constraints.values()]
+        return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+    def param(self, param: Param) -> list[str]:
+        value = np.asarray(param.value)
+        lines = [_head("parameters", param.name), f"value = {_number(value[0]) if param.size == 1 else _list(_number(v) for v in value)}"]
+        lines += [f"unit = {_quoted(param.unit)}"] if param.unit else []
+        lines += [f"bounds = {_list(_number(b) for b in param.bounds)}"] if np.any(np.isfinite(param.bounds)) else []
+        return lines + ([f"description = {_quoted(param.description)}"] if param.description else [])
+
+    def body(self, body: Body) -> list[list[str]]:
+        lines = [_head("bodies", body.name)]
+        lines += [] if body.mass.is_zero() else [f"mass = {self.value(body.mass)}"]
+        lines += [] if body.com.is_zero() else [f"com = {self.value(body.com)}"]
+        I = body.about_com  # noqa: E741
+        entries = [I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]]
+        if not all(e.is_zero() for e in entries):
+            only = self.m.planar and all(e.is_zero() for k, e in enumerate(entries) if k != 3)
+            diagonal = all(entries[k].is_zero() for k in (1, 2, 4))
+            kept = entries[3] if only else ca.vertcat(*([entries[k] for k in (0, 3, 5)] if diagonal else entries))
+            lines.append(f"inertia = {self.value(kept)}")
+        looks = [self.shape(body.name, shape) for shape in self.m.shapes.get(body.name, [])]
+        return [lines, *looks]
+
+    def shape(self, body: str, shape: Shape) -> list[str]:
+        lines = [f"[[{_head('bodies', body)[1:-1]}.shapes]]", f'kind = "{type(shape).__name__.lower()}"']
+        for f in fields(shape):
+            value = getattr(shape, f.name)
+            if f.name == "rotation":
+                lines += self.rotation(value)
+            elif f.name == "colour":
+                lines += [] if value is None else [f"colour = {_colour(value)}"]
+            else:
+                lines.append(f"{f.name} = {_quoted(value) if isinstance(value, str) else self.value(value)}")
+        return lines
+
+    def joint(self, c: Connection) -> list[str]:
+        joint = c.joint
+        mirrored = joint.kind.startswith("mirrored ")
+        lines = [_head("joints", c.name), *self.motion(joint.arguments["of"] if mirrored else joint, c.name)]
+        lines += ["mirrored = true"] if mirrored else []
+        lines += [f"parent = {_quoted(c.parent.name)}", f"child = {_quoted(c.child.name)}"]
+        lines += [] if c.X_PJ.p.is_zero() else [f"at = {self.value(c.X_PJ.p)}"]
+        lines += self.rotation(c.X_PJ.R)
+        for key, value in (("spring", c.spring), ("rest", c.rest), ("damping", c.damping), ("armature", c.armature)):
+            if value is not None and not (key == "rest" and value.is_zero()):
+                lines.append(f"{key} = {self.value(value)}")
+        if c.stop is not None:
+            entries = [f"{key} = {self.value(getattr(c.stop, key))}" for key in ("low", "high", "stiffness", "damping")]
+            lines.append(f"stop = {{ {', '.join(entries)} }}")
+        lines += [] if c.actuated or joint.gear else ["actuated = false"]
+        start, rate = sx(list(c.initial)), sx(list(c.initial_rate))
+        if joint.nq and not (start - ca.SX(neutral(joint))).is_zero():
+            lines.append(f"initial = {self.value(start)}")
+        return lines + ([f"rate = {self.value(rate)}"] if joint.nv and not rate.is_zero() else [])
+
+    def motion(self, joint: Joint, name: str) -> list[str]:
+        """The keys of a joint's type."""
+        if joint.gear:
+            leader, ratio, offset = joint.gear
+            inner = ", ".join(self.motion(joint.arguments["of"], name))
+            return [
+                'type = "gear"',
+                f"leader = {_quoted(leader)}",
+                f"ratio = {self.value(ratio)}",
+                f"offset = {self.value(offset)}",
+                f"of = {{ {inner} }}",
+            ]
+        if joint.kind == "custom" or joint.kind.startswith("mirrored "):
+            raise ModelError(f"joint '{name}' is {joint.kind}, which a model file cannot say")
+        told = []
+        for key, value in joint.arguments.items():
+            told.append(f"{key} = {_quoted(value) if isinstance(value, str) else self.value(value) if key == 'pitch' else _axis(value)}")
+        return [f'type = "{joint.kind}"', *told]
+
+    def constraint(self, c: Constraint) -> list[str]:
+        if c.kind not in SAID:
+            raise ModelError(f"constraint '{c.name}' is one of your own, which a model file cannot say")
+        lines = [_head("constraints", c.name), f'type = "{c.kind}"']
+        for key, value in c.arguments.items():
+            if key in ("axis", "direction"):
+                lines.append(f"{key} = {_axis(axis_of(value))}")
+            elif key == "motion":
+                lines.append(f"{key} = {self.value(value, {'t': time})}")
+            else:
+                lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else self.value(value)}")
+        return lines
+
+    def rotation(self, R: Any) -> list[str]:
+        """Roll, pitch and yaw where they say it to rounding, else the matrix."""
+        if (ca.SX(R) - ca.SX.eye(3)).is_zero():
+            return []
+        if ca.SX(R).is_constant():
+            numbers = np.array(ca.DM(R))
+            for digits in (6, 12, 14, 17):  # the shortest that says it
+                rpy = np.round(rpy_of_rotation(numbers), digits)
+                if np.abs(np.array(ca.DM(rotation_of_rpy(list(rpy)))) - numbers).max() < ROUNDING:
+                    return [f"rotation = {_list(_number(v) for v in rpy)}"]
+        return [f"rotation = {_list(self.value(R[k, :].T) for k in range(3))}"]
+
+    def value(self, expression: Any, more: Mapping[str, ca.SX] | None = None) -> str:
+        """A number or expression, or a list of them."""
+        column = sx(expression)
+        entries = [self._one(column[k], more or {}) for k in range(column.numel())]
+        return entries[0] if len(entries) == 1 else _list(entries)
+
+    def _one(self, expression: ca.SX, more: Mapping[str, ca.SX]) -> str:
+        if expression.is_constant():
+            return _number(float(ca.DM(expression)))
+        return _quoted(text_of(expression, {**self.names, **more}))
+
+
+def _head(kind: str, name: str) -> str:
+    return f"[{kind}.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)}]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _list(entries: Any) -> str:
+    return f"[{', '.join(entries)}]"
+
+
+def _colour(colour: Colour) -> str:
+    """'#rrggbb' where that is exact."""
+    bytes_ = [round(255 * v) for v in colour]
+    if any(b / 255 != v for b, v in zip(bytes_, colour, strict=True)):
+        return _list(_number(v) for v in colour)
+    return _quoted("#" + "".join(f"{b:02x}" for b in (bytes_ if bytes_[3] != 255 else bytes_[:3])))
+
+
+def _number(value: Any) -> str:
+    return number_text(float(value)) if np.isfinite(value) else "inf" if value > 0 else "-inf"
+
+
+def _axis(axis: ca.SX) -> str:
+    numbers = [float(v) for v in ca.vertsplit(ca.DM(axis))]
+    for name, direction in AXES.items():
+        for sign, sense in ((1, ""), (-1, "-")):
+            if all(n == sign * d for n, d in zip(numbers, direction, strict=True)):
+                return f'"{sense}{name}"'
+    return _list(_number(v) for v in numbers)

@@ -1,0 +1,340 @@
+"""URDF: reading robots that others described, and writing ours for them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
+from strut.mechanism import constraints, joints
+from strut.mechanism.io.names import name_of, number, numbers, read, words, xml
+from strut.mechanism.io.urdf_visual import add_visuals, visuals
+from strut.mechanism.looks.shapes import locate_meshes
+from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
+from strut.system import Expression, Param
+
+STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
+BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
+
+
+def load(
+    path: str | Path,
+    base: str = "free",
+    loops: str | Path | Mapping[str, Any] | None = None,
+    symbolic_masses: bool = False,
+    stops: bool = False,
+    symbolic_lengths: bool = False,
+    symbolic_inertias: bool = False,
+    actuated: Collection[str] | None = None,
+) -> Mechanism:
+    """A mechanism from a URDF file.
+
+    base: how the root link hangs on the world: 'free', 'fixed' or 'planar'; a root called 'world' is the world.
+    loops: closures that URDF cannot say: a TOML file, or a mapping, with tables [NAME] of kind = 'point', 'hinge' or
+        'weld', a = 'LINK', b = 'LINK', a_at and b_at = [x, y, z], axis = [x, y, z].
+    stops: joint limits become soft end stops.
+    symbolic_masses: every mass becomes a parameter LINK_mass.
+    symbolic_lengths: of the places of joints and centres of mass, every component that is not zero becomes a parameter, such as
+        knee_at_z or shank_com_z.
+    symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
+    actuated: the joints that have a motor; all of them unless given.
+
+    <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
+    """
+    table = loops
+    if isinstance(loops, (str, Path)):
+        try:
+            table = tomllib.loads(Path(loops).read_text())
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise StorageError(f"cannot read the loops in {loops}: {error}") from error
+    made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
+    return locate_meshes(made, path)
+
+
+def parse(
+    text: str,
+    base: str = "free",
+    loops: Mapping[str, Any] | None = None,
+    symbolic_masses: bool = False,
+    stops: bool = False,
+    where: str = "URDF",
+    symbolic_lengths: bool = False,
+    symbolic_inertias: bool = False,
+    actuated: Collection[str] | None = None,
+) -> Mechanism:
+    """A mechanism from the text of a URDF; see `load`."""
+    root = xml(text, where)
+    if root.tag != "robot":
+        raise ModelError(f"{where} begins with <{root.tag}>: a URDF begins with <robot>")
+    if base not in BASES:
+        raise ModelError(f"base '{base}' is unknown: {did_you_mean(base, list(BASES))}")
+    m = Mechanism(name_of(root.get("name", "robot")))
+    symbols = _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias)
+    links = {str(link.get("name")): link for link in root.findall("link")}
+    edges = [_Edge(element, where) for element in root.findall("joint")]
+    bodies = {name: m.world if name == "world" else _body(m, name, link, symbols, where) for name, link in links.items()}
+    for edge in edges:
+        for link in (edge.parent, edge.child):
+            if link not in links:
+                raise ModelError(
+                    f"{where}: joint '{edge.name}' names link '{link}', which does not exist: {did_you_mean(link, list(links))}"
+                )
+    for name in actuated or ():
+        if name not in (known := [name_of(edge.name) for edge in edges]):
+            raise UnknownNameError(f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}")
+    children = {edge.child for edge in edges}
+    roots = [name for name in links if name not in children]
+    if len(roots) != 1:
+        what = "every link is some joint's child, so they form a cycle" if not roots else f"links {', '.join(roots)} have no parent"
+        raise ModelError(f"{where} has {len(roots)} roots: {what}; a URDF is one tree")
+    if roots[0] != "world":
+        m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
+    for edge in _in_order(edges, roots[0], where):
+        _join(m, edge, bodies, stops, symbols, actuated is None or name_of(edge.name) in actuated)
+    for name, element in links.items():
+        m.shape(bodies[name], *visuals(element, root, where))
+    for name, loop in (loops or {}).items():
+        _close(m, name, loop, bodies)
+    return m
+
+
+@dataclass(frozen=True)
+class _Symbols:
+    """Which numbers become parameters."""
+
+    masses: bool
+    lengths: bool
+    inertias: bool
+
+    def mass(self, link: str, value: float) -> Expression:
+        return Param(f"{name_of(link)}_mass", value, "kg", bounds=(0, 1e6)) if self.masses else value
+
+    def place(self, name: str, values: np.ndarray) -> list[Expression]:
+        """Zeros stay zeros: they cost nothing."""
+        return [Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v) for axis, v in zip("xyz", values, strict=True)]
+
+    def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
+        if not self.inertias:
+            return I
+        entries = {"xx": I[0, 0], "xy": I[0, 1], "xz": I[0, 2], "yy": I[1, 1], "yz": I[1, 2], "zz": I[2, 2]}
+        return [Param(f"{name_of(link)}_inertia_{key}", v, "kg m^2") if v else 0.0 for key, v in entries.items()]
+
+
+class _Edge:
+    """A joint element, read."""
+
+    def __init__(self, element: ElementTree.Element, where: str) -> None:
+        self.name = str(element.get("name"))
+        self.kind = str(element.get("type"))
+        self.parent = _link(element, "parent", self.name, where)
+        self.child = _link(element, "child", self.name, where)
+        self.xyz, self.rpy = _origin(element)
+        axis = element.find("axis")
+        self.axis = (
+            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
+        )
+        self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
+
+    def motion(self) -> joints.Joint:
+        length = float(np.linalg.norm(self.axis))
+        if self.kind in ("revolute", "continuous", "prismatic") and abs(length - 1) > 1e-3:
+            raise ModelError(f"joint '{self.name}' has the axis {self.axis.tolist()} of length {length:g}: give a unit vector")
+        axis = self.axis / length if length else self.axis
+        if self.kind in ("revolute", "continuous"):
+            made = joints.revolute(tuple(axis))
+        elif self.kind == "prismatic":
+            made = joints.prismatic(tuple(axis))
+        elif self.kind == "fixed":
+            made = joints.fixed()
+        elif self.kind == "floating":
+            made = joints.free()
+        elif self.kind == "planar":
+            made = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
+        else:
+            raise ModelError(
+                f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, fixed, floating, planar"
+            )
+        if self.mimic is not None:
+            ratio, offset = (
+                number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
+                for key, default in (("multiplier", "1"), ("offset", "0"))
+            )
+            made = joints.gear(name_of(str(self.mimic.get("joint"))), ratio, offset, of=made)
+        return made
+
+
+def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool) -> None:
+    stop = None
+    if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
+        low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
+        m.limits[name_of(edge.name)] = (low, high)
+        stop = Stop(low, high, STOP_STIFFNESS) if stops else None
+    damping = number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'") if edge.dynamics is not None else 0.0
+    made = edge.motion()
+    m.joint(
+        name_of(edge.name),
+        bodies[edge.parent],
+        bodies[edge.child],
+        made,
+        at=symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
+        rotation=_rotation(edge.rpy),
+        damping=damping if damping and made.nv else None,
+        stop=stop,
+        actuated=actuated,
+    )
+
+
+def _in_order(edges: list[_Edge], root: str, where: str) -> list[_Edge]:
+    """From the root outwards, leaders before the joints that mimic them."""
+    order: list[_Edge] = []
+    reached, joined = {root}, set()
+    waiting = list(edges)
+    while waiting:
+        ready = [e for e in waiting if e.parent in reached and (e.mimic is None or str(e.mimic.get("joint")) in joined)]
+        if not ready:
+            raise ModelError(f"{where}: joints {', '.join(e.name for e in waiting)} form a cycle, or mimic joints that do not exist")
+        order += ready
+        reached |= {e.child for e in ready}
+        joined |= {e.name for e in ready}
+        waiting = [e for e in waiting if e not in ready]
+    return order
+
+
+def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols, where: str) -> Body:
+    inertial = link.find("inertial")
+    if inertial is None:
+        return m.body(name_of(name))
+    mass, inertia = inertial.find("mass"), inertial.find("inertia")
+    if mass is None or inertia is None:
+        raise ModelError(
+            f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
+        )
+    xyz, rpy = _origin(inertial)
+    value = number(mass.get("value", "0"), f"the mass of link '{name}'")
+    entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    about_com = np.array(
+        [
+            [entries["ixx"], entries["ixy"], entries["ixz"]],
+            [entries["ixy"], entries["iyy"], entries["iyz"]],
+            [entries["ixz"], entries["iyz"], entries["izz"]],
+        ]
+    )
+    R = np.array(ca.DM(_rotation(rpy)))
+    about = R @ about_com @ R.T
+    return m.body(
+        name_of(name),
+        symbols.mass(name, value),
+        symbols.place(f"{name_of(name)}_com", xyz),
+        symbols.inertia(name, (about + about.T) / 2),
+        forgiving=True,
+    )
+
+
+def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str, Body]) -> None:
+    kinds: dict[str, Any] = {"point": constraints.point, "hinge": constraints.hinge, "weld": constraints.weld}
+    kind = loop.get("kind", "hinge")
+    if kind not in kinds:
+        raise ModelError(f"loop '{name}' has kind '{kind}': {did_you_mean(str(kind), list(kinds))}")
+    frames = []
+    for side in ("a", "b"):
+        link = loop.get(side)
+        if link not in bodies and link != "world":
+            raise ModelError(f"loop '{name}' closes on {side} = '{link}', which is no link: {did_you_mean(str(link), list(bodies))}")
+        body = m.world if link == "world" else bodies[str(link)]
+        frames.append(m.frame(f"{name_of(name)}_{side}", body, tuple(loop.get(f"{side}_at", (0, 0, 0)))).name)
+    if kind == "hinge":
+        m.constrain(constraints.hinge(name_of(name), frames[0], frames[1], loop.get("axis", "y")))
+    else:
+        m.constrain(kinds[str(kind)](name_of(name), frames[0], frames[1]))
+
+
+def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str:
+    found = element.find(tag)
+    if found is None or not found.get("link"):
+        raise ModelError(f"{where}: joint '{joint}' has no <{tag} link=\"...\">")
+    return str(found.get("link"))
+
+
+def _origin(element: ElementTree.Element) -> tuple[np.ndarray, np.ndarray]:
+    origin = element.find("origin")
+    if origin is None:
+        return np.zeros(3), np.zeros(3)
+    what = f"the origin of '{element.get('name', element.tag)}'"
+    return numbers(origin.get("xyz", "0 0 0"), 3, 3, what), numbers(origin.get("rpy", "0 0 0"), 3, 3, what)
+
+
+def _rotation(rpy: np.ndarray) -> ca.SX:
+    return ca.SX(ca.DM(rotation_of_rpy(list(rpy)))) if np.any(rpy) else ca.densify(ca.SX.eye(3))
+
+
+# ---- writing ----
+
+
+def dump(mechanism: Mechanism) -> str:
+    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused; shapes become
+    <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left out."""
+    robot = ElementTree.Element("robot", name=mechanism.name)
+    for body in mechanism.bodies.values():
+        link = ElementTree.SubElement(robot, "link", name=body.name)
+        mass = mechanism.values(body.mass)[0, 0]
+        if mass:
+            inertial = ElementTree.SubElement(link, "inertial")
+            ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
+            ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
+            I = mechanism.values(body.about_com)  # noqa: E741
+            ElementTree.SubElement(
+                inertial,
+                "inertia",
+                {
+                    f"i{a}{b}": repr(float(I[i, j]))
+                    for (i, a), (j, b) in (
+                        ((0, "x"), (0, "x")),
+                        ((0, "x"), (1, "y")),
+                        ((0, "x"), (2, "z")),
+                        ((1, "y"), (1, "y")),
+                        ((1, "y"), (2, "z")),
+                        ((2, "z"), (2, "z")),
+                    )
+                },
+            )
+        add_visuals(mechanism, body.name, link)
+    for c in mechanism.connections.values():
+        kind = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar"}.get(
+            c.joint.kind
+        )
+        base = c.joint.kind.removeprefix("gear of ")
+        kind = kind or ({"revolute": "continuous", "prismatic": "prismatic"}.get(base) if c.joint.gear else None)
+        if kind is None:
+            raise ModelError(f"joint '{c.name}' is {c.joint.kind}, which URDF cannot say")
+        joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
+        ElementTree.SubElement(joint, "parent", link=c.parent.name)
+        ElementTree.SubElement(joint, "child", link=c.child.name)
+        ElementTree.SubElement(
+            joint, "origin", xyz=words(mechanism.values(c.X_PJ.p)), rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R)))
+        )
+        if kind in ("continuous", "prismatic"):
+            S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
+            ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
+        if kind == "prismatic":
+            ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
+        if c.damping is not None:
+            ElementTree.SubElement(joint, "dynamics", damping=repr(float(mechanism.values(c.damping)[0, 0])))
+        if c.joint.gear:
+            leader, ratio, offset = c.joint.gear
+            ElementTree.SubElement(
+                joint,
+                "mimic",
+                joint=leader,
+                multiplier=repr(float(mechanism.values(ratio)[0, 0])),
+                offset=repr(float(mechanism.values(offset)[0, 0])),
+            )
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding="unicode")

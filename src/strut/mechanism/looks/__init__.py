@@ -1,0 +1,1 @@
+"""How a mechanism looks: shapes of bodies, joints, pictures."""

@@ -1,0 +1,280 @@
+"""How bodies look: simple shapes, placed in the body's frame, with sizes that may be parameters.
+
+Shapes are for drawing only; they have no mass. Lengths are in [m], angles in [rad].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.mechanism.spatial import Pose, reflect, reflect_matrix, vector
+from strut.system import Expression, sx
+
+if TYPE_CHECKING:
+    from strut.mechanism.mechanism import Mechanism
+
+Colour = tuple[float, float, float, float]
+ORIGIN = (0.0, 0.0, 0.0)
+SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
+CROWD = 4  # frames of one body that are drawn as a plate
+BALL = 2.0  # radius of a default ball, of that
+LEAST = 1e-9  # [m]; closer points are one
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What all shapes have: a colour (red, green, blue, opacity, each 0 to 1), or none."""
+
+    colour: Colour | None
+
+    def mapped(self, f: Callable[[Any], Any]) -> Self:
+        """The same shape with `f` applied to all its numbers and expressions."""
+        kept = {k.name: getattr(self, k.name) for k in fields(self) if k.name not in ("colour", "path")}
+        return replace(self, **{name: f(value) for name, value in kept.items()})
+
+    def mirrored(self) -> Self:
+        """Seen in a mirror in the x-z plane."""
+        return self.mapped(lambda e: reflect(e) if e.shape == (3, 1) else reflect_matrix(e) if e.shape == (3, 3) else e)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    at: ca.SX
+    radius: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """A cylinder from `start` to `end` with half a sphere on either end."""
+
+    start: ca.SX
+    end: ca.SX
+    radius: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """From `start` to `end`."""
+
+    start: ca.SX
+    end: ca.SX
+    radius: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """`size` are its full lengths along its own x, y and z; `at` is its middle."""
+
+    at: ca.SX
+    rotation: ca.SX
+    size: ca.SX
+
+    def mirrored(self) -> Self:
+        return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Shape):
+    """`radii` are along its own x, y and z."""
+
+    at: ca.SX
+    rotation: ca.SX
+    radii: ca.SX
+
+    def mirrored(self) -> Self:
+        return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
+
+
+@dataclass(frozen=True, eq=False)
+class Arc(Shape):
+    """Part of a circle in the body's x-z plane, a rolling foot: about the centre `at`, from angle `begin` to `finish`, counted from
+    straight down and positive towards x; `width` along y."""
+
+    at: ca.SX
+    radius: ca.SX
+    begin: ca.SX
+    finish: ca.SX
+    width: ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(Shape):
+    """A file that a viewer may load; nothing here reads it. `scale` is along the mesh's own axes."""
+
+    at: ca.SX
+    rotation: ca.SX
+    scale: ca.SX
+    path: str
+
+    def mirrored(self) -> Self:
+        """A negative scale along the mesh's y makes the image: F R (s r) = (F R F) (F s) r."""
+        return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale))
+
+
+def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
+    return Sphere(_colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere"))
+
+
+def capsule(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Capsule:
+    ends = vector(start, "the start of a capsule"), vector(end, "the end of a capsule")
+    return Capsule(_colour(colour), *ends, _number(radius, "the radius of a capsule"))
+
+
+def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Cylinder:
+    ends = vector(start, "the start of a cylinder"), vector(end, "the end of a cylinder")
+    return Cylinder(_colour(colour), *ends, _number(radius, "the radius of a cylinder"))
+
+
+def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
+    return Box(_colour(colour), vector(at, "the place of a box"), _rotation(rotation), vector(size, "the size of a box"))
+
+
+def ellipsoid(radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Ellipsoid:
+    place = vector(at, "the place of an ellipsoid")
+    return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
+
+
+def arc(
+    radius: Expression,
+    at: Expression = ORIGIN,
+    begin: Expression = -0.5,
+    finish: Expression = 0.5,
+    width: Expression = 0.0,
+    colour: Any = None,
+) -> Arc:
+    numbers = (
+        _number(v, f"the {what} of an arc") for v, what in ((radius, "radius"), (begin, "begin"), (finish, "finish"), (width, "width"))
+    )
+    return Arc(_colour(colour), vector(at, "the centre of an arc"), *numbers)
+
+
+def mesh(path: str, scale: Expression = (1, 1, 1), at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Mesh:
+    factors = sx(scale)
+    return Mesh(
+        _colour(colour),
+        vector(at, "the place of a mesh"),
+        _rotation(rotation),
+        ca.repmat(factors, 3, 1) if factors.numel() == 1 else vector(scale, "the scale of a mesh"),
+        path,
+    )
+
+
+MAKERS: dict[str, Callable[..., Shape]] = {
+    "sphere": sphere,
+    "capsule": capsule,
+    "cylinder": cylinder,
+    "box": box,
+    "ellipsoid": ellipsoid,
+    "arc": arc,
+    "mesh": mesh,
+}
+
+
+def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict[str, list[Shape]]:
+    """The shapes of all bodies with NumPy arrays in place of expressions, for the parameters' own values or those in `p`."""
+
+    def number(e: Any) -> Any:
+        found = mechanism.values(e, p)
+        return float(found[0, 0]) if found.size == 1 else found.reshape(-1) if found.shape[1] == 1 else found
+
+    return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
+
+
+def locate_meshes(mechanism: Mechanism, file: str | Path) -> Mechanism:
+    """Paths of meshes as the file of a model names them, made whole where there is such a mesh: relative ones count from the file's
+    directory, package://NAME/... from whichever directory above it holds NAME. Others are left as they are."""
+    here = Path(file).resolve().parent
+
+    def found(path: str) -> str:
+        scheme, mark, rest = path.partition("://")
+        if mark and scheme != "package":
+            return path
+        places = [here / path] if not mark else [above / rest for above in (here, *here.parents)]
+        return next((str(place) for place in places if place.is_file()), path)
+
+    for name, shapes in mechanism.shapes.items():
+        mechanism.shapes[name] = [replace(s, path=found(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
+    return mechanism
+
+
+def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
+    """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
+    the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a
+    mass without extent is a ball. Nothing is added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
+    found: dict[str, list[Shape]] = {}
+    thick = SLENDER * _reach(mechanism)
+    for body in mechanism.bodies.values():
+        if body is mechanism.world or mechanism.shapes.get(body.name):
+            continue
+        ends = [c.X_PJ.p for c in mechanism.connections.values() if c.parent is body]
+        frames = _distinct(mechanism, [f.X_BF.p for f in mechanism.frames.values() if f.body is body])
+        plate = []
+        if len(frames) >= CROWD:
+            every = ca.horzcat(*frames)
+            low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
+            plate, frames = [box(high - low + thick, (low + high) / 2 + ca.vertcat(0, 0, thick / 2))], [(low + high) / 2]
+        ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
+        if ends:
+            found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
+        elif mechanism.values(body.mass).item() > 0:
+            found[body.name] = [sphere(BALL * thick or 0.1)]
+    return found
+
+
+def _reach(mechanism: Mechanism) -> float:
+    """How far it is from the world to the end of the longest chain of bodies, along them, for the parameters' own values [m]."""
+    far = {mechanism.world.name: 0.0}
+    ends = [0.0]
+    for c in mechanism.connections.values():
+        offset = 0.0 if c.parent is mechanism.world else float(np.linalg.norm(mechanism.values(c.X_PJ.p)))
+        far[c.child.name] = far.get(c.parent.name, 0.0) + offset
+        ends.append(far[c.child.name] + 2 * float(np.linalg.norm(mechanism.values(c.child.com))))
+    ends += [far.get(f.body.name, 0.0) + float(np.linalg.norm(mechanism.values(f.X_BF.p))) for f in mechanism.frames.values()]
+    return max(ends)
+
+
+def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:
+    """Points away from the origin and from one another, for the parameters' own values."""
+    kept: list[ca.SX] = []
+    places = [np.zeros(3)]
+    for point in points:
+        place = mechanism.values(point).reshape(-1)
+        if min(float(np.linalg.norm(place - other)) for other in places) > LEAST:
+            kept.append(point)
+            places.append(place)
+    return kept
+
+
+def _number(value: Expression, what: str) -> ca.SX:
+    number = sx(value)
+    if number.numel() != 1:
+        raise ModelError(f"{what} has {number.numel()} numbers: one is needed")
+    return number
+
+
+def _rotation(rotation: ca.SX | None) -> ca.SX:
+    return Pose.identity().R if rotation is None else ca.densify(ca.SX(rotation))
+
+
+def _colour(colour: Any) -> Colour | None:
+    """'#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1."""
+    if colour is None:
+        return None
+    numbers: list[float] = []
+    if isinstance(colour, str):
+        digits = colour.removeprefix("#")
+        if colour.startswith("#") and len(digits) in (6, 8) and all(d in "0123456789abcdefABCDEF" for d in digits):
+            numbers = [int(digits[k : k + 2], 16) / 255 for k in range(0, len(digits), 2)]
+    elif isinstance(colour, (list, tuple, np.ndarray)):
+        numbers = [float(v) for v in colour]
+    if len(numbers) not in (3, 4) or not all(0 <= v <= 1 for v in numbers):
+        raise ModelError(f"the colour {colour!r} is none: write '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1")
+    red, green, blue, opacity = (*numbers, 1.0)[:4]
+    return red, green, blue, opacity

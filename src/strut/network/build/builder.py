@@ -1,0 +1,265 @@
+"""Runs the statements of a file: creates and opens objects, applies templates, reads other files.
+
+A block is run for all its objects at once, statement by statement; each object has its own context.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from strut.network.text import statements as s
+from strut.network.build.context import Context, Scope, plain
+from strut.network.build.defines import DefineStatements
+from strut.network.build.edges import EdgeStatements
+from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
+from strut.network.model import (
+    Action,
+    Alias,
+    Edge,
+    Function,
+    Item,
+    Node,
+    Object,
+    Variable,
+    apply,
+    detach,
+    unapply,
+)
+from strut.network.text.parse import parse
+from strut.network.build.parts import PartStatements
+from strut.network.build.selectors import Found
+
+
+class Builder(EdgeStatements, PartStatements, DefineStatements):
+    """A network while it is made."""
+
+    def text(self, source: Source) -> None:
+        """Run a whole text at the root."""
+        self.run(parse(source), [Place(self.root, Context(self.scope))])
+        if self.problems:
+            raise NetworkError(self.problems)
+
+    def handle(self, statement: s.Statement, places: list[Place]) -> None:
+        HANDLERS[type(statement)](self, statement, places)
+
+    # ---- blocks ----
+
+    def block(self, statement: s.Block, places: list[Place]) -> None:
+        if statement.kind == "templates":
+            inside = [p for p in places if self.select.is_template(p.thing)]
+            top = [Place(self.templates, p.context.inner()) for p in places[:1]]
+            self.run(statement.body, inside if inside and inside[0].thing is not self.templates else top)
+        elif statement.kind == "integrator":
+            self._integrator(statement, places)
+        else:
+            self.run(statement.body, [Place(p.thing, p.context.inner()) for p in places])
+
+    def _integrator(self, statement: s.Block, places: list[Place]) -> None:
+        if len(places) != 1 or places[0].thing is not self.root:
+            raise Mistake("the integrator belongs to the whole network: move it out of the block")
+        for inner in statement.body:
+            if isinstance(inner, s.Assign) and inner.names[0] is not None and inner.values and inner.values[0] is not None:
+                name = self.texts.one(inner.names[0].text.text, places[0].context)
+                if name not in self.integrator:
+                    raise Mistake(f"the integrator has no '{name}': it has {', '.join(self.integrator)}", inner.mark)
+                self.integrator[name] = self.texts.one(inner.values[0].text, places[0].context)
+            else:
+                self.run([inner], places)
+
+    def node(self, statement: s.NodeStatement, places: list[Place]) -> None:
+        opened: list[Place] = []
+        kind = Node if statement.kind == "node" else Object
+
+        def one(k: int, place: Place) -> None:
+            if statement.selector is not None:
+                found = self.select.below(statement.selector, place.thing, place.context)
+                opened.extend(Place(f.thing, f.context.within(f.context.scope)) for f in found if isinstance(f.thing, kind))
+                return
+            if not isinstance(place.thing, Node):
+                raise Mistake(f"a node cannot be in {place.thing!r}: only nodes hold nodes")
+            names = [plain(place.thing.unique("object"))] if statement.name is None else self.texts.all(statement.name.text, place.context)
+            for e in names:
+                made = place.thing.children.get(e.text)
+                if made is None:
+                    made = self.new_node(e.text, place.thing, statement)
+                if not isinstance(made, Node):
+                    raise Mistake(f"'{e.text}' is an edge here: give the node another name")
+                if statement.note:
+                    made.note = statement.note
+                opened.append(Place(made, place.context.push(e).within(place.context.scope)))
+
+        self.each(places, statement.mark, one)
+        self.apply_all(statement.templates, opened)
+        self.run(statement.body, opened)
+
+    # ---- other texts ----
+
+    def include(self, statement: s.IncludeStatement, places: list[Place]) -> None:
+        self._include(statement.path, statement.once, statement.mark, places)
+
+    def parse(self, statement: s.ParseStatement, places: list[Place]) -> None:
+        inner = [Place(p.thing, p.context.inner()) for p in places]
+        self.run(statement.body, inner)
+        self._include(statement.path, False, statement.mark, inner)
+
+    def _include(self, path: s.Text, once: bool, mark: Mark, places: list[Place]) -> None:
+        if not places:
+            return
+        source = self.files.source(self.texts.one(path.text, places[0].context), mark.source.name)
+        if once and source.name in self.read:
+            return
+        self.read.add(source.name)
+        if source.name in (place.split(":")[0] for place in self.reading) or len(self.reading) > DEEPEST_INCLUDE:
+            raise TooMuch(f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark)
+        self.reading.append(source.name)
+        try:
+            try:
+                statements = parse(source)
+            except NetworkError as error:
+                self.problems.extend(Problem(p.message, p.mark, (*p.trail, f"included from {mark}")) for p in error.problems)
+                return
+            self.run(statements, places)
+        finally:
+            self.reading.pop()
+
+    def import_(self, statement: s.ImportStatement, places: list[Place]) -> None:
+        def one(k: int, place: Place) -> None:
+            if not isinstance(place.thing, Node):
+                raise Mistake(f"nothing can be imported into {place.thing!r}")
+            source = self.files.source(self.texts.one(statement.path.text, place.context), statement.mark.source.name)
+            if len(self.reading) > DEEPEST_INCLUDE or source.name in self.reading:
+                raise TooMuch(f"'{source.name}' imports itself: {' -> '.join([*self.reading, source.name])}")
+            other = Builder(self.files, source.name)
+            other.reading = [*self.reading, source.name]
+            other.scope = Scope(place.context.scope)
+            other.objects = self.objects
+            try:
+                other.text(source)
+            except NetworkError as error:
+                raise NetworkError(
+                    [*self.problems, *(Problem(p.message, p.mark, (*p.trail, f"imported from {statement.mark}")) for p in error.problems)]
+                ) from error
+            self.objects = other.objects
+            for e in self.texts.all(statement.name.text, place.context):
+                if not self.select.is_template(place.thing) and place.thing is not self.templates:
+                    _adopt(other.root, place.thing, e.text, statement.mark)
+                _adopt(other.templates, self.templates, e.text, statement.mark)
+
+        self.each(places, statement.mark, one)
+
+    def link(self, statement: s.LinkStatement, places: list[Place]) -> None:
+        self.warnings.append(Problem("plug-ins are programs and not loaded: 'link-library' is left out", statement.mark))
+
+    def debug(self, statement: s.DebugStatement, places: list[Place]) -> None:
+        for place in places:
+            if isinstance(statement.what, s.Selector):
+                found = self.select.below(statement.what, place.thing, place.context)
+                self.said.append(f"{statement.mark}: {', '.join(f.thing.name for f in found)}")
+            elif statement.what is not None:
+                self.said.append(f"{statement.mark}: {self.texts.one(statement.what.text, place.context)}")
+            else:
+                self.said.append(f"{statement.mark}: {place.context.trail()}")
+
+    def delete(self, statement: s.DeleteStatement, places: list[Place]) -> None:
+        for place in places:
+            for selector in statement.selectors:
+                for f in self.select.below(selector, place.thing, place.context):
+                    _delete(f.thing)
+
+    def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
+        for place in places:
+            targets = (
+                [Found(place.thing, place.context)] if statement.to is None else self.select.below(statement.to, place.thing, place.context)
+            )
+            for target in targets:
+                assert isinstance(target.thing, Object)
+                found = self.select.template(statement.templates, target)
+                if not found:
+                    raise Mistake("the selector finds no template", statement.templates.mark)
+                for f in found:
+                    assert isinstance(f.thing, Object)
+                    (unapply if statement.undo else apply)(f.thing, target.thing)
+
+    def layout(self, statement: s.LayoutStatement, places: list[Place]) -> None:
+        self.run(statement.body, places)
+
+    def position(self, statement: s.Position, places: list[Place]) -> None:
+        for place in places:
+            found = [Found(place.thing, place.context)]
+            if statement.selector is not None:
+                found = self.select.below(statement.selector, place.thing, place.context)
+            for k, f in enumerate(f for f in found if isinstance(f.thing, Object)):
+                x, y = statement.x[k % len(statement.x)], statement.y[k % len(statement.y)]
+                if x is None or y is None:
+                    continue
+                at = [self.texts.calculate(self.texts.one(v.text, f.context)) for v in (x, y)]
+                if statement.polar:
+                    at = [at[0] * math.cos(at[1]), at[0] * math.sin(at[1])]
+                if statement.of is not None:
+                    around = [o.thing for o in self.select.below(statement.of, place.thing, f.context) if isinstance(o.thing, Object)]
+                    if around and around[0].place is not None:
+                        at = [at[0] + around[0].place[0], at[1] + around[0].place[1]]
+                assert isinstance(f.thing, Object)
+                f.thing.place = (at[0], at[1])
+
+
+def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
+    """Let what a file made stand under a node of another network."""
+    node = into.children.get(name)
+    if not isinstance(node, Node):
+        node = Node(name, None, mark)
+        node.is_import = True
+        into.add(node)
+    for child in list(root.children.values()):
+        if child.name not in node.children:
+            node.add(child)
+    for function in root.functions.values():
+        function.owner = node
+        node.set_function(function)
+
+
+def _delete(thing: Object | Item) -> None:
+    if isinstance(thing, Variable):
+        thing.owner.variables.pop(thing.name, None)
+    elif isinstance(thing, Function) and isinstance(thing.owner, Node):
+        thing.owner.functions.pop(thing.name, None)
+    elif isinstance(thing, Action) and isinstance(thing.owner, Edge):
+        thing.owner.actions.pop(thing.key, None)
+    elif isinstance(thing, Alias) and isinstance(thing.owner, Node):
+        thing.owner.aliases.pop(thing.name, None)
+    elif isinstance(thing, (Node, Edge)) and thing.parent is not None:
+        thing.parent.children.pop(thing.name, None)
+        ends = [thing] if isinstance(thing, Edge) else [*thing.inputs, *thing.outputs]
+        for edge in ends:
+            detach(edge)
+            if edge.parent is not None:
+                edge.parent.children.pop(edge.name, None)
+
+
+HANDLERS: dict[type, Callable] = {
+    s.Block: Builder.block,
+    s.NodeStatement: Builder.node,
+    s.EdgeStatement: Builder.edge,
+    s.Assign: Builder.assign,
+    s.SetStatement: Builder.set,
+    s.FunctionStatement: Builder.function,
+    s.PolynomialStatement: Builder.polynomial,
+    s.InterfaceStatement: Builder.interface,
+    s.Expose: Builder.expose,
+    s.EventStatement: Builder.event,
+    s.InitialStatement: Builder.initial,
+    s.IoStatement: Builder.io,
+    s.DefinesStatement: Builder.defines,
+    s.DefineStatement: Builder.define,
+    s.IncludeStatement: Builder.include,
+    s.ParseStatement: Builder.parse,
+    s.ImportStatement: Builder.import_,
+    s.LinkStatement: Builder.link,
+    s.DebugStatement: Builder.debug,
+    s.DeleteStatement: Builder.delete,
+    s.ApplyStatement: Builder.apply,
+    s.LayoutStatement: Builder.layout,
+    s.Position: Builder.position,
+}

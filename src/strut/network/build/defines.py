@@ -1,0 +1,70 @@
+"""Statements that define texts."""
+
+from __future__ import annotations
+
+import os
+
+from strut.network.text import statements as s
+from strut.network.build.context import Context, Define
+from strut.network.build.expansion import SPECIAL, Filter, hidden, split
+from strut.network.build.statement_runner import Making, Place
+
+
+class DefineStatements(Making):
+    """Defines, by value, by selector and from the environment."""
+
+    # ---- defines ----
+
+    def defines(self, statement: s.DefinesStatement, places: list[Place]) -> None:
+        self.run(statement.body, places)
+
+    def define(self, statement: s.DefineStatement, places: list[Place]) -> None:
+        def one(k: int, place: Place) -> None:
+            name = statement.names[k % len(statement.names)]
+            if name is None:
+                return
+            names = self.texts.all(name.text, place.context)
+            scope = place.context.scope
+            for i, e in enumerate(names):
+                if statement.operator in ("?=", "?$="):
+                    known = scope.get(e.text)
+                    if known is not None and known.text:
+                        continue
+                if isinstance(statement.values, s.Selector):
+                    define = self._selected(statement.values, place)
+                else:
+                    value = statement.values[k % len(statement.values)]
+                    if value is None:
+                        continue
+                    define = self._defined(value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names))
+                if statement.operator in ("$=", "?$="):
+                    found = os.environ.get(define.text)
+                    if found is None:
+                        continue
+                    define = Define(found)
+                scope.values[e.text] = define
+
+        self.each(places, statement.mark, one)
+
+    def _selected(self, selector: s.Selector, place: Place) -> Define:
+        found = self.select.below(selector, place.thing, place.context)
+        texts = []
+        for f in found:
+            top = f.context.level(0) if f.context.stack is not place.context.stack else None
+            texts.append(top.text if top else f.thing.name)
+        return _listed(texts)
+
+    def _defined(self, text: str, context: Context, i: int, count: int) -> Define:
+        if not SPECIAL.search(text):
+            return Define(text)
+        values = self.texts.all(text, context)
+        if count > 1 and len(values) == count:
+            return Define(values[i].text)
+        if len(values) == 1 and "{" not in self.texts.whole(text, context):
+            return Define(values[0].text)
+        return _listed([v.text for v in values], any(isinstance(part, Filter) for part in split(text)))
+
+
+def _listed(texts: list[str], made: bool = False) -> Define:
+    """A define that holds a list: its text generates it. Commas separate further elements only in those that a map or reduction made."""
+    return Define("{" + ",".join(t if made else hidden(t) for t in texts) + "}" if texts else "", tuple(texts))

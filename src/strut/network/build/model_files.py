@@ -1,0 +1,94 @@
+"""Files that models name: where they are looked for, and tables of numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from strut.network.text.errors import Mistake, Source
+from strut.network.lower.whole_numbers import whole
+
+LARGEST = 50_000_000
+"""A file is not longer [bytes]."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of numbers over time."""
+
+    names: tuple[str, ...]
+    time: np.ndarray
+    values: np.ndarray
+
+
+class Files:
+    """Finds files: beside the one that names them, where one is, in CODYN_IMPORT_PATH, and in our own library."""
+
+    def find(self, path: str, beside: str = "") -> Path:
+        wanted = Path(os.path.expanduser(path.strip()))
+        places = [Path(beside).parent, Path(), *(Path(p) for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p)]
+        for place in places if not wanted.is_absolute() else [Path()]:
+            found = place / wanted
+            if found.is_file():
+                return found
+        own = Path(str(resources.files("strut.network"))) / "library" / wanted
+        if not wanted.is_absolute() and ".." not in wanted.parts and own.is_file():
+            return own
+        raise Mistake(f"there is no file '{path}': looked beside {beside or 'the model'}, here, in CODYN_IMPORT_PATH and in the library")
+
+    def source(self, path: str, beside: str) -> Source:
+        found = self.find(path, beside)
+        return read(found)
+
+    def columns(self, path: Path, settings: Mapping[str, str]) -> list[str]:
+        return list(table(path, settings).names)
+
+
+def read(path: Path) -> Source:
+    """A file as text."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Mistake(f"{path} is longer than {LARGEST} bytes: no model is")
+        return Source(str(path), path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Mistake(f"cannot read {path}: it is no text in UTF-8") from error
+
+
+def table(path: Path, settings: Mapping[str, str]) -> Table:
+    """A table of numbers, its columns separated by tabs, commas or blanks; a first line may name them."""
+    rows = [
+        line.replace(",", " ").replace("\t", " ").split()
+        for line in read(path).text.splitlines()
+        if line.strip() and line.strip()[0] != "#"
+    ]
+    if not rows:
+        raise Mistake(f"{path} has no rows")
+    names = [f"column{k}" for k in range(len(rows[0]))]
+    try:
+        [float(word) for word in rows[0]]
+    except ValueError:
+        names, rows = rows[0], rows[1:]
+    try:
+        values = np.array([[float(word) for word in row] for row in rows])
+    except ValueError as error:
+        raise Mistake(f"{path} is no table of numbers: every row needs {len(names)} of them") from error
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise Mistake(f"{path} is no table of numbers: every row needs {len(names)} of them")
+    dt = float(settings.get("dt", "0") or 0)
+    if dt > 0:
+        return Table(tuple(names), dt * np.arange(len(values)), values)
+    named = [k for k, n in enumerate(names) if n.lower() in ("t", "time")]
+    column = named[0] if named else whole(settings.get("time-column", "0") or 0)
+    if not 0 <= column < len(names):
+        raise Mistake(f"{path} has {len(names)} columns: there is no column {column} of times")
+    names[column] = "time"
+    if np.any(np.diff(values[:, column]) <= 0):
+        raise Mistake(f"the times in {path} do not increase")
+    return Table(tuple(names), values[:, column], values)

@@ -1,0 +1,469 @@
+"""Selectors: from some objects, step by step, to others, each with the expansions that led to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from strut.network.build.context import Context, Define, Expansion, Scope, Stack, plain
+from strut.network.build.expansion import Texts, written
+from strut.network.text.errors import Missing, Mistake, Problem, TooMuch
+from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
+from strut.network.text.statements import Selector, Stage
+from strut.network.lower.whole_numbers import whole
+
+Thing = Object | Item
+"""What a selector finds: an object, a variable, a function, an action or an interface name."""
+
+MOST = 5_000_000
+"""A selector finds no more."""
+KINDS: dict[str, tuple[type, ...]] = {
+    "nodes": (Node,),
+    "edges": (Edge,),
+    "objects": (Object,),
+    "variables": (Variable, Alias),
+    "actions": (Action,),
+    "functions": (Function,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A thing, and the context it was found in."""
+
+    thing: Thing
+    context: Context
+
+
+def name_of(thing: Thing) -> str:
+    return thing.name
+
+
+def parent_of(thing: Thing) -> Object | None:
+    return thing.owner
+
+
+def children_of(thing: Thing) -> Iterable[Thing]:
+    """Child objects, then variables, interface names and functions, then actions."""
+    if isinstance(thing, Object):
+        if isinstance(thing, Node):
+            yield from thing.children.values()
+            yield from thing.functions.values()
+        yield from thing.variables.values()
+        if isinstance(thing, Node):
+            yield from thing.aliases.values()
+        if isinstance(thing, Edge):
+            yield from thing.actions.values()
+
+
+def _named(thing: Thing, name: str) -> Iterable[Thing]:
+    """The children of that name."""
+    if isinstance(thing, Node):
+        for table in (thing.children, thing.functions):
+            if name in table:
+                yield table[name]  # type: ignore[index]
+    if isinstance(thing, Object) and name in thing.variables:
+        yield thing.variables[name]
+    if isinstance(thing, Node) and name in thing.aliases:
+        yield thing.aliases[name]
+    if isinstance(thing, Edge):
+        yield from (a for a in thing.actions.values() if a.name == name)
+    if isinstance(thing, Event) and thing.parent is not None and name not in thing.variables:
+        yield from _named(thing.parent, name)
+
+
+def _order(thing: Thing) -> tuple[int, int]:
+    group = 0 if isinstance(thing, Object) else 1 if isinstance(thing, Function) else 2 if isinstance(thing, Variable) else 3
+    return (group, thing.serial)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(text: str) -> re.Pattern[str]:
+    if len(text) > 2000 or re.search(r"\)[*+{][^()]*\)[*+{]", text) or re.search(r"[*+]\)[*+{]", text):
+        raise Mistake(f"the pattern /{text[:60]}/ repeats something that repeats, which can take forever: write it plainer")
+    try:
+        return re.compile(text.replace("\\/", "/"))
+    except re.error as error:
+        raise Mistake(f"/{text}/ is no pattern: {error}") from error
+
+
+class Select:
+    """Runs selectors in a network."""
+
+    def __init__(
+        self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None], warn: Callable[[Problem], None] = lambda _: None
+    ) -> None:
+        self.root, self.templates, self.texts, self.say, self.warn = root, templates, texts, say, warn
+        self.from_set: list[Found] = []
+        self.depth = 0
+
+    def below(self, selector: Selector, thing: Thing, context: Context) -> list[Found]:
+        """What a selector finds among the children of a thing."""
+        return self._run(selector, [Found(thing, context)], thing, True)
+
+    def at(self, selector: Selector, found: Found) -> list[Found]:
+        """What a selector finds beginning at a thing itself; arguments of pseudo selectors are meant so."""
+        return self._run(selector, [found], found.thing, False)
+
+    def _run(self, selector: Selector, start: list[Found], origin: Thing, implicit: bool) -> list[Found]:
+        self.depth += 1
+        try:
+            if self.depth > 60:
+                raise TooMuch("selectors nest deeper than 60 levels", selector.mark)
+            found = start
+            for k, stage in enumerate(selector.stages):
+                below = stage.child or (k == 0 and implicit and self._wants_children(stage))
+                try:
+                    found = self._stage(stage, found, origin, below)
+                except Mistake as mistake:
+                    mistake.at(stage.mark)
+                    raise
+                if len(found) > MOST:
+                    raise TooMuch(f"a selector finds more than {MOST} things", stage.mark)
+            return found
+        finally:
+            self.depth -= 1
+
+    @staticmethod
+    def _wants_children(stage: Stage) -> bool:
+        return stage.kind != "word" or stage.text not in (
+            "root", "templates-root", "self", "children", "parent", "siblings", "from-set", "input", "output", "inputs", "outputs",
+            "input-name", "output-name", "applied-templates", "recurse", "templates",
+        )  # fmt: skip
+
+    def _stage(self, stage: Stage, found: list[Found], origin: Thing, below: bool) -> list[Found]:
+        if stage.kind == "text":
+            result = self._text(stage, found, below)
+        else:
+            if below:
+                found = [Found(child, f.context) for f in found for child in children_of(f.thing)]
+            result = self._regex(stage, found) if stage.kind == "regex" else self._word(stage, found, origin)
+        return [self._labelled(stage.label, f) for f in result] if stage.label else result
+
+    @staticmethod
+    def _labelled(label: str, f: Found) -> Found:
+        top = f.context.level(0)
+        texts = top.texts if top else (f.thing.name,)
+        scope = Scope(f.context.scope, {label: Define(texts[0], texts[1:], top.indices[0] if top else 0)})
+        return Found(f.thing, Context(scope, f.context.stack))
+
+    # ---- names ----
+
+    def _text(self, stage: Stage, found: list[Found], below: bool) -> list[Found]:
+        result: list[Found] = []
+        plain_name = None if any(c in stage.text for c in "@${}\\") else plain(stage.text)
+        for f in found:
+            names = [plain_name] if plain_name else self._names(stage, f.context)
+            if below:
+                matches = [(child, e) for e in names for child in _named(f.thing, e.text)]
+                if len(matches) > 1:
+                    matches.sort(key=lambda m: _order(m[0]))
+            else:
+                matches = [(f.thing, e) for e in names if e.text == f.thing.name]
+            result.extend(Found(child, f.context.push(e)) for child, e in matches)
+        return result
+
+    def _names(self, stage: Stage, context: Context) -> list[Expansion]:
+        """The names a text stands for; none, and a warning, where it refers to what was not expanded."""
+        try:
+            return self.texts.all(stage.text, context)
+        except Missing as missing:
+            self.warn(Problem(f"{missing}; nothing is selected", stage.mark))
+            return []
+
+    def _regex(self, stage: Stage, found: list[Found]) -> list[Found]:
+        result: list[Found] = []
+        for f in found:
+            text = self.texts.whole(stage.text.replace("\\", "\\\\"), f.context) if "@" in stage.text or "$(" in stage.text else stage.text
+            match = _pattern(text).fullmatch(f.thing.name)
+            if match:
+                k = len(result)
+                groups = tuple(g or "" for g in match.groups())
+                result.append(Found(f.thing, f.context.push(Expansion((match[0], *groups), (k,) * (1 + len(groups))))))
+        return result
+
+    # ---- words ----
+
+    def _word(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        word = stage.text
+        if word in KINDS:
+            return [f for f in found if isinstance(f.thing, KINDS[word])]
+        handler = getattr(self, "_" + word.replace("-", "_"), None)
+        if handler is None:
+            raise Mistake(f"'{word}' is no selector")
+        return handler(stage, found, origin)
+
+    def _root(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(self.root, f.context) for f in found[:1]]
+
+    def _templates_root(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(self.templates, f.context) for f in found[:1]]
+
+    def _self(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(origin, f.context) for f in found]
+
+    def _children(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(child, f.context) for f in found for child in children_of(f.thing)]
+
+    def _parent(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(parent, f.context) for f in found if (parent := parent_of(f.thing)) is not None]
+
+    def _first(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return found[:1]
+
+    def _last(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return found[-1:]
+
+    def _reverse(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return found[::-1]
+
+    def _unique(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        seen: set[int] = set()
+        return [f for f in found if not (id(f.thing) in seen or seen.add(id(f.thing)))]  # type: ignore[func-returns-value]
+
+    def _sort(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        def key(f: Found) -> int:
+            top = f.context.level(0)
+            return top.indices[0] if top else 0
+
+        return sorted(found, key=key)
+
+    def _debug(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        self.say(f"{stage.mark}: {', '.join(repr(f.thing) if isinstance(f.thing, Object) else f.thing.name for f in found) or 'nothing'}")
+        return found
+
+    def _imports(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [f for f in found if isinstance(f.thing, Node) and f.thing.is_import]
+
+    def _templates(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [f for f in found if self.is_template(f.thing)]
+
+    def is_template(self, thing: Thing) -> bool:
+        each = thing if isinstance(thing, Object) else thing.owner
+        while each.parent is not None:
+            each = each.parent
+        return each is self.templates
+
+    def _applied_templates(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(t, f.context) for f in found if isinstance(f.thing, Object) for t in f.thing.templates]
+
+    def _numbers(self, stage: Stage, f: Found | None, count: int) -> list[int | None]:
+        values: list[int | None] = []
+        for argument in (stage.arguments or ())[:count]:
+            text = argument.stages[0].text
+            if text in ("odd", "even"):
+                return [1 if text == "odd" else 2, None, 2]
+            values.append(whole(self.texts.calculate(self.texts.one(text, f.context) if f else text)))
+        return values + [None] * (3 - len(values))
+
+    def _subset(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        begin, most, step = self._numbers(stage, found[0] if found else None, 3)
+        begin, step = 1 if begin is None else begin, 1 if step is None else step
+        if step == 0:
+            raise Mistake("subset with a step of 0 selects nothing")
+        chosen = [f for i, f in enumerate(found, 1) if (i - begin) % step == 0 and (i - begin) / step >= 0]
+        return chosen if most is None or most < 0 else chosen[:most]
+
+    def _siblings(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        result: list[Found] = []
+        for f in found:
+            parent = parent_of(f.thing)
+            if parent is None:
+                continue
+            same = [c for c in children_of(parent) if isinstance(c, type(f.thing)) and c.__class__ is f.thing.__class__]
+            here = next(i for i, c in enumerate(same) if c is f.thing)
+            begin, most, step = self._numbers(stage, f, 3)
+            begin, step = 1 if begin is None else begin, 1 if step is None else step
+            if step == 0:
+                raise Mistake("siblings with a step of 0 selects nothing")
+            chosen = [c for i, c in enumerate(same) if (i - here - begin) % step == 0 and (i - here - begin) / step >= 0]
+            result.extend(Found(c, f.context) for c in (chosen if most is None or most < 0 else chosen[:most]))
+        return result
+
+    def _input(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(f.thing.input, f.context) for f in found if isinstance(f.thing, Edge) and f.thing.input is not None]
+
+    def _output(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(f.thing.output, f.context) for f in found if isinstance(f.thing, Edge) and f.thing.output is not None]
+
+    def _inputs(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(e, f.context) for f in found if isinstance(f.thing, Node) for e in f.thing.inputs]
+
+    def _outputs(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [Found(e, f.context) for f in found if isinstance(f.thing, Node) for e in f.thing.outputs]
+
+    def _pushed(self, found: list[Found], text: Callable[[Found, int], str]) -> list[Found]:
+        return [Found(f.thing, f.context.push(plain(text(f, k), k))) for k, f in enumerate(found)]
+
+    def _name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return self._pushed(found, lambda f, k: f.thing.name)
+
+    def _input_name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.input is not None]
+        return self._pushed(edges, lambda f, k: f.thing.input.name)  # type: ignore[union-attr]
+
+    def _output_name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.output is not None]
+        return self._pushed(edges, lambda f, k: f.thing.output.name)  # type: ignore[union-attr]
+
+    def _type(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        counts: dict[str, int] = {}
+        result = []
+        for f in found:
+            name = self.type_name(f.thing)
+            k = counts.get(name, 0)
+            counts[name] = k + 1
+            result.append(Found(f.thing, f.context.push(plain(name, k))))
+        return result
+
+    def type_name(self, thing: Thing) -> str:
+        if thing is self.root:
+            return "root"
+        return thing.kind if isinstance(thing, Object) else type(thing).__name__.lower().replace("alias", "variable")
+
+    def _count(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        if not stage.arguments:
+            return self._pushed(found, lambda f, k: str(len(found)))
+        result = []
+        for f in found:
+            for k, argument in enumerate(stage.arguments):
+                only = argument.stages[0]
+                if len(argument.stages) == 1 and only.kind == "text" and any(c in only.text for c in "@${}"):
+                    n = len(self.texts.all(only.text, f.context))
+                else:
+                    n = len(self.at(argument, f))
+                result.append(Found(f.thing, f.context.push(plain(written(n), k))))
+        return result
+
+    def _if(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        result = []
+        for f in found:
+            for argument in stage.arguments or ():
+                inner = self.at(argument, f)
+                if inner:
+                    result.append(Found(f.thing, inner[0].context))
+                    break
+        return result
+
+    def _not(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [f for f in found if any(not self.at(argument, f) for argument in stage.arguments or ())]
+
+    def _strings(self, stage: Stage, f: Found) -> bool:
+        """Are the texts of a string test all true? One is, if it is neither empty nor 0."""
+        texts = [self.texts.one(argument.stages[0].text, f.context).strip() for argument in stage.arguments or ()]
+        return all(text not in ("", "0") for text in texts)
+
+    def _ifstr(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [f for f in found if self._strings(stage, f)]
+
+    def _notstr(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return [f for f in found if not self._strings(stage, f)]
+
+    def _has_flag(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        flags = {a.stages[0].text.lower() for a in stage.arguments or ()}
+        return [f for f in found if isinstance(f.thing, Variable) and flags <= f.thing.flags]
+
+    def _has_template(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        result = []
+        for f in found:
+            if isinstance(f.thing, Object):
+                ancestry = {id(t) for t in f.thing.ancestry()}
+                wanted = [w for a in stage.arguments or () for w in self.template(a, f)]
+                if any(id(w.thing) in ancestry for w in wanted):
+                    result.append(f)
+        return result
+
+    def template(self, selector: Selector, f: Found) -> list[Found]:
+        """Templates a selector means: those beside a template first, then from the root of templates."""
+        if isinstance(f.thing, Object) and self.is_template(f.thing):
+            around = f.thing.parent
+            while around is not None and around is not self.templates:
+                inner = self._run(selector, [Found(around, f.context)], around, True)
+                if inner:
+                    return inner
+                around = around.parent
+        return self._run(selector, [Found(self.templates, f.context)], self.templates, True)
+
+    def _recurse(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        if not stage.arguments:
+            raise Mistake("recurse needs a selector: recurse(children | nodes)")
+        result: list[Found] = []
+        for f in found:
+            seen: set[int] = set()
+            waiting = [f]
+            while waiting:
+                each = waiting.pop()
+                if id(each.thing) in seen:
+                    continue
+                seen.add(id(each.thing))
+                result.append(each)
+                waiting.extend(Found(g.thing, each.context) for a in reversed(stage.arguments) for g in reversed(self.at(a, each)))
+                if len(result) > MOST:
+                    raise TooMuch(f"a selector finds more than {MOST} things")
+        return result
+
+    def _reduce(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        """Two become one, again and again. The text of a second argument sees the expansions of the first, and behind them those of the
+        second; it takes the place of all that the first had for itself."""
+        if not found or not stage.arguments:
+            return found
+        result = found[0]
+        for f in found[1:]:
+            first, pair = result, self._run(stage.arguments[0], [result, f], origin, False)
+            if not pair:
+                return []
+            result = pair[0]
+            if len(stage.arguments) > 1:
+                ours, theirs, shared = _apart(first.context.stack, f.context.stack)
+                context = Context(first.context.scope, shared)
+                both = context
+                for e in (*reversed(theirs), *reversed(ours)):
+                    both = both.push(e)
+                text = self.texts.one(stage.arguments[1].stages[0].text, both)
+                for e in reversed(ours):
+                    context = context.push(Expansion((text,) * len(e.texts), e.indices))
+                result = Found(result.thing, context)
+        return [result]
+
+    def _xor(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        result: dict[int, Found] = {}
+        for argument in stage.arguments or ():
+            for f in [x for g in found for x in self.at(argument, g)]:
+                if id(f.thing) in result:
+                    del result[id(f.thing)]
+                else:
+                    result[id(f.thing)] = f
+        return list(result.values())
+
+    def _append_context(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        result = []
+        for f in found:
+            context = f.context
+            for argument in stage.arguments or ():
+                for e in self.texts.all(argument.stages[0].text, f.context):
+                    context = context.push(e)
+            result.append(Found(f.thing, context))
+        return result
+
+    def _from_set(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
+        return list(self.from_set)
+
+
+def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
+    """What each of two stacks has for itself, innermost first, and what they share."""
+    cells: set[int] = set()
+    each = a
+    while each is not None:
+        cells.add(id(each))
+        each = each[1]
+    theirs: list[Expansion] = []
+    while b is not None and id(b) not in cells:
+        theirs.append(b[0])
+        b = b[1]
+    ours: list[Expansion] = []
+    while a is not None and a is not b:
+        ours.append(a[0])
+        a = a[1]
+    return ours, theirs, b

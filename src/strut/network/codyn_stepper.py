@@ -1,0 +1,317 @@
+"""Runs in whole steps, as the original makes them: an event is taken at the end of a step, which is shortened as far as it asks.
+
+`strut.simulate` finds the moment of an event; here it is found as late as the step, or what stands behind `within`, allows. It is for
+comparison with runs of the original, and no faster than they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from strut.network.lower.frame import Frame
+from strut.network.lower.guards import alternatives, difference
+from strut.network.lower.to_system import Lowering
+from strut.network.model import Event
+from strut.network.text.errors import Mistake, NetworkError, Problem
+from strut.network.text.formula import Binary, Tree, read
+from strut.system import System, sx, time
+
+if TYPE_CHECKING:
+    from strut.network.network import Network
+
+STRICT = 1e-10
+"""A step that is to end beyond a bound is longer by this part."""
+EXACT = 1e-9
+"""Parts of a step that do not count."""
+SHORTEST = 1e-9
+"""No step is shorter [s]."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A run, a row for each step: times, values by name, and whether an event ended it."""
+
+    t: np.ndarray
+    values: dict[str, np.ndarray]
+    ended: bool = False
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.values[name]
+
+
+@dataclass(eq=False)
+class _Watched:
+    """An event: its condition, with the place of its first comparison among all, how far it may be exceeded, what it does, and after
+    which part of a step it happened last."""
+
+    event: Event
+    tree: Tree
+    leaves: list[Binary]
+    first: int
+    within: float
+    sets: ca.Function | None
+    names: tuple[str, ...]
+    leads: dict[str, float]
+    distance: float = 1.0
+
+
+class Stepping:
+    """A network ready to be run in steps."""
+
+    def __init__(
+        self,
+        network: Network,
+        step: float | None = None,
+        seed: int = 0,
+        outputs: list[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.step = network.step if step is None else step
+        self.method = network.integrator["method"]
+        if self.method not in ("euler", "runge-kutta"):
+            raise NetworkError([Problem(f"'{self.method}' cannot be run step by step: euler and runge-kutta can")])
+        lowering = Lowering(network, seed, self.step)
+        self.system: System = lowering.system(outputs)
+        if self.system.delays:
+            raise NetworkError([Problem("a network with delays cannot be run step by step: use strut.simulate")])
+        if at:
+            self.system = self.system.using(dict(at))
+        self.random = np.random.default_rng(seed)
+        s = self.system
+        self.places = {q.name: k for k, group in enumerate((s.x, s.z)) for q in group}
+        self.slices = {q.name: part for group in (s.x, s.z) for q, part in _parts(group)}
+        self.symbols = [time, *(_stack(group) for group in (s.x, s.z, (*s.u, *s.p), s.randoms))]
+        self.flow = self._function([sx(s.flow[q.name]) for q in s.x])
+        self.shown = self._function([sx(e) for e in s.outputs.values()])
+        self.sizes = {name: sx(e).numel() for name, e in s.outputs.items()}
+        sample = s.samples[0].set if s.samples else {}
+        self.clock = self._function([sx(sample.get(q.name, q.sym)) for q in (*s.x, *s.z)])
+        self.watched: list[_Watched] = []
+        comparisons: list[ca.SX] = []
+        masks: list[ca.SX] = []
+        for event in lowering.events:
+            self.watched.append(self._watch(lowering, event, comparisons, masks))
+        self.compare = self._function(comparisons)
+        self.masks = self._function(masks)
+        self.attempt = self._attempt()
+
+    def _attempt(self) -> ca.Function:
+        """One step, all at once: the new states, with what the clock does, and how far conditions are then."""
+        t, h = ca.MX.sym("t"), ca.MX.sym("h")
+        x, z, given, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:])
+
+        def rate(at: ca.MX, of: ca.MX) -> ca.MX:
+            return self.flow(at, of, z, given, chance)
+
+        a = rate(t, x)
+        if self.method == "euler":
+            new = x + h * a
+        else:
+            b = rate(t + h / 2, x + h / 2 * a)
+            c = rate(t + h / 2, x + h / 2 * b)
+            d = rate(t + h, x + h * c)
+            new = x + h / 6 * (a + 2 * b + 2 * c + d)
+        held = self.clock(t + h, new, z, given, chance)
+        new, kept = held[: x.shape[0]], held[x.shape[0] :]
+        seen = t if self.method == "euler" else t + h
+        results = [new, kept, self.compare(seen, new, kept, given, chance), self.masks(seen, new, kept, given, chance)]
+        return ca.Function("attempt", [t, h, x, z, given, chance], results)
+
+    def _function(self, expressions: list[ca.SX]) -> ca.Function:
+        return ca.Function("f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)])
+
+    def _watch(self, lowering: Lowering, event: Event, comparisons: list[ca.SX], masks: list[ca.SX]) -> _Watched:
+        m = lowering.meaning
+        frame = Frame(event)
+        try:
+            tree = read(event.condition).tree
+            alternatives(tree)
+            leaves = _leaves(tree)
+            first = len(comparisons)
+            comparisons.extend(difference(leaf, lambda t: m.tree(t, frame)) for leaf in leaves)
+            within = math.inf if event.within is None else m.known(m.formula(event.within, event, frame))
+        except Mistake as mistake:
+            raise NetworkError([m.placed(mistake, event.condition, event).problem]) from mistake
+        sets, leads, when = lowering.effects(event)
+        masks.append(ca.SX(1) if when is None else when)
+        return _Watched(
+            event,
+            tree,
+            leaves,
+            first,
+            within,
+            self._function(list(sets.values())) if sets else None,
+            tuple(sets),
+            {name: float(value) for name, value in leads.items()},
+        )
+
+    # ---- a run ----
+
+    def run(self, begin: float, end: float) -> Rows:
+        """All steps from one time to another."""
+        self.given = self._begin(begin)
+        self.t = begin
+        self._tick()
+        self.before = self._differences(begin)
+        times, rows, ended = [begin], [self._row()], False
+        while end - self.t > EXACT * self.step and not ended:
+            ended = self._advance(min(self.step, end - self.t))
+            times.append(self.t)
+            rows.append(self._row())
+        values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return Rows(np.array(times), values, ended)
+
+    def _begin(self, t: float) -> np.ndarray:
+        """What states begin with; returns inputs and parameters."""
+        s = self.system
+        symbols: list[ca.SX] = [time]
+        values: list[ca.DM] = [ca.DM(t)]
+        found: list[np.ndarray] = []
+        for group in ((*s.u, *s.p), s.x, s.z):
+            start = ca.Function("start", symbols, [sx(q.value) for q in group])
+            new = start.call(values)
+            values += new
+            symbols += [q.sym for q in group]
+            found.append(np.concatenate([np.array(v).ravel() for v in new]) if new else np.zeros(0))
+        self.x, self.z = found[1], found[2]
+        return found[0]
+
+    def _call(self, function: ca.Function, t: float) -> np.ndarray:
+        return function(t, self.x, self.z, self.given, self._chance()).full().ravel()
+
+    def _chance(self) -> np.ndarray:
+        return self.random.random(len(self.system.randoms))
+
+    def _tick(self) -> None:
+        """What happens once in every step: constraints of states, discrete variables, random numbers."""
+        new = self._call(self.clock, self.t)
+        self.x, self.z = new[: len(self.x)], new[len(self.x) :]
+
+    def _advance(self, length: float) -> bool:
+        """One step, shorter where an event asks for it; says whether it was the last."""
+        x, z, start, chance = self.x, self.z, self.t, self._chance()
+        while True:
+            found = [v.full().ravel() for v in self.attempt(start, length, x, z, self.given, chance)]
+            self.x, self.z, now, masks = found
+            self.t = start + length
+            happened = self._happened(now, masks)
+            nearest = min((w.distance for w in happened), default=1.0)
+            if nearest >= 1 - EXACT or length <= SHORTEST:
+                break
+            length = max(nearest * length, SHORTEST)
+        if not happened:
+            self._remember(now, masks)
+            return False
+        seen = start if self.method == "euler" else self.t
+        return self._execute([w for w in happened if w.distance <= nearest + EXACT], seen)
+
+    # ---- events ----
+
+    def _differences(self, t: float) -> np.ndarray:
+        return self._call(self.compare, t)
+
+    def _remember(self, now: np.ndarray, masks: np.ndarray) -> None:
+        for w, on in zip(self.watched, masks, strict=True):
+            if on:
+                self.before[w.first : w.first + len(w.leaves)] = now[w.first : w.first + len(w.leaves)]
+
+    def _happened(self, now: np.ndarray, masks: np.ndarray) -> list[_Watched]:
+        found = []
+        for w, on in zip(self.watched, masks, strict=True):
+            if on:
+                began, w.distance = _began(w.tree, w, self.before, now)
+                if began:
+                    found.append(w)
+        return found
+
+    def _execute(self, happened: list[_Watched], t: float) -> bool:
+        """States change first, then what is set."""
+        done = []
+        for w in happened:
+            if self._call(self.masks, t)[self.watched.index(w)]:
+                done.append(w)
+                for name, value in w.leads.items():
+                    self._put(name, np.array([value]))
+        self._remember(self._differences(t), self._call(self.masks, t))
+        for w in done:
+            if w.sets is not None:
+                values, at = self._call(w.sets, t), 0
+                for name in w.names:
+                    size = self.slices[name].stop - self.slices[name].start
+                    self._put(name, values[at : at + size])
+                    at += size
+        return any(w.event.terminal for w in done)
+
+    def _put(self, name: str, value: np.ndarray) -> None:
+        self.x, self.z = self.x.copy(), self.z.copy()
+        (self.x, self.z)[self.places[name]][self.slices[name]] = value
+
+    def _row(self) -> dict[str, np.ndarray]:
+        row = {name: (self.x, self.z)[k][self.slices[name]] for name, k in self.places.items()}
+        if self.sizes:
+            parts = np.split(self._call(self.shown, self.t), np.cumsum(list(self.sizes.values()))[:-1])
+            row |= zip(self.sizes, parts, strict=True)
+        return {name: value[0] if value.size == 1 else value for name, value in row.items()}
+
+
+def _stack(group: tuple) -> ca.SX:
+    return ca.vertcat(*[q.sym for q in group]) if group else ca.SX(0, 1)
+
+
+def _parts(group: tuple) -> list[tuple]:
+    """Where each quantity is in the stack of its group."""
+    found, at = [], 0
+    for q in group:
+        found.append((q, slice(at, at + q.sym.numel())))
+        at += q.sym.numel()
+    return found
+
+
+def _leaves(tree: Tree) -> list[Binary]:
+    assert isinstance(tree, Binary)
+    return _leaves(tree.left) + _leaves(tree.right) if tree.operator in ("&&", "||") else [tree]
+
+
+def _holds(leaf: Binary, z: float, within: float) -> bool:
+    if leaf.operator == "==":
+        return abs(z) <= (EXACT if math.isinf(within) else within)
+    return z > 0 if leaf.operator in ("<", ">") else z >= 0
+
+
+def _all_hold(tree: Tree, w: _Watched, now: np.ndarray) -> bool:
+    assert isinstance(tree, Binary)
+    if tree.operator in ("&&", "||"):
+        both = (_all_hold(tree.left, w, now), _all_hold(tree.right, w, now))
+        return all(both) if tree.operator == "&&" else any(both)
+    return _holds(tree, now[_index(tree, w)], w.within)
+
+
+def _index(leaf: Binary, w: _Watched) -> int:
+    return w.first + next(k for k, each in enumerate(w.leaves) if each is leaf)
+
+
+def _began(tree: Tree, w: _Watched, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
+    """Did a condition begin to hold in this step, and after which part of it?"""
+    assert isinstance(tree, Binary)
+    if tree.operator in ("&&", "||"):
+        left, right = (_began(side, w, before, now) for side in (tree.left, tree.right))
+        if left[0] and right[0]:
+            return True, max(left[1], right[1])
+        if tree.operator == "||":
+            return left if left[0] else right
+        if left[0]:
+            return _all_hold(tree.right, w, now), left[1]
+        return right[0] and _all_hold(tree.left, w, now), right[1]
+    k = _index(tree, w)
+    if _holds(tree, before[k], w.within) or not _holds(tree, now[k], w.within):
+        return False, 1.0
+    if tree.operator == "==" or now[k] <= w.within:
+        return True, 1.0
+    part = before[k] / (before[k] - now[k])
+    return True, part + STRICT if tree.operator in ("<", ">") else part

@@ -1,0 +1,1 @@
+"""From a model to the hybrid `System`: what every variable means, as expressions."""

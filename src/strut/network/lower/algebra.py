@@ -1,0 +1,287 @@
+"""What operators and functions of the language do with matrices of static shape (CasADi `SX`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.network.lower.whole_numbers import whole
+from strut.network.text.errors import Mistake
+
+Matrix = ca.SX
+
+
+def shape(m: Matrix) -> str:
+    return f"{m.shape[0]}×{m.shape[1]}"
+
+
+def flat(m: Matrix) -> Matrix:
+    return ca.reshape(m, m.numel(), 1)
+
+
+def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
+    """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many elements."""
+    if a.shape == b.shape or a.numel() == 1 or b.numel() == 1:
+        if a.numel() == 1 and b.numel() != 1:
+            a = ca.repmat(a, *b.shape)
+        elif b.numel() == 1 and a.numel() != 1:
+            b = ca.repmat(b, *a.shape)
+        return a, b
+    for one, other, swapped in ((a, b, False), (b, a, True)):
+        (r, c), (n, m) = one.shape, other.shape
+        wide = ca.repmat(one, n, 1) if r == 1 and c == m else ca.repmat(one, 1, m) if c == 1 and r == n else None
+        if wide is not None:
+            return (b, wide)[::-1] if not swapped else (a, wide)
+    if a.numel() == b.numel():
+        return ca.reshape(a, *b.shape), b
+    raise Mistake(f"the shapes of '{what}' do not fit: {shape(a)} on the left, {shape(b)} on the right")
+
+
+def _each(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, Matrix], Matrix]:
+    def apply(a: Matrix, b: Matrix) -> Matrix:
+        return operation(*alike(a, b, what))
+
+    return apply
+
+
+def times(a: Matrix, b: Matrix) -> Matrix:
+    """A product of matrices where the inner sizes agree, else element by element."""
+    return ca.mtimes(a, b) if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1 else _each(lambda x, y: x * y, "*")(a, b)
+
+
+def modulo(a: Matrix, b: Matrix) -> Matrix:
+    rest = ca.fmod(a, b)
+    return rest + (rest < 0) * ca.fabs(b)
+
+
+def cycle(x: Matrix, low: Matrix, high: Matrix) -> Matrix:
+    span = high - low
+    return ca.if_else(x > high, low + ca.fmod(x - low, span), ca.if_else(x < low, high - ca.fmod(low - x, span), x))
+
+
+BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+    "+": _each(lambda a, b: a + b, "+"),
+    "-": _each(lambda a, b: a - b, "-"),
+    "*": times,
+    ".*": _each(lambda a, b: a * b, ".*"),
+    "/": _each(lambda a, b: a / b, "/"),
+    "%": _each(modulo, "%"),
+    "^": _each(lambda a, b: a**b, "^"),
+    "<": _each(lambda a, b: a < b, "<"),
+    ">": _each(lambda a, b: a > b, ">"),
+    "<=": _each(lambda a, b: a <= b, "<="),
+    ">=": _each(lambda a, b: a >= b, ">="),
+    "==": _each(lambda a, b: a == b, "=="),
+    "!=": _each(lambda a, b: a != b, "!="),
+    "&&": _each(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
+    "||": _each(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
+}
+
+
+def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
+    if condition.numel() != 1:
+        raise Mistake(f"the condition of '? :' is {shape(condition)}: a single number is needed")
+    if yes.shape != no.shape:
+        raise Mistake(f"both sides of '? :' need one shape: they are {shape(yes)} and {shape(no)}")
+    if condition.is_constant():
+        return yes if float(condition) != 0 else no
+    return ca.if_else(condition != 0, yes, no)
+
+
+def stack(rows: list[list[Matrix]]) -> Matrix:
+    """Blocks put together, row by row."""
+    made = []
+    for row in rows:
+        heights = {m.shape[0] for m in row}
+        if len(heights) > 1:
+            raise Mistake(f"in a row of a matrix stand {' and '.join(shape(m) for m in row)}: they need equally many rows")
+        made.append(ca.horzcat(*row))
+    widths = {m.shape[1] for m in made}
+    if len(widths) > 1:
+        raise Mistake(f"the rows of a matrix are {' and '.join(shape(m) for m in made)}: they need equally many columns")
+    return ca.vertcat(*made) if made else ca.SX(0, 0)
+
+
+# ---- functions ----
+
+
+def sign(x: Matrix) -> Matrix:
+    return 2 * (x >= 0) - 1
+
+
+def rounded(x: Matrix) -> Matrix:
+    return sign(x) * ca.floor(ca.fabs(x) + 0.5)
+
+
+UNARY: dict[str, Callable[[Matrix], Matrix]] = {
+    **{
+        n: getattr(ca, n)
+        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "erf", "floor", "ceil")
+    },
+    **{n: getattr(ca, n) for n in ("asinh", "acosh", "atanh")},
+    "√": ca.sqrt,
+    "ln": ca.log,
+    "log10": ca.log10,
+    "abs": ca.fabs,
+    "invsqrt": lambda x: 1 / ca.sqrt(x),
+    "exp2": lambda x: 2**x,
+    "sign": sign,
+    "round": rounded,
+}
+BINARY_FUNCTIONS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+    "atan2": _each(ca.atan2, "atan2"),
+    "pow": _each(lambda a, b: a**b, "pow"),
+    "csign": _each(lambda x, y: ca.fabs(x) * sign(y), "csign"),
+}
+
+
+def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
+    def fold(m: Matrix) -> Matrix:
+        if m.numel() == 0:
+            raise Mistake("an empty matrix has no smallest, largest or product")
+        elements = ca.vertsplit(ca.densify(flat(m)))
+        while len(elements) > 1:
+            elements = [operation(*elements[i : i + 2]) if i + 1 < len(elements) else elements[i] for i in range(0, len(elements), 2)]
+        return elements[0]
+
+    return fold
+
+
+REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], Callable[[Any, Any], Any]]] = {
+    "min": (_fold(ca.fmin), ca.fmin),
+    "max": (_fold(ca.fmax), ca.fmax),
+    "sum": (lambda m: ca.sum1(flat(m)), lambda a, b: a + b),
+    "product": (_fold(lambda a, b: a * b), lambda a, b: a * b),
+    "hypot": (lambda m: ca.sqrt(ca.sumsqr(m)), ca.hypot),
+    "sqsum": (ca.sumsqr, lambda a, b: a * a + b * b),
+}
+REDUCERS |= {"∑": REDUCERS["sum"], "∏": REDUCERS["product"]}
+
+
+def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]) -> Matrix | None:
+    """A function of the language, or None if there is none of that name. `constant` gives numbers that must be known."""
+    n = len(arguments)
+
+    def need(*counts: int) -> None:
+        if n not in counts:
+            raise Mistake(f"{name} takes {' or '.join(map(str, counts))} argument(s), not {n}")
+
+    if name in UNARY:
+        need(1)
+        return UNARY[name](arguments[0])
+    if name in BINARY_FUNCTIONS:
+        need(2)
+        return BINARY_FUNCTIONS[name](*arguments)
+    if name in REDUCERS:
+        need(1, 2)
+        alone, together = REDUCERS[name]
+        return alone(arguments[0]) if n == 1 else _each(together, name)(*arguments)
+    if name in ("lerp", "clip", "cycle"):
+        need(3)
+        x, a, b = arguments
+        x, a = alike(x, a, name)
+        x, b = alike(x, b, name)
+        a, x = alike(a, x, name)
+        if name == "lerp":
+            return a + (b - a) * x
+        return ca.fmin(ca.fmax(x, a), b) if name == "clip" else cycle(x, a, b)
+    from strut.network.lower import linear_algebra as linear
+
+    return linear.call(name, arguments, constant, need)
+
+
+# ---- indices ----
+
+
+def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]) -> Matrix:
+    """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None).
+
+    Two lists of one shape are pairs; a column of rows and a row of columns are a block.
+    """
+    if len(at) == 1:
+        return _linear(m, at[0], constant)
+    if len(at) != 2:
+        raise Mistake(f"a matrix has rows and columns: {len(at)} indices are too many")
+    rows, columns = at
+    lists = [isinstance(i, ca.SX) and i.numel() != 1 for i in at]
+    if all(lists):
+        assert isinstance(rows, ca.SX)
+        assert isinstance(columns, ca.SX)
+        if rows.shape[1] == 1 and columns.shape[0] == 1:
+            return m[_positions(rows, m.shape[0], constant), _positions(columns, m.shape[1], constant)]
+        if rows.numel() != columns.numel():
+            raise Mistake(
+                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a column [0; 1] and a row [0, 1]"
+            )
+        picked = [
+            m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
+        ]
+        return ca.reshape(ca.vertcat(*picked), *rows.shape)
+    dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
+    if any(dynamic) and all(isinstance(i, ca.SX) and i.numel() == 1 for i in at):
+        return _linear(m, rows + columns * m.shape[0], constant)  # type: ignore[operator]
+    r = _positions(rows, m.shape[0], constant)
+    c = _positions(columns, m.shape[1], constant)
+    return m[r, c]
+
+
+def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
+    if at is None:
+        return ca.reshape(m, 1, m.numel())
+    if isinstance(at, tuple):
+        found = flat(m)[_positions(at, m.numel(), constant)]
+        return found if m.shape[1] == 1 else found.T
+    if at.numel() == 1 and not at.is_constant():
+        if m.numel() > 1000:
+            raise Mistake(f"an index that changes chooses from {m.numel()} elements: at most 1000 are possible")
+        elements = ca.vertsplit(ca.densify(flat(m)))
+        result = elements[-1]
+        for k in range(len(elements) - 2, -1, -1):
+            result = ca.if_else(at < k + 0.5, elements[k], result)
+        return result
+    numbers = [_in(k, m.numel()) for k in _numbers(at, constant)]
+    return ca.reshape(flat(m)[numbers], *at.shape)
+
+
+def _numbers(m: Matrix, constant: Callable[[Matrix], float]) -> list[int]:
+    return [whole(constant(e)) for e in ca.vertsplit(ca.densify(flat(m)))]
+
+
+def _in(k: int, size: int) -> int:
+    if not 0 <= k < size:
+        raise Mistake(f"index {k} is outside: there are {size}, counted from 0")
+    return k
+
+
+def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[int]:
+    if at is None:
+        return list(range(size))
+    if isinstance(at, tuple):
+        begin, end, step = at
+        end = size if end is None else end
+        if step == 0:
+            raise Mistake("a range has a step of 0")
+        found = range(begin, end, step)
+        for k in (*found[:1], *found[-1:]):
+            _in(k, size)
+        return list(found)
+    return [_in(k, size) for k in _numbers(at, constant)]
+
+
+def value(m: Matrix) -> np.ndarray:
+    """The numbers of a constant matrix."""
+    return np.array(ca.DM(m))
+
+
+def fitted(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
+    """A value in the shape that is needed: its own, one number for all, or as many elements."""
+    if m.shape == wanted:
+        return m
+    if m.numel() == 1:
+        return ca.repmat(m, *wanted)
+    if m.numel() == wanted[0] * wanted[1]:
+        return ca.reshape(m, *wanted)
+    raise Mistake(f"{what} is {shape(m)}: {wanted[0]}×{wanted[1]} is needed")

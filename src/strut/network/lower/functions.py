@@ -1,0 +1,126 @@
+"""Functions that a network defines: called with what they find at the caller, and polynomials piece by piece; and random numbers."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from strut.errors import did_you_mean
+from strut.network.lower import algebra, scope
+from strut.network.lower.evaluate import arguments
+from strut.network.lower.frame import Frame
+from strut.network.model import Function
+from strut.network.text.errors import Mistake
+from strut.network.text.formula import Call, Name
+from strut.system import Discrete, Param, Random
+
+if TYPE_CHECKING:
+    from strut.network.lower.meaning import Meaning
+
+DEEPEST_CALL = 100
+"""Functions call each other no deeper."""
+BUILT_IN = {
+    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr",
+    "diag", "tril", "triu", "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl",
+    "sltdldinv", "sltdllinv", "sltdllinvt", "sltdldinvlinvt", "slinsolve",
+}  # fmt: skip
+
+
+class Functions:
+    """Calls functions for a network's meaning."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self.meaning = meaning
+
+    def call(self, tree: Call, frame: Frame) -> ca.SX:
+        function = scope.function(tree.name, frame.thing)
+        values = arguments(tree, lambda t: self.meaning.resolve(t, frame), self.meaning.known)
+        if function is not None:
+            return self.meaning.derived(self.apply(function, values, frame), tree.order, frame)
+        if tree.name == "rand":
+            return self.rand(values, frame)
+        result = algebra.call(tree.name, values, self.meaning.known)
+        if result is None:
+            raise Mistake(f"there is no function '{tree.name}': {did_you_mean(tree.name, sorted(BUILT_IN))}")
+        return self.meaning.derived(result, tree.order, frame)
+
+    def apply(self, function: Function, values: list[ca.SX], frame: Frame) -> ca.SX:
+        if frame.depth > DEEPEST_CALL:
+            raise Mistake(f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them")
+        if function.pieces:
+            if len(values) != 1:
+                raise Mistake(f"the polynomial '{function.name}' takes 1 argument, not {len(values)}")
+            return self.polynomial(function, values[0])
+        least = sum(a.default is None for a in function.arguments)
+        if not least <= len(values) <= len(function.arguments):
+            shown, most = ", ".join(a.name for a in function.arguments), len(function.arguments)
+            takes = f"{least}" if least == most else f"{least} to {most}"
+            raise Mistake(f"{function.name}({shown}) takes {takes} argument(s), not {len(values)}")
+        named = {a.name: v for a, v in zip(function.arguments, values, strict=False)}
+        inner = Frame(function.owner, named, frame.initial, frame.depth + 1)
+        for a in function.arguments[len(values) :]:
+            named[a.name] = self.meaning.formula(a.default or "0", function, inner)
+        for a in function.implicit:
+            name = f"{a.scope}.{a.name}" if a.scope else a.name
+            if a.name in frame.values:
+                named[a.name] = frame.values[a.name]
+            elif scope.variable(name, frame.thing) is not None or a.default is None:
+                named[a.name] = self.meaning.name(Name(name), frame)
+            else:
+                named[a.name] = self.meaning.formula(a.default, function, inner)
+        return self.meaning.formula(function.text, function, inner)
+
+    def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
+        frame = Frame(function.owner)
+        pieces = []
+        for piece in function.pieces:
+            begin, end = (self.meaning.known(self.meaning.formula(text, function, frame)) for text in (piece.begin, piece.end))
+            pieces.append((begin, end, [self.meaning.formula(c, function, frame) for c in piece.coefficients]))
+        pieces.sort(key=lambda p: p[0])
+
+        def at(k: int, point: ca.SX) -> ca.SX:
+            begin, _, coefficients = pieces[k]
+            result = ca.SX(0)
+            for c in coefficients:
+                result = result * (point - begin) + c
+            return result
+
+        def one(point: ca.SX) -> ca.SX:
+            bounds = sorted({b for begin, end, _ in pieces for b in (begin, end)})
+            spans = list(itertools.pairwise(bounds)) or [(bounds[0], bounds[0])]
+            parts = []
+            for low, high in spans:
+                inside = [k for k, (b, e, _) in enumerate(pieces) if b <= low and high <= e]
+                inside = inside or [max((k for k, p in enumerate(pieces) if p[0] <= low), default=0)]
+                parts.append(sum((at(k, point) for k in inside), ca.SX(0)) / len(inside))
+            result = parts[-1]
+            for (_, high), part in list(zip(spans, parts, strict=True))[-2::-1]:
+                result = ca.if_else(point < high, part, result)
+            return result
+
+        return ca.reshape(ca.vertcat(*[one(p) for p in ca.vertsplit(ca.densify(algebra.flat(x)))]), *x.shape)
+
+    def rand(self, values: list[ca.SX], frame: Frame) -> ca.SX:
+        if len(values) > 2:
+            raise Mistake(f"rand takes at most 2 arguments, not {len(values)}")
+        low, high = (ca.SX(0), ca.SX(1)) if not values else (ca.SX(0), values[0]) if len(values) == 1 else values
+        low, high = algebra.alike(low, high, "rand")
+        drawn = ca.vertcat(*[self._draw(frame) for _ in range(low.numel())])
+        return low + (high - low) * ca.reshape(drawn, *low.shape)
+
+    def _draw(self, frame: Frame) -> ca.SX:
+        self.meaning.spare += 1
+        first = Param(
+            f"rand.r{self.meaning.spare}",
+            self.meaning.random.random(),
+            bounds=(0, 1),
+            description="a random number drawn when the model was loaded",
+        )
+        self.meaning.extra_params.append(first)
+        if frame.initial:
+            return first.sym
+        held = Discrete(f"rand.held{self.meaning.spare}", first.sym, description="a random number, drawn anew in every step")
+        self.meaning.draws.append((held, Random(f"rand.drawn{self.meaning.spare}")))
+        return held.sym

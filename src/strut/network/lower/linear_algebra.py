@@ -1,0 +1,208 @@
+"""Linear algebra of the language: inverses, factorisations, and those that follow a tree (λ: the parent of each row)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+import numpy as np
+
+from strut.network.lower.whole_numbers import whole
+from strut.network.text.errors import Mistake
+
+Matrix = ca.SX
+RANK = 1e-10
+"""Of the largest diagonal entry: a smaller pivot of AᵀA counts as zero in pseudo-inverses."""
+
+
+def _square(m: Matrix, name: str) -> None:
+    if m.shape[0] != m.shape[1]:
+        raise Mistake(f"{name} needs a square matrix: this is {m.shape[0]}×{m.shape[1]}")
+
+
+def call(name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: Callable[..., None]) -> Matrix | None:
+    """A function by its name, or None."""
+    if name in ONE:
+        need(1)
+        return ONE[name](a[0])
+    if name in TWO:
+        need(2)
+        return TWO[name](*a)
+    if name in TREE:
+        need(TREE[name][0])
+        parents = [whole(constant(e)) for e in ca.vertsplit(ca.densify(ca.vec(a[-1])))]
+        return TREE[name][1](*a[:-1], parents)  # type: ignore[operator]
+    if name == "zeros":
+        need(1, 2)
+        return ca.SX(*(_size(constant(e)) for e in (a if len(a) == 2 else [a[0], a[0]])))
+    if name == "eye":
+        need(1)
+        return ca.SX.eye(_size(constant(a[0])))
+    if name == "length":
+        need(1)
+        return ca.SX(a[0].numel())
+    if name == "size":
+        need(1, 2)
+        return ca.SX(ca.DM([a[0].shape])) if len(a) == 1 else ca.SX(a[0].shape[_which(constant(a[1]))])
+    if name == "lindex":
+        need(3)
+        return a[0] + a[1] * a[2]
+    return None
+
+
+def _size(value: float) -> int:
+    if not 0 <= value <= 2000 or value != whole(value):
+        raise Mistake(f"a matrix has whole numbers of rows and columns up to 2000, not {value:g}")
+    return whole(value)
+
+
+def _which(value: float) -> int:
+    if value not in (0, 1):
+        raise Mistake(f"size(m, {value:g}): 0 are the rows, 1 the columns")
+    return whole(value)
+
+
+def diag(m: Matrix) -> Matrix:
+    return ca.diag(m) if min(m.shape) == 1 and m.numel() > 1 else ca.vec(ca.diag(m)) if m.numel() > 1 else m
+
+
+def vcat(a: Matrix, b: Matrix) -> Matrix:
+    if a.shape[1] != b.shape[1]:
+        raise Mistake(f"vcat puts {a.shape[0]}×{a.shape[1]} on {b.shape[0]}×{b.shape[1]}: equally many columns are needed")
+    return ca.vertcat(a, b)
+
+
+def inv(m: Matrix) -> Matrix:
+    _square(m, "inv")
+    return solve(m, ca.SX.eye(m.shape[0]))
+
+
+def solve(a: Matrix, b: Matrix) -> Matrix:
+    """x with a x = b."""
+    _square(a, "linsolve")
+    if a.shape[0] != b.shape[0]:
+        raise Mistake(f"linsolve of {a.shape[0]}×{a.shape[1]} and {b.shape[0]}×{b.shape[1]}: equally many rows are needed")
+    if a.is_constant() and b.is_constant():
+        try:
+            return ca.SX(ca.DM(np.linalg.solve(np.array(ca.DM(a)), np.array(ca.DM(b)))))
+        except np.linalg.LinAlgError as error:
+            raise Mistake("linsolve: the matrix is singular") from error
+    if a.shape[0] == 1:
+        return b / a
+    return ca.solve(a, b)
+
+
+def pinv(a: Matrix) -> Matrix:
+    """The pseudo-inverse; by Courrieu's full-rank Cholesky factorisation, which needs no iteration."""
+    if a.is_constant():
+        return ca.SX(ca.DM(np.linalg.pinv(np.array(ca.DM(a)))))
+    if a.shape[0] < a.shape[1]:
+        return pinv(a.T).T
+    g = ca.densify(ca.mtimes(a.T, a))
+    n = g.shape[0]
+    largest = g[0, 0]
+    for i in range(1, n):
+        largest = ca.fmax(largest, g[i, i])
+    low, empty = ca.SX.zeros(n, n), []
+    for k in range(n):
+        column = g[k:, k] - ca.mtimes(low[k:, :k], low[k, :k].T) if k else g[k:, k]
+        pivot = column[0]
+        zero = pivot <= RANK * largest
+        empty.append(zero)
+        low[k:, k] = ca.if_else(zero, ca.SX.zeros(n - k, 1), column / ca.sqrt(ca.if_else(zero, 1, pivot)))
+    inner = ca.mtimes(low.T, low) + ca.diag(ca.vertcat(*empty))
+    half = ca.solve(inner, ca.mtimes(low.T, a.T))
+    return ca.mtimes(low, ca.solve(inner, half))
+
+
+def qr(a: Matrix) -> Matrix:
+    """[Q, R] by Householder's reflections, Q square."""
+    m, n = a.shape
+    r, q = ca.densify(ca.SX(a)), ca.SX.eye(m)
+    for k in range(min(m - 1, n)):
+        x = r[k:, k]
+        length = ca.sqrt(ca.sumsqr(x))
+        v = ca.SX(x)
+        v[0] = x[0] + (2 * (x[0] >= 0) - 1) * length
+        size = ca.sumsqr(v)
+        scale = ca.if_else(size > 0, 2 / ca.if_else(size > 0, size, 1), 0)
+        r[k:, :] = r[k:, :] - scale * ca.mtimes(v, ca.mtimes(v.T, r[k:, :]))
+        q[:, k:] = q[:, k:] - scale * ca.mtimes(ca.mtimes(q[:, k:], v), v.T)
+        r[k + 1 :, k] = 0
+    return ca.horzcat(q, r)
+
+
+def sltdl(a: Matrix, parents: list[int]) -> Matrix:
+    """A = Lᵀ D L along a tree: D on the diagonal, L below it, what is above stays."""
+    _square(a, "sltdl")
+    _tree(parents, a.shape[0])
+    h = ca.densify(ca.SX(a))
+    for k in range(a.shape[0] - 1, -1, -1):
+        i = parents[k]
+        while i >= 0:
+            factor = h[k, i] / h[k, k]
+            j = i
+            while j >= 0:
+                h[i, j] = h[i, j] - factor * h[k, j]
+                j = parents[j]
+            h[k, i] = factor
+            i = parents[i]
+    return h
+
+
+def _tree(parents: list[int], size: int) -> None:
+    if len(parents) != size or any(not -1 <= p < k for k, p in enumerate(parents)):
+        raise Mistake(f"λ is {parents}: it names for each of {size} rows an earlier one as its parent, or -1")
+
+
+def d_inverse(f: Matrix, b: Matrix) -> Matrix:
+    return b / ca.repmat(ca.diag(f), 1, b.shape[1])
+
+
+def l_inverse(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    _tree(parents, f.shape[0])
+    x = ca.densify(ca.SX(b))
+    for i in range(f.shape[0]):
+        j = parents[i]
+        while j >= 0:
+            x[i, :] = x[i, :] - f[i, j] * x[j, :]
+            j = parents[j]
+    return x
+
+
+def l_inverse_transposed(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    _tree(parents, f.shape[0])
+    x = ca.densify(ca.SX(b))
+    for i in range(f.shape[0] - 1, -1, -1):
+        j = parents[i]
+        while j >= 0:
+            x[j, :] = x[j, :] - f[i, j] * x[i, :]
+            j = parents[j]
+    return x
+
+
+def slinsolve(a: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    f = sltdl(a, parents)
+    return l_inverse(f, d_inverse(f, l_inverse_transposed(f, b, parents)), parents)
+
+
+ONE: dict[str, Callable[[Matrix], Matrix]] = {
+    "transpose": lambda m: m.T,
+    "inv": inv,
+    "inverse": inv,
+    "pinv": pinv,
+    "qr": qr,
+    "diag": diag,
+    "tril": ca.tril,
+    "triu": ca.triu,
+    "csum": ca.sum2,
+    "rsum": ca.sum1,
+}
+TWO: dict[str, Callable[[Matrix, Matrix], Matrix]] = {"linsolve": solve, "vcat": vcat, "sltdldinv": d_inverse}
+TREE: dict[str, tuple[int, Callable[..., Matrix]]] = {
+    "sltdl": (2, sltdl),
+    "slinsolve": (3, slinsolve),
+    "sltdllinv": (3, l_inverse),
+    "sltdllinvt": (3, l_inverse_transposed),
+    "sltdldinvlinvt": (3, lambda f, b, parents: d_inverse(f, l_inverse_transposed(f, b, parents))),
+}

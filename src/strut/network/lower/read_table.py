@@ -1,0 +1,100 @@
+"""What like edges read: entries of vectors, other expressions, and what is computed of these beforehand, each at a place of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from strut.network.lower.meaning import Meaning
+from strut.network.model import Node, Variable
+from strut.system import Like, Quantity
+
+OTHERS, MADE = 1 << 40, 1 << 41
+"""Where places of other expressions and of what is made begin, until all are counted."""
+
+
+class Pool:
+    """Gives places to what is read."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        self.meaning = meaning
+        self.entries: list[tuple[Quantity, int]] = []
+        self.others: list[ca.SX] = []
+        self.made: list[Like] = []
+        self.size = 0
+        self.known: dict[Variable, Sequence[int]] = {}
+        self.symbols: dict[int, int] = {}
+        self.computed: dict[Variable, Sequence[int]] = {}
+        self.shapes: dict[Variable, tuple[int, int]] = {}
+        self.turned: dict[int, list[int]] = {}
+        self.functions = {name for thing in (meaning.root, *meaning.root.walk()) if isinstance(thing, Node) for name in thing.functions}
+
+    def parameters(self, variables: Sequence[Variable]) -> dict[Variable, Sequence[int]]:
+        """The places of parameters, all of them single numbers."""
+        for v in variables:
+            if v not in self.known:
+                self.known[v] = (len(self.entries),)
+                self.entries.append((self.meaning.params[v], 0))
+        return self.known
+
+    def variable(self, variable: Variable, value: ca.SX) -> Sequence[int]:
+        """The places of a variable's elements."""
+        places = self.known.get(variable)
+        if places is None:
+            m = self.meaning
+            quantity = m.params.get(variable) or m.states.get(variable) or m.discrete.get(variable) or m.inputs.get(variable)
+            if quantity is not None and variable.constraint is None:
+                first = len(self.entries)
+                self.entries.extend((quantity, k) for k in range(quantity.size))
+                places = range(first, first + quantity.size)
+            else:
+                places = [self.expression(e) for e in ca.vertsplit(ca.densify(ca.vec(value)))]
+            self.known[variable] = places
+        return places
+
+    def expression(self, value: ca.SX) -> int:
+        """The place of a single expression."""
+        key = value.element_hash()
+        if key not in self.symbols:
+            self.symbols[key] = OTHERS + len(self.others)
+            self.others.append(value)
+        return self.symbols[key]
+
+    def make(self, like: Like) -> np.ndarray:
+        """The places of what is computed beforehand, a row for each result."""
+        self.made.append(like)
+        first = MADE + self.size
+        self.size += like.size * like.length
+        return np.arange(first, first + like.size * like.length).reshape(like.size, like.length)
+
+    def compute(self, variables: Sequence[Variable], like: Like, shape: tuple[int, int]) -> None:
+        """Let variables be computed beforehand."""
+        self.computed.update(zip(variables, self.make(like).T.tolist(), strict=True))
+        self.shapes.update(dict.fromkeys(variables, shape))
+
+    def column(self) -> ca.SX:
+        return ca.densify(ca.vertcat(*self.others, ca.SX(0, 1)))
+
+    def final(self, reads: np.ndarray) -> np.ndarray:
+        """Places counted through, now that all are known."""
+        entries, others = len(self.entries), len(self.others)
+        made, other = reads >= MADE, (reads >= OTHERS) & (reads < MADE)
+        return reads - np.where(made, MADE - entries - others, 0) - np.where(other, OTHERS - entries, 0)
+
+    def mark(self) -> tuple[int, int, int, int]:
+        return len(self.entries), len(self.others), len(self.made), self.size
+
+    def reset(self, mark: tuple[int, int, int, int]) -> None:
+        """Forget what was given a place since `mark`."""
+        entries, others, made, self.size = mark
+        del self.entries[entries:], self.others[others:], self.made[made:]
+
+        def kept(place: int) -> bool:
+            return place < entries or OTHERS <= place < OTHERS + others or MADE <= place < MADE + self.size
+
+        self.known = {v: places for v, places in self.known.items() if all(map(kept, places))}
+        self.computed = {v: places for v, places in self.computed.items() if all(map(kept, places))}
+        self.symbols = {h: place for h, place in self.symbols.items() if kept(place)}
+        self.turned = {a: b for a, b in self.turned.items() if kept(a) and all(map(kept, b))}

@@ -1,0 +1,427 @@
+"""From a network to the hybrid `System`: edges summed, events as guards and resets, states of nodes as discrete states."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import did_you_mean
+from strut.network.build.calculation import CONSTANTS
+from strut.network.lower import algebra, scope
+from strut.network.lower import like_edges as alike
+from strut.network.lower.frame import Frame
+from strut.network.lower.functions import BUILT_IN
+from strut.network.lower.guards import guards
+from strut.network.lower.meaning import Meaning
+from strut.network.model import Edge, Event, Node, Object, Variable
+from strut.network.text.errors import MOST, Mistake, NetworkError, Problem
+from strut.network.text.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
+from strut.system import Discrete, Input, Param, Sample, State, System, time
+from strut.system import Event as Jump
+
+if TYPE_CHECKING:
+    from strut.network.network import Network
+
+T = TypeVar("T")
+MOST_OUTPUTS = 3000
+"""Elements of variables that become outputs; of larger networks only single numbers do, or none."""
+STRUCTURE = ("zeros", "eye")
+"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single number."""
+
+
+class Lowering:
+    """One network on its way to a system."""
+
+    def __init__(self, network: Network, seed: int, step: float | None = None) -> None:
+        self.network = network
+        self.meaning = Meaning(network.root, network.step if step is None else step, seed)
+        self.problems: list[Problem] = []
+        self.things: list[Object] = [network.root, *network.root.walk()]
+        self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]
+        self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
+        self.taken: set[str] = {"t", "time"}
+        self.sets: dict[Event, list[tuple[Variable, str]]] = {}
+        self.extra_discrete: list[Discrete] = []
+
+    def system(self, outputs: Iterable[str] | None) -> System:
+        self._name_all()
+        self._connect()
+        self._machines()
+        self._find_sets()
+        self._kinds()
+        flow = self._flow()
+        shown = self._outputs(outputs)
+        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
+        self._stop()
+        sample = self._sample()
+        self._stop()
+        self._unreached()
+        m = self.meaning
+        quantities: dict[str, Any] = {
+            "x": tuple(m.states.values()),
+            "z": (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws), *self.extra_discrete),
+            "u": tuple(m.inputs.values()),
+            "p": (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ())),
+        }
+        return System(
+            self.network.name,
+            **quantities,
+            flow=flow,
+            events=tuple(jumps),
+            samples=sample,
+            outputs=shown,
+            randoms=tuple(r for _, r in m.draws),
+            delays=tuple(m.delays),
+            description=self.network.root.note,
+        )
+
+    def _flow(self) -> Mapping[str, ca.SX]:
+        """The rates of states; where many edges act alike, as sums."""
+        m = self.meaning
+        m.summed = sums = self._try(partial(alike.rates, m))
+        rates: dict[str, ca.SX] = {}
+        for variable, state in m.states.items():
+            if sums is not None and state.name in sums:
+                rates[state.name] = sums.own[state.name]
+                continue
+            rate = self._try(partial(m.rate, variable))
+            if rate is not None:
+                rates[state.name] = algebra.flat(rate)
+        return rates if sums is None else sums.within(rates)
+
+    def _unreached(self) -> None:
+        """States that something waits for, and nothing leads to: most likely misspelt."""
+        led = {(scope.machine(e.parent), e.target) for e in self.events if e.target is not None and e.parent is not None}
+        for node, state, mark in dict.fromkeys(self.meaning.awaited):
+            if state != node.initial_state and (node, state) not in led:
+                others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
+                self.meaning.warn(
+                    f"nothing leads to state '{state}' of {node.path or 'the network'}: there are {', '.join(map(repr, others))}", mark
+                )
+
+    # ---- mistakes ----
+
+    def _try(self, act: Callable[[], T]) -> T | None:
+        """Do something; keep a mistake for the end, so that all are told at once."""
+        try:
+            return act()
+        except Mistake as mistake:
+            new = mistake.problem
+            if len(self.problems) < MOST and not any(p.message == new.message and p.mark == new.mark for p in self.problems):
+                self.problems.append(new)
+            return None
+
+    def _stop(self) -> None:
+        if self.problems:
+            raise NetworkError(self.problems)
+
+    # ---- names ----
+
+    def _unique(self, wanted: str) -> str:
+        name = wanted if wanted.isascii() and _PLAIN.fullmatch(wanted) else ".".join(map(_identifier, wanted.split(".")))
+        if name not in self.taken:
+            self.taken.add(name)
+            return name
+        base, k = name, 2
+        while name in self.taken:
+            name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
+        self.taken.add(name)
+        return name
+
+    def _name_all(self) -> None:
+        for thing in (*self.things, *self.events):
+            path = f"{thing.path}." if thing.path else ""
+            for variable in thing.variables.values():
+                self.meaning.names[variable] = self._unique(path + variable.name)
+
+    # ---- structure ----
+
+    def _connect(self) -> None:
+        actions = self.meaning.actions
+        for thing in self.things:
+            edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
+            if edge is None or edge.output is None:
+                if isinstance(edge, Edge) and edge.actions:
+                    self.meaning.warn(f"{edge!r} does nothing, as it goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
+                continue
+            for action in edge.actions.values():
+                target = scope.own(edge.output, action.name)
+                if target is None:
+                    near = did_you_mean(action.name, list(edge.output.variables))
+                    message = f"{edge!r} does nothing to '{action.name}', which its output {edge.output!r} does not have: {near}"
+                    self.meaning.warn(message, action.mark)
+                    continue
+                actions.setdefault(target, []).append(action)
+
+    def _machines(self) -> None:
+        for node in self.things:
+            if isinstance(node, Node) and node.initial_state is not None:
+                name = self._unique(f"{node.path}.state" if node.path else "state")
+                self.meaning.machines[node] = (Discrete(name, 0.0, description="the state of the node, counted"), [node.initial_state])
+
+    def _find_sets(self) -> None:
+        for event in self.events:
+            found = self.sets.setdefault(event, [])
+            for assignment in event.sets:
+                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
+                variables = [self._variable(f.thing) for f in selected or ()]
+                if not variables or None in variables:
+                    self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
+                    continue
+                for v, f in zip(variables, selected or (), strict=True):
+                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
+                    if v is not None and text is not None:
+                        found.append((v, text))
+
+    @staticmethod
+    def _variable(thing: object) -> Variable | None:
+        if isinstance(thing, Variable):
+            return thing
+        owner = getattr(thing, "owner", None)
+        return scope.own(owner, thing.name) if isinstance(owner, Node) else None  # type: ignore[attr-defined]
+
+    # ---- what each variable is ----
+
+    def _kinds(self) -> None:
+        m = self.meaning
+        written = {v for sets in self.sets.values() for v, _ in sets}
+        rated = {v for v, actions in m.actions.items() if any(a.rate for a in actions)}
+        direct = {v for v, actions in m.actions.items() if any(not a.rate for a in actions)}
+        later: list[tuple[Variable, str]] = []
+        for v in self.variables:
+            if "discrete" in v.flags:
+                later.append((v, "discrete"))
+            elif "integrated" in v.flags or v in rated:
+                later.append((v, "state"))
+            elif v in written:
+                later.append((v, "discrete"))
+            elif v not in direct and (v.constraint is None or "in" in v.flags) and not (isinstance(v.owner, Node) and v.owner.table):
+                self._try(partial(self._constant, v))
+        m.waiting = {v for v, _ in later}
+        for v, kind in later:
+            self._try(partial(self._changing, v, kind))
+
+    def _constant(self, v: Variable) -> None:
+        """A number that does not depend on anything is a parameter; with the flag 'in', an input."""
+        m = self.meaning
+        try:
+            number = float(v.text)
+        except ValueError:
+            if "in" not in v.flags and not is_constant(v.text, v.owner):
+                return
+            value = m.formula(v.text, v, Frame(v.owner, initial=True))
+            if "in" in v.flags and value.is_constant():
+                m.memo[(v, True)] = value
+                m.inputs[v] = Input(m.names[v], np.array(ca.DM(algebra.flat(value))).ravel(), description=v.note)
+                return
+            if value.numel() != 1 or not value.is_constant():
+                return
+            number = float(value)
+        if not math.isfinite(number):
+            return
+        kind = Input if "in" in v.flags else Param
+        made = kind(m.names[v], number, description=v.note)
+        m.memo[(v, True)] = ca.SX(number) if "in" in v.flags else made.sym
+        if isinstance(made, Input):
+            m.inputs[v] = made
+        else:
+            m.params[v] = made  # type: ignore[assignment]
+            m.memo[(v, False)] = made.sym
+
+    def _changing(self, v: Variable, kind: str) -> None:
+        m = self.meaning
+        start = algebra.flat(m.value(v, True))
+        if kind == "state":
+            state = State(m.names[v], start, description=v.note)
+            m.states[v] = state
+            for k, symbol in enumerate(ca.vertsplit(state.sym)):
+                m.owners[symbol.element_hash()] = (v, k)
+        else:
+            m.discrete[v] = Discrete(m.names[v], start, description=v.note)
+
+    # ---- results ----
+
+    def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
+        m = self.meaning
+        rest = [
+            v
+            for v in self.variables
+            if not (v in m.params or v in m.states or v in m.discrete or v in m.inputs or isinstance(v.owner, Event))
+        ]
+        if wanted is not None:
+            names = set(wanted)
+            rest = [v for v in rest if m.names[v] in names]
+        sums = self._try(partial(alike.outputs, m, rest))
+        found: dict[str, ca.SX] = {}
+        size = 0
+        for v in rest:
+            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v))
+            if value is None or value.numel() == 0 or v in m.discrete:
+                continue
+            size += value.numel()
+            if wanted is None and size > MOST_OUTPUTS and (value.numel() > 1 or size > 4 * MOST_OUTPUTS) and "out" not in v.flags:
+                continue
+            found[m.names[v]] = algebra.flat(value)
+        chosen = None if sums is None else sums.only(found)
+        return found if chosen is None or not chosen.terms else chosen.within(found)
+
+    def flows(self, z: ca.SX) -> bool:
+        """Does an expression change between events?"""
+        hashes = {s.element_hash() for s in ca.symvar(z)}
+        return time.element_hash() in hashes or any(h in self.meaning.owners for h in hashes)
+
+    def _changes(self, z: ca.SX) -> bool:
+        """Does an expression change during a run, by itself or at events?"""
+        fixed = {s.element_hash() for p in (*self.meaning.params.values(), *self.meaning.extra_params) for s in ca.vertsplit(p.sym)}
+        return any(s.element_hash() not in fixed for s in ca.symvar(z))
+
+    def effects(self, event: Event) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
+        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may happen, None if always."""
+        m = self.meaning
+        frame = Frame(event)
+        node = scope.machine(event)
+        reset: dict[str, ca.SX] = {}
+        for v, text in self.sets.get(event, ()):
+            value = m.formula(text, event, frame)
+            wanted = m.shape(v)
+            if value.shape != wanted:
+                if value.numel() not in (1, wanted[0] * wanted[1]):
+                    raise Mistake(f"the event sets '{v.path}' to {algebra.shape(value)}: {wanted[0]}×{wanted[1]} is needed", event.mark)
+                value = ca.repmat(value, *wanted) if value.numel() == 1 else ca.reshape(value, *wanted)
+            reset[m.names[v]] = algebra.flat(value)
+        when = None
+        if event.states is not None:
+            if node is None:
+                raise Mistake(
+                    f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark
+                )
+            when = m.in_state(node, event.states, event.mark)
+        leads: dict[str, ca.SX] = {}
+        if event.target is not None:
+            if node is None:
+                raise Mistake(f"the event leads to state '{event.target}', but no node here has states: add initial-state", event.mark)
+            symbol, known = m.machines[node]
+            if event.target not in known:
+                known.append(event.target)
+            leads[symbol.name] = ca.SX(known.index(event.target))
+        return reset, leads, when
+
+    def _jumps(self, event: Event) -> list[Jump]:
+        m = self.meaning
+        frame = Frame(event)
+        try:
+            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
+            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+        except Mistake as mistake:
+            raise m.placed(mistake, event.condition, event) from mistake
+        sets, leads, when = self.effects(event)
+        reset = sets | leads
+        jumps = []
+        for guard in found:
+            if not self._changes(guard.expression):
+                m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
+                continue
+            name = self._unique(f"{event.parent.path}.{_title(event)}" if event.parent is not None and event.parent.path else _title(event))
+            jumps.append(Jump(name, guard.expression, reset, guard.direction, when, terminal=event.terminal, description=event.condition))
+        return jumps
+
+    # ---- what happens in every step ----
+
+    def _sample(self) -> tuple[Sample, ...]:
+        """Once in a step: new random numbers, discrete variables, and constraints of states."""
+        m = self.meaning
+        sets: dict[str, ca.SX] = {held.name: drawn.sym for held, drawn in m.draws}
+        moving = [v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))]
+        later: list[tuple[Discrete, Variable, ca.SX]] = []
+        begun = Discrete("step.begun", 0.0, description="0 until the first step")
+        for v in moving:
+            step = self._try(partial(self._next, v))
+            if step is None:
+                continue
+            if self.flows(step):
+                later.append(
+                    (Discrete(f"step.next{len(later) + 1}", self._at_start(step), description=f"the next value of {m.names[v]}"), v, step)
+                )
+            else:
+                sets[m.names[v]] = ca.if_else(begun.sym, step, m.discrete[v].sym)
+        if later:
+            old = [m.discrete[v].sym for _, v, _ in later]
+            new = [ca.if_else(begun.sym, q.sym, m.discrete[v].sym) for q, v, _ in later]
+            for (q, v, step), value in zip(later, new, strict=True):
+                sets[m.names[v]] = value
+                sets[q.name] = ca.substitute([step], old, new)[0]
+                self.extra_discrete.append(q)
+        if moving:
+            self.extra_discrete.append(begun)
+            sets[begun.name] = ca.SX(1)
+        for v, state in m.states.items():
+            if v.constraint is not None:
+                sets[state.name] = algebra.flat(m.value(v))
+        return (Sample("step", m.time_step().sym, sets),) if sets else ()
+
+    def _next(self, v: Variable) -> ca.SX:
+        return algebra.flat(self.meaning.value(v) + self.meaning.rate(v))
+
+    def _at_start(self, expression: ca.SX) -> ca.SX:
+        m = self.meaning
+        pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
+        pairs += [(q.sym, q.value) for q in m.inputs.values()]
+        return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+
+
+@lru_cache(maxsize=10_000)
+def _identifier(text: str) -> str:
+    plain = re.sub(r"\W", "_", text)
+    return plain if plain.isidentifier() else f"_{plain}"
+
+
+def _title(event: Event) -> str:
+    if event.terminal:
+        return "terminate"
+    if event.target is not None:
+        source = "_or_".join(event.states) if event.states else "any"
+        return f"{source}_to_{event.target}"
+    return event.name
+
+
+def is_constant(text: str, thing: Object) -> bool:
+    """Is an expression made of numbers, constants and functions of numbers only?"""
+    try:
+        waiting: list[Tree | None] = [read(text).tree]
+    except Mistake:
+        return False
+    while waiting:
+        t = waiting.pop()
+        if t is None or isinstance(t, Number):
+            continue
+        if isinstance(t, Name):
+            if t.order or t.name not in CONSTANTS or scope.variable(t.name, thing) is not None:
+                return False
+        elif isinstance(t, Call):
+            if t.order or t.name in ("rand", *STRUCTURE) or t.name not in BUILT_IN or scope.function(t.name, thing) is not None:
+                return False
+            waiting.extend(t.arguments)
+        elif isinstance(t, Unary):
+            waiting.append(t.operand)
+        elif isinstance(t, Binary):
+            waiting.extend((t.left, t.right))
+        elif isinstance(t, Ternary):
+            waiting.extend((t.condition, t.yes, t.no))
+        elif isinstance(t, Matrix):
+            waiting.extend(e for row in t.rows for e in row)
+        elif isinstance(t, Index):
+            waiting.extend((t.of, *t.at))
+        elif isinstance(t, Range):
+            waiting.extend((t.start, t.stop, t.step))
+        else:
+            return False
+    return True

@@ -1,0 +1,35 @@
+"""Numbers that models say, within what is possible: whole numbers, orders and sizes of derivatives."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from strut.network.text.errors import Mistake
+
+
+def whole(value: float | str) -> int:
+    """The whole number of a text or a value; neither infinity nor a word is one."""
+    try:
+        return int(value)
+    except (ValueError, OverflowError) as error:
+        text = str(value)
+        raise Mistake(f"'{text if len(text) < 40 else text[:37] + '...'}' is no whole number") from error
+
+
+HIGHEST = 20
+"""Orders of derivatives go no higher."""
+
+
+def check_order(order: int) -> int:
+    if not 0 <= order <= HIGHEST:
+        raise Mistake(f"a derivative of order {order} is asked for: 0 to {HIGHEST} are possible")
+    return order
+
+
+LARGEST = 100_000
+"""Operations of an expression that is derived."""
+
+
+def check_size(expression: ca.SX) -> None:
+    if ca.n_nodes(expression) > LARGEST:
+        raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")

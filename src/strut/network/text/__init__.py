@@ -1,0 +1,1 @@
+"""The text of the coupled-dynamics language: words, grammar, statements and formulas, before anything is expanded."""

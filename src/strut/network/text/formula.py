@@ -1,0 +1,338 @@
+"""Expressions as people write them, read into a tree. Precedence climbing; nothing is evaluated here.
+
+x^2 + sin(t)    [1, 2; 3, 4] * v    c ? a : b    m[0:2, 1]    dt[e, 2]()    f(x)'    aᵀ    ẋ
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from strut.network.text.errors import Mistake
+
+DEEPEST = 100
+"""Brackets nest no deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A variable, perhaps of another node: `x`, `input.x`, `child.x`; `order` counts primes."""
+
+    name: str
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    operator: str
+    operand: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    operator: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    condition: Tree
+    yes: Tree
+    no: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    rows: tuple[tuple[Tree, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`a:b` or `a:step:b` in an index; what is left out is None."""
+
+    start: Tree | None
+    stop: Tree | None
+    step: Tree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    of: Tree
+    at: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`f(a, b)`, `child.f(a)`."""
+
+    name: str
+    arguments: tuple[Tree, ...]
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """`dt[e, 2]()`, `pdiff[f; x](a)`: what stands in brackets, part by part, and the values."""
+
+    name: str
+    brackets: tuple[tuple[Tree, ...], ...]
+    arguments: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """`(e)'`: the time derivative of something that is no plain variable."""
+
+    of: Tree
+    order: int
+
+
+Tree = Number | Name | Unary | Binary | Ternary | Matrix | Range | Index | Call | Operator | Derivative
+
+OPERATORS = {"dt", "diff", "pdiff", "∂", "delayed", "simplify", "linsolve"}
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+  | (?P<name>[√∑∏∂∞] | (?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*(?:\.(?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*)*)
+  | (?P<op>\*\*|<=|>=|==|!=|&&|\|\||\.\*|[-+*/%^<>!?:,;()\[\]'∙·÷ᵀ²])
+)""",
+    re.X,
+)
+BINARY = {  # operator: (binds, is it right associative?)
+    "||": (1, False),
+    "&&": (2, False),
+    **dict.fromkeys(("==", "!="), (3, False)),
+    **dict.fromkeys(("<", ">", "<=", ">="), (4, False)),
+    **dict.fromkeys(("+", "-"), (5, False)),
+    **dict.fromkeys(("*", "/", "%", ".*"), (6, False)),
+    "^": (8, True),
+}
+SAME = {"**": "^", "∙": "*", "·": "*", "÷": "/"}
+UNARY = 7
+
+
+class FormulaError(Mistake):
+    """An expression that cannot be read; `at` is the place in it."""
+
+    def __init__(self, message: str, place: int) -> None:
+        self.place = place
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A tree and the text it was read from."""
+
+    text: str
+    tree: Tree
+    rest: str = ""
+
+
+@lru_cache(maxsize=100_000)
+def read(text: str) -> Formula:
+    """The tree of an expression; what follows a complete one is kept as `rest`."""
+    reader = _Reader(text)
+    if reader.kind == "end":
+        raise FormulaError("an expression is needed, and there is none", 0)
+    tree = reader.expression(0)
+    rest = text[reader.start :].strip() if reader.kind != "end" else ""
+    if rest and not (reader.kind in ("number", "name") or reader.value in ("(", "[", ")", "]")):
+        raise FormulaError(f"'{reader.value}' is not expected here", reader.start)
+    return Formula(text, tree, rest)
+
+
+def dots(name: str) -> tuple[str, int]:
+    """A name without the dots on its first letter, and how many times they derive it: ẏ is y', ÿ is y''."""
+    if not name or (name[0].isascii() and (len(name) == 1 or name[1].isascii())):
+        return name, 0
+    first = unicodedata.normalize("NFD", name[0])
+    letters, marks = first[0], first[1:]
+    rest = name[1:]
+    while rest and rest[0] in "\u0307\u0308":
+        marks, rest = marks + rest[0], rest[1:]
+    order = marks.count("\u0307") + 2 * marks.count("\u0308")
+    kept = "".join(m for m in marks if m not in "\u0307\u0308")
+    return (unicodedata.normalize("NFC", letters + kept) + rest, order) if order else (name, 0)
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.kind, self.value, self.start, self.space = "", "", 0, False
+        self.advance()
+
+    def advance(self) -> None:
+        end = self.at
+        while end < len(self.text) and self.text[end].isspace():
+            end += 1
+        self.space = end > self.at
+        if end >= len(self.text):
+            self.kind, self.value, self.start, self.at = "end", "the end", len(self.text), end
+            return
+        found = TOKEN.match(self.text, self.at)
+        if not found or found.end() == self.at:
+            raise FormulaError(f"'{self.text[end]}' is no part of an expression", end)
+        self.kind = found.lastgroup or ""
+        self.value = found[self.kind]
+        self.start = found.start(self.kind)
+        self.at = found.end()
+
+    def take(self, value: str) -> bool:
+        if self.kind == "op" and self.value == value:
+            self.advance()
+            return True
+        return False
+
+    def need(self, value: str) -> None:
+        if not self.take(value):
+            raise FormulaError(f"'{value}' is needed where '{self.value}' stands", self.start)
+
+    def expression(self, binds: int) -> Tree:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FormulaError(f"an expression nests deeper than {DEEPEST} levels: write it in steps", self.start)
+        left = self.prefix()
+        while self.kind == "op":
+            operator = SAME.get(self.value, self.value)
+            if operator == "?" and binds == 0:
+                self.advance()
+                yes = self.expression(0)
+                self.need(":")
+                left = Ternary(left, yes, self.expression(0))
+                continue
+            strength, right = BINARY.get(operator, (0, False))
+            if not strength or strength <= binds:
+                break
+            self.advance()
+            left = Binary(operator, left, self.expression(strength - 1 if right else strength))
+        self.depth -= 1
+        return left
+
+    def prefix(self) -> Tree:
+        if self.kind == "op" and self.value in "-+!":
+            operator = self.value
+            self.advance()
+            return Unary(operator, self.expression(UNARY - 1))
+        return self.postfix(self.primary())
+
+    def postfix(self, tree: Tree) -> Tree:
+        while self.kind == "op":
+            if self.value == "'":
+                self.advance()
+                tree = _primed(tree)
+            elif self.value == "ᵀ":
+                self.advance()
+                tree = Call("transpose", (tree,))
+            elif self.value == "²":
+                self.advance()
+                tree = Binary("^", tree, Number(2.0))
+            elif self.value == "[":
+                self.advance()
+                tree = Index(tree, self.indices())
+            else:
+                break
+        return tree
+
+    def primary(self) -> Tree:
+        if self.kind == "number":
+            value = float(self.value)
+            self.advance()
+            return Number(value)
+        if self.kind == "name":
+            return self.named()
+        if self.take("("):
+            inside = self.expression(0)
+            self.need(")")
+            return inside
+        if self.take("["):
+            return self.matrix()
+        if self.kind == "end":
+            raise FormulaError("the expression ends where a value is needed", self.start)
+        raise FormulaError(f"a value is needed where '{self.value}' stands", self.start)
+
+    def named(self) -> Tree:
+        head, dot, last = self.value.rpartition(".")
+        last, order = dots(last)
+        name = head + dot + last
+        self.advance()
+        if name in OPERATORS and self.kind == "op" and self.value == "[":
+            return self.operator(name)
+        if name in "√∑∏" and not (self.kind == "op" and self.value == "("):
+            return Call(name, (self.prefix(),))
+        if self.take("("):
+            return Call(name, self.values(")"), order)
+        return Name(name, order)
+
+    def values(self, end: str) -> tuple[Tree, ...]:
+        found: list[Tree] = []
+        while not self.take(end):
+            if found:
+                self.need(",")
+            found.append(self.expression(0))
+        return tuple(found)
+
+    def operator(self, name: str) -> Tree:
+        self.need("[")
+        parts: list[tuple[Tree, ...]] = []
+        part: list[Tree] = []
+        while not self.take("]"):
+            if self.take(";"):
+                parts.append(tuple(part))
+                part = []
+                continue
+            if part:
+                self.need(",")
+            part.append(self.expression(0))
+        parts.append(tuple(part))
+        arguments = self.values(")") if self.take("(") else ()
+        return Operator("pdiff" if name == "∂" else name, tuple(parts), arguments)
+
+    def matrix(self) -> Tree:
+        rows: list[tuple[Tree, ...]] = []
+        row: list[Tree] = []
+        while not self.take("]"):
+            if self.take(";"):
+                if row:
+                    rows.append(tuple(row))
+                row = []
+            elif self.take(","):
+                continue
+            else:
+                row.append(self.expression(0))
+        if row:
+            rows.append(tuple(row))
+        return Matrix(tuple(rows))
+
+    def indices(self) -> tuple[Tree, ...]:
+        found: list[Tree] = []
+        while not self.take("]"):
+            if found:
+                self.need(",")
+            found.append(self.index())
+        return tuple(found)
+
+    def index(self) -> Tree:
+        parts: list[Tree | None] = [None if self.kind == "op" and self.value == ":" else self.expression(0)]
+        while self.take(":"):
+            parts.append(None if self.kind == "op" and self.value in (":", ",", "]") else self.expression(0))
+        if len(parts) == 1 and parts[0] is not None:
+            return parts[0]
+        if len(parts) > 3:
+            raise FormulaError("a range has a beginning, a step and an end, not more", self.start)
+        return Range(parts[0], parts[-1], parts[1] if len(parts) == 3 else None)
+
+
+def _primed(tree: Tree) -> Tree:
+    if isinstance(tree, Name):
+        return Name(tree.name, tree.order + 1)
+    if isinstance(tree, Call) and tree.name not in ("transpose",):
+        return Call(tree.name, tree.arguments, tree.order + 1)
+    return Derivative(tree.of, tree.order + 1) if isinstance(tree, Derivative) else Derivative(tree, 1)

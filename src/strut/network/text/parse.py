@@ -1,0 +1,130 @@
+"""From text to statements, with lark. A mistake does not end the reading: what follows the statement it is in is read too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from lark import Lark, UnexpectedToken
+from lark.lexer import Lexer
+from lark.parsers.lalr_analysis import Shift
+
+from strut.network.text.errors import MOST, Mistake, NetworkError, Problem, Source
+from strut.network.text.lexer import KEYWORDS, OPERATORS, Word, words
+from strut.network.text.statements import Statement
+from strut.network.text.transformer import Statements
+
+SHOWN = {**{kind: f"'{word}'" for word, kind in KEYWORDS.items()}, **{kind: f"'{op}'" for op, kind in OPERATORS.items()}}
+SHOWN |= {"STRING": "a text in quotes", "ID": "a name", "NUMBER": "a number", "$END": "the end", "REGEX": "a pattern"}
+DEEPEST = 150
+"""Blocks nest no deeper."""
+
+
+class _Given(Lexer):
+    """lark is given words, not text."""
+
+    def __init__(self, conf: Any) -> None:
+        pass
+
+    def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Word]:
+        yield from ()
+
+
+@cache
+def _grammar() -> Lark:
+    text = resources.files("strut.network.text").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer=_Given, keep_all_tokens=True, maybe_placeholders=True, transformer=Statements())
+
+
+class _Reading:
+    """Feeds words to the parser; after a mistake it looks for the next statement."""
+
+    def __init__(self) -> None:
+        self.state = _grammar().parse_interactive("").parser_state
+        self.table = self.state.parse_conf.states
+        self.problems: list[Problem] = []
+        self.depth = 0
+        self.lost_at: int | None = None
+        self.last: Word | None = None
+
+    def take(self, word: Word) -> None:
+        fresh = self.last is None or word.line != self.last.line
+        self.last = word
+        before = self.depth
+        self.depth += (word.type == "LBRACE") - (word.type == "RBRACE")
+        if self.depth > DEEPEST:
+            raise Mistake(f"blocks nest deeper than {DEEPEST} levels", word.mark)
+        if self.lost_at is not None:
+            ends = word.type == "RBRACE" and self.depth < self.lost_at
+            begins = fresh and before == self.lost_at and word.type in self.table[self.state.position] and word.type != "RBRACE"
+            if not (ends or begins):
+                return
+            self.lost_at = None
+        try:
+            self.state.feed_token(word)
+        except UnexpectedToken as error:
+            self.problems.append(_unexpected(error, word))
+            left = self._unwind()
+            if word.type == "RBRACE" and not left and self._fits(word):
+                self.state.feed_token(word)
+            else:
+                self.lost_at = max(before - left, 0)
+
+    def _fits(self, word: Word) -> bool:
+        try:
+            self.state.copy(deepcopy_values=False).feed_token(word)
+        except UnexpectedToken:
+            return False
+        return True
+
+    def _unwind(self) -> int:
+        """Give up what was begun since the last place where a statement may stand. How many blocks are left by that?"""
+        state, left = self.state, 0
+        while len(state.state_stack) > 1 and not self._may_begin(self.table[state.position]):
+            state.state_stack.pop()
+            given_up = state.value_stack.pop()
+            left += isinstance(given_up, Word) and given_up.type == "LBRACE"
+        return left
+
+    @staticmethod
+    def _may_begin(row: dict) -> bool:
+        """A statement may begin where 'node' is not the end of something else."""
+        return row.get("NODE", (None,))[0] is Shift and ("RBRACE" in row or "$END" in row)
+
+    def end(self, source: Source) -> list[Statement]:
+        if self.problems:
+            raise NetworkError(self.problems)
+        last = self.last
+        word = Word("$END", "", last.start_pos if last else 0, last.line if last else 1, last.column if last else 1)
+        word.source = source
+        try:
+            return self.state.feed_token(word, True)
+        except UnexpectedToken as error:
+            raise NetworkError([_unexpected(error, word)]) from error
+
+
+def parse(source: Source) -> list[Statement]:
+    """The statements of a text; a `NetworkError` lists everything that cannot be read."""
+    reading = _Reading()
+    try:
+        for word in words(source):
+            reading.take(word)
+            if len(reading.problems) >= MOST:
+                break
+    except Mistake as mistake:
+        reading.problems.append(mistake.problem)
+    return reading.end(source)
+
+
+def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
+    expected = error.expected or set()
+    if word.type == "$END":
+        return Problem("the text ends in the middle of something: a closing '}' may be missing", word.mark)
+    what = f"'{word.value if len(word.value) < 40 else word.value[:37] + '...'}' is not expected here"
+    if 0 < len(expected) <= 6:
+        what += f": {' or '.join(sorted(SHOWN.get(e, e.lower()) for e in expected))} may stand here"
+    elif word.type in KEYWORDS.values() and "STRING" in expected:
+        what += f': it is a word of the language; as a name, write it in quotes, "{word.value}"'
+    return Problem(what, word.mark)

@@ -1,0 +1,251 @@
+"""`Layout`: which number of the large problem is what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.gait.section import shape_of
+from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
+from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, checked, event_of
+from strut.system import start, sx, time
+
+FREE = (-math.inf, math.inf)
+Symbolic = Any
+"""CasADi's SX or MX."""
+
+
+@dataclass(eq=False)
+class Span:
+    """Where the unknowns of a phase stand. fractions: widths of its intervals, of one. duration, held, x, w, inner, slack: indices."""
+
+    phase: Phase
+    fractions: np.ndarray
+    moving: tuple[int, ...]
+    duration: int = -1
+    held: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    w: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=int))
+    inner: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=int))
+    slack: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0, 2), dtype=int))
+
+    @property
+    def count(self) -> int:
+        return len(self.fractions)
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Where intervals begin and end, of one."""
+        return np.concatenate([[0.0], np.cumsum(self.fractions)[:-1], [1.0]])
+
+
+@dataclass(eq=False)
+class Rows:
+    """Names and bounds of numbers that are added one group after the other."""
+
+    names: list[str] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    def add(self, names: Sequence[str], low: Any, high: Any) -> np.ndarray:
+        first = len(self.names)
+        self.names += names
+        self.low += list(np.broadcast_to(low, len(names)).astype(float))
+        self.high += list(np.broadcast_to(high, len(names)).astype(float))
+        return np.arange(first, first + len(names))
+
+
+class Layout:
+    """The unknowns of a problem on a mesh: free parameters first, then phase by phase and interval by interval."""
+
+    def __init__(self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None) -> None:
+        checked(problem)
+        self.problem, self.how, self.system = problem, how, problem.system
+        system = self.system
+        self.nx, self.nu, self.nz, self.np = (system.size(g) for g in "xuzp")
+        self.start = start(system)
+        self.vectors = system.columns()
+        self.flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
+        self.free = [system.slices("p")[name].start for name in problem.parameters]
+        self.table = None if how.method == "shooting" else tableau(how.method, how.stages)
+        self.points = how.steps + 1 if self.table is None else len(self.table.c)
+        self.basis = lagrange(how.degree)
+        self.unknowns = Rows()
+        self.held = self._held()
+        self.spans = [Span(phase, self._fractions(k, fractions), self.held[k][1]) for k, phase in enumerate(problem.phases)]
+        self._place()
+        self._cyclic()
+
+    def _held(self) -> list[tuple[np.ndarray, tuple[int, ...]]]:
+        """Of every phase: numbers of its discrete states, and which of them depend on the motion and are unknowns instead."""
+        system, problem = self.system, self.problem
+        numbers = self.start.z.copy()
+        moving: tuple[int, ...] = ()
+        found: list[tuple[np.ndarray, tuple[int, ...]]] = []
+        varied = ca.vertcat(self.vectors[0], time, self.vectors[2], *[system[name] for name in problem.parameters])
+        for k, phase in enumerate(problem.phases):
+            for name, value in phase.z.items():
+                numbers[system.slices("z")[name]] = value
+            given = {i for name in phase.z for i in range(system.slices("z")[name].start, system.slices("z")[name].stop)}
+            needed = self._needed(k)
+            moving = tuple(i for i in moving if i not in given and ca.depends_on(needed, self.vectors[1][i]))
+            found.append((numbers.copy(), moving))
+            if phase.until is None:
+                break
+            reset = event_of(system, phase.until).reset
+            left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
+            dependent = ca.vertcat(varied, *[self.vectors[1][i] for i in moving])
+            values = ca.Function("left", [time, *self.vectors], [left])(0, self.start.x, numbers, self.start.u, self.start.p)
+            moving = tuple(i for i in range(self.nz) if ca.depends_on(left[i], dependent))
+            numbers = np.array(values).reshape(-1)
+        return found
+
+    def _needed(self, k: int) -> ca.SX:
+        """Everything that a phase evaluates."""
+        phase, system = self.problem.phases[k], self.system
+        parts = [self.flow, *[r.expression for r in self.requirements(k, "path")], *[e for _, e in self.rates(phase)]]
+        parts += [r.expression for where in ("begin", "end", "after") for r in self.requirements(k, where)]
+        if phase.until is not None:
+            event = event_of(system, phase.until)
+            parts += [sx(event.guard), *[sx(e) for n, e in event.reset.items()]]
+            parts += [t.of(phase.until) for t in self.problem.totals if isinstance(t, Jumps)]
+        return ca.vertcat(*[ca.vec(e) for e in parts])
+
+    def rates(self, phase: Phase) -> list[tuple[Integral, ca.SX]]:
+        """Integrals that run in a phase."""
+        return [(t, t.rate) for t in self.problem.totals if isinstance(t, Integral) and t.phase in (None, phase.name)]
+
+    def requirements(self, k: int, at: str) -> list[Requirement]:
+        """Those of a phase at one of its places."""
+        phases = self.problem.phases
+        default = {"path": None, "begin": phases[0].name, "end": phases[-1].name, "after": phases[-1].name}[at]
+        return [r for r in self.problem.requirements if r.at == at and (r.phase or default or phases[k].name) == phases[k].name]
+
+    def _fractions(self, k: int, given: Sequence[np.ndarray] | None) -> np.ndarray:
+        if given is not None:
+            return np.asarray(given[k], dtype=float)
+        n = np.broadcast_to(self.how.intervals, len(self.problem.phases))[k]
+        return np.full(int(n), 1 / int(n))
+
+    def _place(self) -> None:
+        problem, how, system = self.problem, self.how, self.system
+        self.p_at = self.unknowns.add(
+            list(problem.parameters), [b[0] for b in problem.parameters.values()], [b[1] for b in problem.parameters.values()]
+        )
+        low, high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in system.x] or [np.empty(0)]) for side in (0, 1))
+        u_low, u_high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in system.u] or [np.empty(0)]) for side in (0, 1))
+        for name, (a, b) in problem.limits.items():
+            group = "x" if name in system.labels("x") else "u"
+            i = system.labels(group).index(name)
+            lows, highs = (low, high) if group == "x" else (u_low, u_high)
+            lows[i], highs[i] = max(lows[i], a), min(highs[i], b)
+        points, interior = self.points, 0 if self.table is None else sum(1 for c in self.table.c if 0 < c < 1)
+        for k, span in enumerate(self.spans):
+            name, n = span.phase.name, span.count
+            span.duration = int(self.unknowns.add([f"duration of {name}"], *[[b] for b in span.phase.duration])[0])
+            labels = system.labels("z")
+            span.held = self.unknowns.add([f"{labels[i]} in {name}" for i in span.moving], -math.inf, math.inf)
+            splits = sum(1 for t, _ in self.rates(span.phase) if t.split)
+            x, w, inner, slack, last = [], [], [], [], np.zeros(0, dtype=int)
+            for i in range(n + 1):
+                first, final = k == 0 and i == 0, k == len(self.spans) - 1 and i == n
+                x.append(self._state(f"{name}, node {i}", low, high, problem.begins if first else problem.ends if final else {}))
+                if i == n:
+                    break
+                places = [last] if how.degree and i else []
+                while len(places) <= how.degree:
+                    places.append(self.unknowns.add([f"{u} in {name}, interval {i}" for u in system.labels("u")], u_low, u_high))
+                last = places[-1]
+                w.append(places)
+                inner.append([self._state(f"{name}, interval {i}", low, high, {}) for _ in range(interior)])
+                names = [f"slack in {name}, interval {i}"] * (points * splits * 2)
+                slack.append(self.unknowns.add(names, 0.0, math.inf).reshape(points, splits, 2))
+            span.x, span.w = np.array(x), np.array(w, dtype=int).reshape(n, how.degree + 1, self.nu)
+            span.inner = np.array(inner, dtype=int).reshape(n, interior, self.nx)
+            span.slack = np.array(slack, dtype=int).reshape(n, points, splits, 2)
+
+    def _state(self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]) -> np.ndarray:
+        labels = self.system.labels("x")
+        lows = [max(low[i], fixed.get(n, FREE)[0]) for i, n in enumerate(labels)]
+        highs = [min(high[i], fixed.get(n, FREE)[1]) for i, n in enumerate(labels)]
+        return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs)
+
+    def _cyclic(self) -> None:
+        """States that only say how far a repeating motion has come begin where the system does."""
+        last = self.problem.phases[-1].until
+        self.cyclic: tuple[int, ...] = ()
+        if self.problem.repeats is None or last is None:
+            return
+        self.cyclic = shape_of(self.system, last).cyclic
+        for i in self.cyclic:
+            if self.system.labels("x")[i] not in self.problem.begins:
+                self.unknowns.low[self.spans[0].x[0, i]] = self.unknowns.high[self.spans[0].x[0, i]] = self.start.x[i]
+
+    def weights(self) -> np.ndarray:
+        """Of the points of an interval, for integrals that are not part of the integration itself."""
+        if self.table is not None:
+            return self.table.b
+        m = self.how.steps
+        if m % 2:
+            return np.concatenate([[0.5], np.ones(m - 1), [0.5]]) / m
+        return np.array([1, *([4, 2] * (m // 2))[:-1], 1]) / (3 * m)
+
+    def context(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> tuple:
+        """Time, state, discrete states, inputs and parameters at a place of an interval, and its duration [s]."""
+        span, at = self.spans[k], 0
+
+        def take(n: int) -> Symbolic:
+            nonlocal at
+            at += n
+            return v[at - n : at]
+
+        x, w = take(self.nx), take((self.how.degree + 1) * self.nu)
+        durations, held, free = take(k + 1), take(len(span.moving)), take(len(self.free))
+        place, width = d[0], d[1]
+        t = durations[k] * (place + width * tau)
+        for j in range(k):
+            t = t + durations[j]
+        u = type(v).zeros(self.nu, 1)
+        for i in range(self.how.degree + 1):
+            factor = sum(float(c) * tau**j for j, c in enumerate(self.basis[i]))
+            u = u + factor * w[i * self.nu : (i + 1) * self.nu]
+        numbers = d[d.numel() - self.data :]
+        p = _with(numbers[: self.np], self.free, free)
+        z = _with(numbers[self.np + self.nz * k : self.np + self.nz * (k + 1)], span.moving, held)
+        return t, x, z, u, p, durations[k] * width
+
+    def index(self, k: int, x: np.ndarray, interval: int, extra: Sequence[int] = ()) -> np.ndarray:
+        """Of the unknowns that a stage takes; see `context`."""
+        span = self.spans[k]
+        durations = [each.duration for each in self.spans[: k + 1]]
+        return np.concatenate([x, span.w[interval].reshape(-1), durations, span.held, self.p_at, extra]).astype(int)
+
+    def symbols(self, kind: Any, k: int, data: int, extra: int = 0) -> tuple:
+        """Of a stage: local variables, and numbers of which `data` are its own."""
+        n = self.nx + (self.how.degree + 1) * self.nu + k + 1 + len(self.spans[k].moving) + len(self.free) + extra
+        return kind.sym("v", n), kind.sym("d", data + self.data)
+
+    def numbers(self, p: np.ndarray | None = None) -> np.ndarray:
+        """The problem's own parameters: those of the system, and the discrete states of every phase."""
+        return np.concatenate([self.start.p if p is None else p, *[z for z, _ in self.held]])
+
+    @property
+    def data(self) -> int:
+        """How many numbers follow the data of a stage: parameters, and the discrete states of every phase."""
+        return self.np + self.nz * len(self.problem.phases)
+
+
+def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symbolic:
+    """A vector with some entries replaced."""
+    if not len(places):
+        return numbers
+    at = {place: k for k, place in enumerate(places)}
+    return ca.vertcat(*[values[at[i]] if i in at else numbers[i] for i in range(numbers.numel())])
+
+
+__all__ = ["Layout", "Rows", "Span"]

@@ -1,0 +1,1 @@
+"""Duindam's gait search among polynomials of time."""

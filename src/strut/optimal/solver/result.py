@@ -1,0 +1,236 @@
+"""`Result`: a solved problem, with everything that says how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
+from strut.optimal.nlp.scheme import Transcription, lagrange
+from strut.optimal.problem import Problem, Requirement
+from strut.optimal.solver.defect import Defects, defects
+from strut.optimal.solver.guess import Guess, Stretch, between, pieces
+from strut.system import System, time
+
+TRUSTED = 1e-6
+"""KKT residuals of a result that is `ok` are below this."""
+DENSE = 10
+"""Points of an interval at which requirements along the path are looked at again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One phase of a result. t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place in it and input.
+    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval. integrals: what the plan
+    takes the problem's integrals for, by interval."""
+
+    name: str
+    until: str | None
+    t: np.ndarray
+    x: np.ndarray = field(repr=False)
+    w: np.ndarray = field(repr=False)
+    z: np.ndarray = field(repr=False)
+    slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    integrals: np.ndarray = field(repr=False)
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1] - self.t[0])
+
+    def states(self, t: np.ndarray) -> np.ndarray:
+        """At any times [s], by cubic polynomials between the nodes."""
+        return between(self.t, self.x, self.slopes)(np.asarray(t, dtype=float))
+
+    def inputs(self, t: np.ndarray) -> np.ndarray:
+        return pieces(self.t, self.w, lagrange(self.w.shape[1] - 1))(np.asarray(t, dtype=float))
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A solved problem.
+
+    ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with defects small enough.
+    status: what the solver said. cost: what was minimised. parameters: of those that were free.
+    phases: the motion. totals: the integrals and sums by name, as planned; `integrated` has them from the adaptive integrator.
+    kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints that are violated most, by name.
+    iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on the
+        processor, 'cpu'; all meshes together.
+    meshes: how many intervals there were, and the defect, on every mesh tried.
+    """
+
+    problem: Problem = field(repr=False)
+    how: Transcription
+    status: str
+    cost: float
+    parameters: Mapping[str, float]
+    phases: tuple[Motion, ...] = field(repr=False)
+    totals: Mapping[str, float]
+    kkt: Mapping[str, float]
+    worst: Mapping[str, float]
+    iterations: int
+    times: Mapping[str, float]
+    success: bool
+    accuracy: float | None = None
+    meshes: tuple[tuple[int, float], ...] = ()
+    starts: int = 1
+
+    @property
+    def ok(self) -> bool:
+        fine = self.accuracy is None or self.defect <= self.accuracy
+        return self.success and max(self.kkt.values()) <= TRUSTED and fine
+
+    @cached_property
+    def unmet(self) -> dict[str, float]:
+        """Of a problem that was not solved: what was asked that cannot be met, by name and by how much (see `explain`). It takes about
+        as long as the search that failed."""
+        from strut.optimal.solver.infeasible import unmet
+
+        return {} if self.success else unmet(self)
+
+    @property
+    def duration(self) -> float:
+        """Of the whole motion [s]."""
+        return float(self.phases[-1].t[-1])
+
+    @cached_property
+    def system(self) -> System:
+        """The system with the parameters that were found."""
+        of = self.problem
+        return (of.system if of.branch is None else of.branch.actual).using(self.parameters)
+
+    @property
+    def p(self) -> np.ndarray:
+        return np.concatenate([np.asarray(q.value, dtype=float) for q in self.system.p] or [np.empty(0)])
+
+    @cached_property
+    def defects(self) -> tuple[Defects, ...]:
+        """Every interval against the adaptive integrator."""
+        found = []
+        for m in self.phases:
+            found.append(defects(self.problem, m.name, m.x, m.z, m.w, self.p, m.t, m.integrals))
+        return tuple(found)
+
+    @property
+    def defect(self) -> float:
+        """The largest of them."""
+        return max(d.worst for d in self.defects)
+
+    @cached_property
+    def integrated(self) -> dict[str, float]:
+        """The integrals by name, from the adaptive integrator."""
+        from strut.optimal.solver.defect import integrals
+
+        found: dict[str, float] = {}
+        for m, d in zip(self.phases, self.defects, strict=True):
+            for k, total in enumerate(integrals(self.problem, m.name)):
+                found[total.name] = found.get(total.name, 0.0) + float(d.integrals[:, k].sum())
+        return found
+
+    @cached_property
+    def exceeded(self) -> dict[str, float]:
+        """By how much the requirements along the path, which hold at the points of the mesh, are violated anywhere, by name."""
+        found: dict[str, float] = {}
+        for r in self.problem.requirements:
+            if r.at == "path":
+                worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+                found[r.name] = max(found.get(r.name, 0.0), worst)
+        return found
+
+    def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
+        """By how much a requirement is violated at most in each interval of a phase; and how large what it asks of is at most."""
+        system = self.problem.system
+        groups = system.columns()
+        f = ca.Function("asked", [time, *groups], [r.expression])
+        t = np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)])
+        still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
+        values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
+        over = np.maximum(r.low - values, values - r.high).max(axis=0, initial=0.0)
+        return over.reshape(-1, DENSE).max(axis=1), float(np.abs(values).max(initial=0.0))
+
+    def at(self, times: Any) -> dict[str, np.ndarray]:
+        """States and inputs, by name, at times [s]; where a phase ends, what was before."""
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        if t.size and not (t.min() >= self.phases[0].t[0] - 1e-12 and t.max() <= self.duration * (1 + 1e-12)):
+            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the motion lasts {self.duration:g} s")
+        system = self.problem.system
+        x, u = np.empty((len(t), system.size("x"))), np.empty((len(t), system.size("u")))
+        k = np.clip(np.searchsorted([m.t[-1] for m in self.phases], t, side="left"), 0, len(self.phases) - 1)
+        for i, m in enumerate(self.phases):
+            if (k == i).any():
+                x[k == i], u[k == i] = m.states(t[k == i]), m.inputs(t[k == i])
+        columns = {n: x[:, i] for i, n in enumerate(system.labels("x"))} | {n: u[:, i] for i, n in enumerate(system.labels("u"))}
+        return {n: v[0] for n, v in columns.items()} if np.ndim(times) == 0 else columns
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A state at the nodes of all phases, or an input at the beginnings of intervals and the end; a parameter's value."""
+        system = self.problem.system
+        if name in system.labels("x"):
+            return np.concatenate([m.x[:, system.labels("x").index(name)] for m in self.phases])
+        if name in system.labels("u"):
+            return np.concatenate([m.inputs(m.t)[:, system.labels("u").index(name)] for m in self.phases])
+        if name in system.labels("p"):
+            return np.asarray(self.p[system.labels("p").index(name)])
+        known = [*system.labels("x"), *system.labels("u"), *system.labels("p")]
+        raise UnknownNameError(f"the result has no '{name}': {did_you_mean(name, known)}")
+
+    @property
+    def t(self) -> np.ndarray:
+        return np.concatenate([m.t for m in self.phases])
+
+    @property
+    def x0(self) -> dict[str, float]:
+        """Where the motion begins."""
+        return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
+
+    def guess(self) -> Guess:
+        """This motion as the beginning of another search."""
+        stretches = []
+        for m in self.phases:
+
+            def place(curve: Any, m: Motion = m) -> Any:
+                return lambda s: curve(m.t[0] + m.duration * np.asarray(s))
+
+            stretches.append(Stretch(m.duration, place(m.states), place(m.inputs)))
+        return Guess(tuple(stretches), dict(self.parameters))
+
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "ok": self.ok,
+            "status": self.status,
+            "cost": self.cost,
+            "parameters": dict(self.parameters),
+            "duration": self.duration,
+            "x0": self.x0,
+            "kkt": dict(self.kkt),
+            "defect": self.defect,
+            "iterations": self.iterations,
+            "times": dict(self.times),
+            "worst": dict(self.worst),
+            "exceeded": dict(self.exceeded),
+            "meshes": [list(m) for m in self.meshes],
+        }
+
+    def __repr__(self) -> str:
+        good = "ok" if self.ok else f"not ok ({self.status})"
+        n = sum(len(m.t) - 1 for m in self.phases)
+        return f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} iterations, {n} intervals>"
+
+
+def flow_function(system: System) -> ca.Function:
+    """Rates at t, x, z, u, p; made once."""
+    if "optimal-flow" not in system.cache:
+        groups = system.columns()
+        flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
+        system.cache["optimal-flow"] = ca.Function("flow", [time, *groups], [flow])
+    made: ca.Function = system.cache["optimal-flow"]
+    return made
+
+
+__all__ = ["Motion", "Result"]

@@ -1,0 +1,201 @@
+"""Costs of transport by name, as expressions of a walker: what it costs to move a weight a distance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait.section import shape_of
+from strut.optimal.problem import Integral, Jumps, after, event_of
+from strut.system import Param, System, start, sx
+
+SMALLEST = 1e-12
+"""Energy [J] added under the root of the impact norm, whose slope would be infinite where nothing is lost."""
+
+MEANING = {
+    "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
+    "(Saurel, eq. 9; the units of its two terms differ)",
+    "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
+    "'paper', with energies alone",
+    "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
+    "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
+    "squared-torque": "integral of the squared torques over weight and distance [N s]",
+    "absolute-work-per-metre": "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)",
+    "squared-torque-per-metre": "integral of the squared torques of the motors over distance [N^2 m s] (Saurel's thesis, actuators)",
+    "none": "nothing: any motion that meets the constraints will do",
+}
+"""What is meant by each cost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """A cost to minimise, with the totals it is made of."""
+
+    name: str
+    expression: ca.SX
+    totals: tuple[Integral | Jumps, ...]
+    parts: tuple[Cost, ...] = ()
+
+    @property
+    def meaning(self) -> str:
+        if self.parts:
+            return "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts) + "; each times its weight"
+        return MEANING.get(self.name, self.name)
+
+
+def weight(system: System) -> ca.SX:
+    """Mass times g [N], as an expression of parameters."""
+    known = {q.name: q.sym for q in system.p}
+    if "mass" in known and "g" in known:
+        return known["mass"] * known["g"]
+    gravity = system.ledger.stored.get("gravity")
+    if gravity is None:
+        raise ModelError(f"system '{system.name}' stores no energy called 'gravity': its weight, and so a cost of transport, is unknown")
+    moving = ca.vertcat(*[q.sym for g in "xzu" for q in getattr(system, g)])
+    for q in (*system.x, *system.z):
+        if q.unit == "m" and q.name.endswith("_z"):
+            slope = ca.simplify(ca.jacobian(gravity, q.sym))
+            if not ca.depends_on(slope, moving):
+                return slope
+    raise ModelError(f"the weight of '{system.name}' is unknown: it has no height (NAME_z) on which its gravity energy depends linearly")
+
+
+def distance(system: System, event: str) -> ca.SX:
+    """How far the motion comes along the ground [m] until just after the event that ends it, as an expression of the state before."""
+    reset = event_of(system, event).reset
+    cyclic = [i for i in shape_of(system, event).cyclic if not system.labels("x")[i].endswith("_y")] if system.symmetry else []
+    if not cyclic and "step_length" in reset:
+        return sx(reset["step_length"])
+    if not cyclic:
+        raise ModelError(
+            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses"
+        )
+    x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
+    moved = after(system, event, x[cyclic]) - start(system).x[cyclic]
+    return ca.norm_2(moved) if len(cyclic) > 1 else moved
+
+
+def impact(system: System, event: str) -> ca.SX:
+    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared
+    change of velocity in the metric of the masses."""
+    stored = ca.vertcat(*system.ledger.stored.values(), ca.SX(0, 1))
+    if not stored.numel():
+        raise ModelError(f"system '{system.name}' keeps no account of energy: what an impact takes is unknown")
+    total = ca.sum1(stored)
+    return total - after(system, event, total)
+
+
+def _work(system: System) -> ca.SX:
+    return ca.sum1(ca.vertcat(*system.ledger.supplied.values(), ca.SX(0, 1))) if system.ledger.supplied else ca.SX(0)
+
+
+def _inclination(system: System) -> ca.SX:
+    slopes = [q.sym for q in system.p if q.name == "slope"]
+    return ca.sin(slopes[0]) if slopes else ca.SX(0)
+
+
+def _with_impact(system: System, events: tuple[str, ...], amount: Callable[[ca.SX], ca.SX], label: str) -> tuple[ca.SX, tuple]:
+    work = Integral("work", _work(system))
+    struck = Jumps(label, {event: amount(impact(system, event)) for event in dict.fromkeys(events)})
+    return struck.sym + work.sym, (work, struck)
+
+
+def _paper(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+    spent, totals = _with_impact(system, events, lambda e: ca.sqrt(2 * e + SMALLEST), "impact_norm")
+    return _inclination(system) + spent / carried, totals
+
+
+def _energy(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+    spent, totals = _with_impact(system, events, lambda e: e, "impact_energy")
+    return _inclination(system) + spent / carried, totals
+
+
+def _split(split: str) -> Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]:
+    def made(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+        totals = tuple(Integral(f"{split}_work_{name}", power, split=split) for name, power in system.ledger.supplied.items())
+        return sum((t.sym for t in totals), ca.SX(0)) / carried, totals
+
+    return made
+
+
+def _squared(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+    u = ca.vertcat(*[q.sym for q in system.u], ca.SX(0, 1))
+    effort = Integral("squared_torque", ca.dot(u, u) if u.numel() else ca.SX(0))
+    return effort.sym / carried, (effort,)
+
+
+def _per_metre(name: str) -> Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]:
+    """A cost whose weight is not divided by."""
+
+    def made(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+        return COSTS[name](system, events, distance(system, events[-1]))
+
+    return made
+
+
+def _none(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
+    return ca.SX(0), ()
+
+
+COSTS: dict[str, Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]] = {
+    "paper": _paper,
+    "energy": _energy,
+    "positive-work": _split("positive"),
+    "absolute-work": _split("absolute"),
+    "squared-torque": _squared,
+    "absolute-work-per-metre": _per_metre("absolute-work"),
+    "squared-torque-per-metre": _per_metre("squared-torque"),
+    "none": _none,
+}
+"""Costs by name; see `MEANING`."""
+
+
+def weight_name(cost: str) -> str:
+    """The parameter by which a cost counts in a sum of several."""
+    return f"weight_{cost.replace('-', '_')}"
+
+
+def weighed(system: System, cost: str | Mapping[str, float]) -> System:
+    """The system with a parameter for the weight of each cost, where there are several: it can be swept, and nothing is compiled anew."""
+    if isinstance(cost, str):
+        return system
+    known = {q.name for q in system.p}
+    for name, w in cost.items():
+        _known(name)
+        if not (math.isfinite(w) and w >= 0):
+            raise ValueRangeError(f"the weight of cost '{name}' is {w}: it must not be negative")
+    more = [Param(weight_name(n), float(w), description=f"of the cost {n}") for n, w in cost.items() if weight_name(n) not in known]
+    return system.replace(p=(*system.p, *more)) if more else system
+
+
+def _known(name: str) -> None:
+    if name not in COSTS:
+        raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
+
+
+def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
+    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one. Several with weights are
+    added, the system having been `weighed`."""
+    if not isinstance(name, str):
+        parts = [cost_of_transport(system, each, events) for each in name]
+        symbols = {q.name: q.sym for q in system.p}
+        total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
+        return Cost(" + ".join(part.name for part in parts), total, tuple(t for part in parts for t in part.totals), tuple(parts))
+    _known(name)
+    expression, totals = COSTS[name](system, events, weight(system) * distance(system, events[-1]))
+    return Cost(name, expression, totals)
+
+
+def value(system: System, expression: ca.SX) -> float:
+    """An expression of parameters as a number."""
+    p = ca.vertcat(*[q.sym for q in system.p], ca.SX(0, 1))
+    numbers = np.concatenate([np.asarray(q.value, dtype=float) for q in system.p] or [np.empty(0)])
+    return float(ca.Function("value", [p], [expression])(numbers))
+
+
+__all__ = ["COSTS", "MEANING", "Cost", "cost_of_transport", "distance", "impact", "value", "weighed", "weight"]

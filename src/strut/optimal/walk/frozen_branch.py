@@ -1,0 +1,138 @@
+"""`Branch`: a system whose events do what they did in a run, so that what they do is smooth.
+
+The reset of a foot on rigid ground asks who touches, who falls and who is let go. A plan knows the answers beforehand: those of the gait it
+begins from. Every question of a reset is replaced by its answer, and the answer becomes a requirement of the plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import casadi as ca
+import numpy as np
+
+from strut.gait.gait import Gait
+from strut.optimal.problem import Problem, event_of
+from strut.system import Event, System, sx, time
+
+CLEARLY = 1e-6
+"""An answer that was nearer to the other one than this is no requirement: the event itself, or rounding, is what decides there."""
+QUESTIONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
+CORNERS = {ca.OP_FMIN, ca.OP_FMAX, ca.OP_FABS, ca.OP_SIGN}
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """system: with the events of the phases as they were in the run. actual: the one that it stands for, in which plans are replayed.
+    z0: its discrete states at the beginning. held: those just before each event that ends a phase, in order.
+    conditions: by event, expressions of the state before it that stay positive on this branch."""
+
+    system: System
+    actual: System = field(repr=False)
+    z0: Mapping[str, float]
+    held: tuple[Mapping[str, np.ndarray], ...]
+    conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
+
+    def required(self, problem: Problem) -> Problem:
+        """The problem, on this branch: a further requirement for every condition."""
+        problem = replace(problem, branch=self)
+        for phase in problem.phases:
+            for k, condition in enumerate(self.conditions.get(phase.until or "", ())):
+                name = f"{phase.until} does what it did ({k + 1})"
+                problem = problem.require(name, condition, low=0.0, at="end", phase=phase.name)
+        return problem
+
+
+def branch(system: System, gait: Gait, events: Sequence[str]) -> Branch | None:
+    """The branch of a gait of the system, whose phases end with `events`; None where resets ask nothing, or the run has other events."""
+    hits = [h for h in gait.trajectory.events if h.name in set(events)]
+    if [h.name for h in hits] != list(events) or not any(_asks(system, name) for name in events):
+        return None
+    x, z = system.labels("x"), system.labels("z")
+    p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
+    held, made, conditions = [], dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
+    for hit in hits:
+        before = dict(hit.before)
+        held.append({q.name: np.array([before[n] for n in z[system.slices("z")[q.name]]]) for q in system.z})
+        if hit.name not in made:
+            point = (hit.t, [before[n] for n in x], [before[n] for n in z], np.zeros(system.size("u")), p)
+            made[hit.name], conditions[hit.name] = answered(system, event_of(system, hit.name), point)
+    return Branch(system.replace(events=tuple(made.get(e.name, e) for e in system.events)), system, dict(gait.z0), tuple(held), conditions)
+
+
+def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[ca.SX, ...]]:
+    """An event with every question answered as at a point (time, x, z, u, p), and what must stay positive for that."""
+    names = list(event.reset)
+    wanted = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
+    expressions, conditions = _walked(system, wanted, point)
+    moving = ca.vertcat(*[q.sym for q in (*system.x, *system.u)])
+    kept = [c for c in conditions if ca.depends_on(c, moving)]
+    return replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True))), tuple(kept)
+
+
+def _groups(system: System) -> list[ca.SX]:
+    return [time, *system.columns()]
+
+
+def _asks(system: System, name: str) -> bool:
+    event = event_of(system, name)
+    f = ca.Function("reset", _groups(system), [ca.vertcat(sx(event.guard), *[sx(e) for e in event.reset.values()])])
+    return any(f.instruction_id(k) in QUESTIONS | CORNERS for k in range(f.n_instructions()))
+
+
+def _walked(system: System, expressions: list[ca.SX], point: tuple) -> tuple[list[ca.SX], list[ca.SX]]:
+    """Expressions without questions and corners, and what decides the answers."""
+    groups = _groups(system)
+    f = ca.Function("branch", groups, [ca.densify(e) for e in expressions], {"allow_free": False})
+    numbers = [np.atleast_1d(np.asarray(a, dtype=float)) for a in point]
+    symbols: dict[int, ca.SX] = {}
+    values: dict[int, float] = {}
+    outputs = [ca.SX.zeros(e.shape) for e in expressions]
+    conditions: dict[int, ca.SX] = {}
+
+    def condition(margin: ca.SX, value: float) -> None:
+        if value > CLEARLY and not margin.is_constant():
+            conditions.setdefault(margin.element_hash(), margin)
+
+    for k in range(f.n_instructions()):
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_INPUT:
+            symbols[o[0]], values[o[0]] = groups[i[0]][i[1]], float(numbers[i[0]][i[1]])
+        elif op == ca.OP_OUTPUT:
+            outputs[o[0]][o[1]] = symbols[i[0]]
+        elif op == ca.OP_CONST:
+            values[o[0]] = f.instruction_constant(k)
+            symbols[o[0]] = ca.SX(values[o[0]])
+        else:
+            a, va = [symbols[j] for j in i], [values[j] for j in i]
+            value = _number(op, va)
+            if op in (ca.OP_LT, ca.OP_LE):
+                condition(*((a[1] - a[0], va[1] - va[0]) if value else (a[0] - a[1], va[0] - va[1])))
+            if op in (ca.OP_FMIN, ca.OP_FMAX):
+                first = (va[0] <= va[1]) == (op == ca.OP_FMIN)
+                other, chosen = (a[1], a[0]) if first else (a[0], a[1])
+                condition((other - chosen) if op == ca.OP_FMIN else (chosen - other), abs(va[0] - va[1]))
+                found = chosen
+            elif op in (ca.OP_FABS, ca.OP_SIGN):
+                sign = math.copysign(1.0, va[0]) if va[0] else 0.0
+                condition(sign * a[0], abs(va[0]))
+                found = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
+            elif op in QUESTIONS:
+                found = ca.SX(value)
+            else:
+                found = _symbol(op, a)
+            symbols[o[0]], values[o[0]] = found, value
+    return outputs, list(conditions.values())
+
+
+def _symbol(op: int, a: list[ca.SX]) -> ca.SX:
+    return ca.SX.unary(op, a[0]) if len(a) == 1 else ca.SX.binary(op, a[0], a[1])
+
+
+def _number(op: int, a: list[float]) -> float:
+    return float(_symbol(op, [ca.SX(v) for v in a]))
+
+
+__all__ = ["Branch", "branch"]

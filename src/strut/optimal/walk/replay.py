@@ -1,0 +1,166 @@
+"""`Replay`: a planned motion in the event-driven simulator. What is believed of a plan is what happens there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from strut.errors import NoGaitError
+from strut.gait import Gait, find
+from strut.optimal.solver.result import Result
+from strut.optimal.walk.with_plan import machine
+from strut.simulate import Trajectory, simulate
+from strut.system import System
+
+LATER = 1.25
+"""A replay may last so many times the planned duration until it counts as missed."""
+SAME = 1e-3
+"""A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
+EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost` what events took and `dissipated`
+    what dampers took; `kept` is what it moves faster, or springs hold more, at its end. In a motion that repeats nothing is kept, and
+    fallen + work = lost + dissipated; `residual` is what is missing of that."""
+
+    fallen: float
+    work: float
+    lost: float
+    dissipated: float
+    kept: float = 0.0
+
+    @property
+    def residual(self) -> float:
+        return self.fallen + self.work - self.lost - self.dissipated - self.kept
+
+    @property
+    def relative(self) -> float:
+        """Of the energy that moved."""
+        return abs(self.residual) / max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated), 1e-300)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """The plan of a result in the simulator.
+
+    run: the trajectory, up to just after the event that ends the motion.
+    late: by how much it ends later than planned [s] (nan if it does not).
+    missed: the largest difference of a state at its end from the plan, relative to 1 + |state|.
+    ended: how: the planned event, or what came instead.
+    """
+
+    result: Result = field(repr=False)
+    machine: System = field(repr=False)
+    run: Trajectory = field(repr=False)
+    late: float
+    missed: float
+    ended: str
+
+    @property
+    def ok(self) -> bool:
+        """The simulator agrees: same events, same end."""
+        return self.happened == self.planned and abs(self.late) <= SAME and self.missed <= SAME
+
+    @property
+    def planned(self) -> list[str]:
+        """The events that end the phases of the plan."""
+        return [m.until for m in self.result.phases if m.until is not None]
+
+    @property
+    def happened(self) -> list[str]:
+        """Those of them that happened, in their order."""
+        return [e for e in self.run.events.names if e in self.planned]
+
+    @property
+    def told(self) -> str:
+        """What happened instead, in words."""
+        if math.isfinite(self.late) and self.happened == self.planned:
+            return f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, {self.missed:.2g} away"
+        if math.isfinite(self.late):
+            return f"{self.ended} comes after {' and '.join(self.happened[:-1]) or 'nothing else'}"
+        return self.ended
+
+    @cached_property
+    def balance(self) -> Balance:
+        books = self.run.ledger
+        gravity = books.stored.get("gravity", np.zeros(1))
+        sums = {name: float(sum(v[-1] for v in getattr(books, name).values())) for name in ("supplied", "lost", "dissipated")}
+        others = [v for name, v in books.stored.items() if name != "gravity"]
+        kept = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
+        return Balance(float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept)
+
+    @cached_property
+    def forces(self) -> Mapping[str, float]:
+        """Of every foot that says so (outputs NAME_normal, NAME_friction): the smallest normal force [N], and the friction it needs."""
+        found, names = {}, self.run.names.outputs
+        t = np.linspace(self.run.t0, self.run.t1, 400)[:-1]
+        moments = self.run.at(t)
+        for name in names:
+            if name.endswith("_normal"):
+                foot = name.removesuffix("_normal")
+                normal = moments[name]
+                sideways = moments[f"{foot}_friction"] if f"{foot}_friction" in names else np.zeros_like(normal)
+                stands = (normal != 0) | (sideways != 0)
+                if not stands.any():
+                    continue
+                normal, sideways = normal[stands], sideways[stands]
+                found[f"{foot}: smallest normal force [N]"] = float(normal.min())
+                if f"{foot}_friction" in names:
+                    with np.errstate(divide="ignore"):
+                        found[f"{foot}: friction needed"] = float(np.where(normal > 0, np.abs(sideways) / normal, np.inf).max())
+        return found
+
+    @property
+    def gait(self) -> Gait | None:
+        """The motion as a gait of the machine with its plan, with exact multipliers; None if it is none, and `no_gait` says why."""
+        return self._gait[0]
+
+    @property
+    def no_gait(self) -> str:
+        return self._gait[1]
+
+    @cached_property
+    def _gait(self) -> tuple[Gait | None, str]:
+        last = self.result.phases[-1].until
+        if self.result.problem.repeats is None or last is None:
+            return None, "the motion is not to repeat"
+        try:
+            return find(self.machine, self.result.x0, last, walk=0, starts=1), ""
+        except NoGaitError as error:
+            return None, ", ".join(error.fell) or str(error)
+
+
+def replay(result: Result) -> Replay:
+    """Run the plan of a result in the event-driven simulator."""
+    made, planned = machine(result), result.duration
+    first, last = result.phases[0], result.phases[-1]
+    of = result.problem
+    z0 = dict(of.phases[0].z if of.branch is None else of.branch.z0)
+    run = simulate(made, t=planned * (LATER if last.until else 1.0), x0=result.x0, z0=z0, **EXACT)
+    names = of.system.labels("x")
+    if last.until is None:
+        end = run.raw.x_end[: len(names)]
+        return Replay(result, made, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
+    wanted = sum(1 for m in result.phases if m.until == last.until)
+    hits = [e for e in run.events if e.name == last.until][:wanted]
+    if len(hits) < wanted:
+        return Replay(result, made, run, math.nan, math.inf, run.status if run.status != "done" else f"no {last.until}")
+    hit = hits[-1]
+    run = simulate(made, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **EXACT)
+    before = np.array([hit.before[n] for n in names])
+    assert first.t[0] == 0.0
+    return Replay(result, made, run, hit.t - planned, _apart(before, last.x[-1]), last.until)
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    return float((np.abs(a - b) / (1 + np.abs(b))).max(initial=0.0))
+
+
+__all__ = ["Balance", "Replay", "replay"]

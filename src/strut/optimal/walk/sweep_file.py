@@ -1,0 +1,115 @@
+"""Points of a sweep in one SQLite file: written as they are found, so that a sweep that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from strut.errors import StorageError
+from strut.optimal.nlp.scheme import lagrange
+from strut.optimal.solver.guess import Guess, Stretch, between, pieces
+from strut.optimal.solver.result import Result
+
+FORMAT = "strut sweep 2"
+PATIENCE = 60.0
+"""How long a writer waits for another [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A design of a sweep. value: of what is varied. numbers: what was found, by name. plan: the motion, to begin others from."""
+
+    value: float
+    ok: bool
+    status: str
+    numbers: dict[str, float]
+    plan: Guess | None = field(repr=False, default=None)
+
+
+class SweepFile:
+    """A file of points. asked: what is swept, and how; a file that holds another sweep is refused."""
+
+    def __init__(self, path: Path, asked: dict[str, Any]) -> None:
+        self.path, text = path, json.dumps(asked, sort_keys=True)
+        with self._open() as base:
+            base.execute("create table if not exists about (name text primary key, value text)")
+            base.execute("create table if not exists points (value real primary key, ok integer, status text, numbers text, plan blob)")
+            known = dict(base.execute("select name, value from about"))
+            if known and (known.get("format") != FORMAT or known.get("asked") != text):
+                differs = _difference(json.loads(known.get("asked", "{}")), asked) if known.get("format") == FORMAT else "format"
+                raise StorageError(f"{path} holds another sweep (its {differs} differs): give another file, or remove this one")
+            base.executemany("insert or ignore into about values (?, ?)", [("format", FORMAT), ("asked", text)])
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            base = sqlite3.connect(self.path, timeout=PATIENCE)
+            try:
+                with base:
+                    yield base
+            finally:
+                base.close()
+        except sqlite3.Error as error:
+            raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
+
+    def put(self, point: Point, plan: bytes | None) -> None:
+        """A point, at once and for good."""
+        row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan)
+        with self._open() as base:
+            base.execute("insert or replace into points values (?, ?, ?, ?, ?)", row)
+
+    def points(self) -> dict[float, Point]:
+        """What is there, by value."""
+        with self._open() as base:
+            rows = base.execute("select value, ok, status, numbers, plan from points order by value").fetchall()
+        return {
+            value: Point(value, bool(ok), status, json.loads(numbers), unpacked(plan) if plan else None)
+            for value, ok, status, numbers, plan in rows
+        }
+
+    def count(self) -> int:
+        with self._open() as base:
+            return int(base.execute("select count(*) from points").fetchone()[0])
+
+
+def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:
+    return ", ".join(name for name in asked if known.get(name) != asked[name]) or "content"
+
+
+def packed(result: Result) -> bytes:
+    """The motion of a result, as bytes that hold numbers and nothing else."""
+    arrays: dict[str, Any] = {"names": np.array(list(result.parameters)), "values": np.array(list(result.parameters.values()))}
+    for k, m in enumerate(result.phases):
+        arrays |= {f"t{k}": m.t, f"x{k}": m.x, f"w{k}": m.w, f"a{k}": m.slopes[0], f"b{k}": m.slopes[1]}
+    target = io.BytesIO()
+    np.savez_compressed(target, **arrays)
+    return target.getvalue()
+
+
+def unpacked(data: bytes) -> Guess:
+    """The motion, to begin a search from."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = dict(file)
+    stretches, k = [], 0
+    while f"t{k}" in arrays:
+        t, x, w, slopes = arrays[f"t{k}"], arrays[f"x{k}"], arrays[f"w{k}"], (arrays[f"a{k}"], arrays[f"b{k}"])
+        span = float(t[-1] - t[0])
+        states, inputs = between(t, x, slopes), pieces(t, w, lagrange(w.shape[1] - 1))
+        stretches.append(Stretch(span, _over(states, t[0], span), _over(inputs, t[0], span)))
+        k += 1
+    return Guess(tuple(stretches), dict(zip(arrays["names"].tolist(), arrays["values"].tolist(), strict=True)))
+
+
+def _over(curve: Any, begin: float, span: float) -> Any:
+    return lambda s: curve(begin + span * np.asarray(s))
+
+
+__all__ = ["Point", "SweepFile", "packed", "unpacked"]

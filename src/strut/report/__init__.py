@@ -1,0 +1,7 @@
+"""Gaits, designs and trade-offs as `view.Result`s, of which pages, folders and files are made."""
+
+from strut.report.design import design_result
+from strut.report.gait import gait_result
+from strut.report.sweep import sweep_result
+
+__all__ = ["design_result", "gait_result", "sweep_result"]

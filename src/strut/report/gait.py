@@ -1,0 +1,108 @@
+"""A gait as a `Result`: its numbers, its multipliers in the unit circle, its energy, and if they are given its branch and its basin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.simulate import simulate
+from strut.view.figures.gait_plots import basin, bifurcation, multipliers
+from strut.view.pages.result import Chapter, Result, Rows
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+PERIODS = 6
+"""Of a gait that a page shows."""
+
+
+def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
+    """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
+    cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
+    word = gait.kind.capitalize()
+    largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
+    many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
+    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {gait.residual:.1e}.{many}"
+    if gait.neutral:
+        verdict += " It is one of a family, along something that is conserved; other small disturbances die out."
+    facts = {
+        "period": f"{gait.period:.7g} s",
+        "step length": f"{gait.step_length:.7g} m",
+        "speed": f"{gait.speed:.7g} m/s",
+        "energy per step": f"{gait.energy_per_step:.6g} J",
+        "cost of transport": f"{gait.cost_of_transport:.7g}",
+        "largest multiplier": f"{largest:.6g}",
+    }
+    chapters = [_stability(gait), _energy(gait)]
+    several = list(branches)
+    if several:
+        chapters.append(_branch(several))
+    if cells is not None:
+        chapters.append(_basin(cells))
+    made = {"section": gait.section, "steps": gait.steps, "residual": f"{gait.residual:.3g}"}
+    named = title or f"{gait.system.name}: a {word.lower()} gait"
+    code, data = _again(gait, source), {"gait": gait.data()}
+    return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data)
+
+
+def walked(gait: Any) -> Trajectory:
+    """Some periods of a gait, to look at."""
+    z0 = np.array(list(gait.z0.values()))
+    return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
+
+
+def _stability(gait: Any) -> Chapter:
+    units = {q.name: q.unit for q in gait.system.x}
+    states = Rows(("state", "value", "unit"), [(n, float(v), units.get(n, "")) for n, v in gait.x0.items()], f"Just after {gait.section}")
+    rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
+    circle = {"multipliers": multipliers(gait)}
+    note = "A disturbance is multiplied by these at every step: it dies out if all lie inside the circle."
+    return Chapter("Stability", "", [states, Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")], circle, note)
+
+
+def _energy(gait: Any) -> Chapter:
+    books = gait.energetics
+    kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
+    rows = [(name, kind, float(value) + 0.0) for kind, entries in kinds for name, value in entries.items()]
+    rows.append(("gravity", "given by the way down", float(books.fallen)))
+    account = Rows(("where", "", "energy [J]"), rows, "Over one period")
+    meant = [(name.replace("_", " "), float(value), books.definitions[name]) for name, value in books.costs.items()]
+    return Chapter("Energy of a step", "", [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")])
+
+
+def _branch(branches: list[Any]) -> Chapter:
+    main = branches[0]
+    shown = np.unique(np.linspace(0, len(main) - 1, 12).astype(int))
+    unit = next((q.unit for q in main.system.p if q.name == main.name), "")
+    head = f"{main.name} [{unit}]" if unit else main.name
+    rows = [
+        (float(main.parameter[k]), float(main.period[k]), float(abs(main.multipliers[k, 0])), "yes" if main.stable[k] else "no")
+        for k in shown
+    ]
+    tables = [Rows((head, "period [s]", "largest multiplier", "stable"), rows)]
+    if main.bifurcations:
+        tables.append(Rows(("kind", head), [(b.kind, float(b.at)) for b in main.bifurcations], "Bifurcations"))
+    figures = {f"sweep_{name}": bifurcation(branches, name) for name in (main.names[0], "period")}
+    return Chapter(f"Over {main.name}", f"{len(main)} gaits; the branch ended: {main.ended}.", tables, figures, beside=True)
+
+
+def _basin(cells: Any) -> Chapter:
+    rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
+    note = f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. The cross is the gait."
+    return Chapter("Basin", "", [rows], {"basin": basin(cells)}, note)
+
+
+def _again(gait: Any, source: str) -> str:
+    values = {q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist() for q in gait.system.p}
+    more = {"section": gait.section, "steps": gait.steps, "walk": 0} | ({"z0": dict(gait.z0)} if gait.z0 else {})
+    return "\n".join(
+        [
+            f"from strut import gait{', walkers' if source else ''}",
+            "",
+            *([f"system = {source}"] if source else []),
+            f"found = gait.find(system.using({values!r}),  # {gait.system.name!r}",
+            f"    {dict(gait.x0)!r},",
+            f"    {', '.join(f'{name}={value!r}' for name, value in more.items())})",
+        ]
+    )

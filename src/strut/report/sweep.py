@@ -1,0 +1,52 @@
+"""A trade-off as a `Result`: what was found over what was varied, and two costs against each other where both were weighed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.figures.gait_plots import trade_off
+from strut.view.pages.result import Chapter, Result, Rows
+
+PART = "part: "
+"""What numbers begin with that are one of several costs."""
+LEFT_OUT = ("defect",)
+
+
+def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
+    """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
+    head, rows = sweep.rows()
+    good = sum(point.ok for point in sweep.points)
+    verdict = f": {good} of {len(sweep.points)} designs, each replayed in the simulator."
+    parts = [name for name in head if name.startswith(PART)]
+    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "Points that are crossed are not to be trusted: see the table.")]
+    if len(parts) == 2:
+        a, b = (sweep[name] for name in parts)
+        labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
+        first, second = (name.removeprefix(PART) for name in parts)
+        front = trade_off(a, b, first, second, labels)
+        chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
+    chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
+    facts = {"points": str(len(sweep.points)), "trusted": str(good), "wall time": f"{sweep.wall:.3g} s"}
+    word = "Found" if sweep.ok else "In part"
+    return Result(title or f"Designs over {sweep.name}", word, verdict, sweep.ok, "", asked, facts, chapters, data=sweep.data())
+
+
+def figures(sweep: Any) -> dict[str, Figure]:
+    """Everything that varies over the sweep, by the name of its file."""
+    x, found = sweep.values, {}
+    label = f"{sweep.name} [{sweep.unit}]" if sweep.unit else sweep.name
+    trusted = np.array([point.ok for point in sweep.points])
+    names = [name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name not in LEFT_OUT and name != sweep.name]
+    for name in names:
+        y = sweep[name]
+        if not np.isfinite(y[trusted]).any() or np.ptp(y[trusted & np.isfinite(y)]) <= 1e-9 * (1 + np.abs(y[trusted]).max()):
+            continue
+        unit = sweep.units.get(name, "")
+        traces: list[Line | Points] = [Line(name, x[trusted], y[trusted], PALETTE[0]), Points(name, x[trusted], y[trusted], PALETTE[0])]
+        if not trusted.all():
+            traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
+        found[name.removeprefix(PART).replace(" ", "_")] = Figure(tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=False)
+    return found

@@ -1,0 +1,439 @@
+"""Runs in Python: for machines without a C compiler, and for stiff systems through SciPy.
+
+The same meaning as the C runtime, function by function (strut_run.h, strut_events.h, strut_delay.h); the tests run
+both on the same cases. Slow, and meant to be read.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.codegen import Lowered
+from strut.simulate.event_location import LOST, Reading, crossing
+from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
+from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
+from strut.simulate.random import Stream
+from strut.simulate.record import Raw, kind_of, shapes
+from strut.system import Start
+
+EPS = float(np.finfo(float).eps)
+RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
+JUMPS_AT_ONCE = 256
+
+
+class Engine:
+    """One run, advanced piece by piece."""
+
+    def __init__(self, low: Lowered, model: Any, options: Options, start: Start, begin: float, seed: int) -> None:
+        self.low, self.model, self.options = low, model, options
+        self.nx = low.sizes["NX"]
+        self.width = self.nx + (low.sizes["NW"] if options.ledger else 0)
+        self.t, self.t_begin = begin, begin
+        self.x = np.concatenate([start.x, np.zeros(self.width - self.nx)])
+        self.z, self.u, self.p = start.z.copy(), start.u.copy(), start.p
+        self.stream = Stream(seed)
+        self.status, self.cause = RUNNING, -1
+        self.steps = self.rejected = self.flows = self.jumps = 0
+        self.h = self.h0 = 0.0
+        self.grid, self.on_grid = begin, 0
+        self.error_before, self.at_this_instant, self.may_shrink = 1e-4, 0, False
+        self.chunks: dict[str, list[Any]] = {n: [] for n in shapes(0, 0, low.sizes)}
+        self.energy_begin = float(self._energies().sum())
+        every, offset = (np.array(v).reshape(-1) for v in low.functions["clocks"](self.p))
+        self.every, self.offset = every, offset
+        self.tick = np.ceil((begin - offset) / every - 1e3 * EPS).astype(int)
+        self.delay = np.array(low.functions["delays"](self.p)).reshape(-1)
+        self.history: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.stepper: Stepper | StiffStepper
+        if options.method in STIFF:
+            longest = min([options.max_step, *self.delay])
+            self.stepper = StiffStepper(self.rate, self._jacobian, options, self.nx, longest)
+        else:
+            self.stepper = Stepper(self.rate, options, self.nx, low.tables["velocity_of"])
+        ng = low.sizes["NG"]
+        self.pending = np.zeros(low.sizes["NJ"], dtype=bool)
+        self.fired, self.gap = np.full(ng, -np.inf), np.zeros(ng)
+        self.shrinking, self.chatter = np.zeros(ng, dtype=int), np.zeros(ng, dtype=int)
+        self.g = np.zeros(ng)
+        self.g_size = np.zeros(ng)
+        self.holds = np.zeros(ng, dtype=bool)
+        self._refresh()
+        self.g_size = np.abs(self.g)
+        self.holds = np.array([self.g[i] > self._fuzz(i, self.r[i]) for i in range(ng)], dtype=bool)
+        for i, j in enumerate(low.tables["jump_of"]):
+            self.pending[j] = self.holds[i] and self.on[i] > 0 and low.tables["eager"][j]
+        self._remember()
+
+    # ---- the model's functions ----
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        result = self.low.functions[name](*[ca.DM(np.atleast_1d(a)) for a in arguments])
+        return [np.array(r).reshape(-1) for r in result] if isinstance(result, tuple) else np.array(result).reshape(-1)
+
+    def rate(self, t: float, x: np.ndarray) -> np.ndarray:
+        self.flows += 1
+        d = self._delayed(t)
+        if self.model.compiled:
+            dx = self.model.evaluate("flow", t, x[: self.nx], self.z, self.u, self.p, d)[0]
+            if self.width == self.nx:
+                return dx
+            return np.concatenate([dx, self.model.evaluate("powers", t, x[: self.nx], self.z, self.u, self.p, d)[0]])
+        if self.width == self.nx:
+            return self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
+        return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
+
+    def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
+        full = np.zeros((self.width, self.width))  # that of the powers is left out: nothing depends on them, and Newton converges without
+        full[: self.nx, : self.nx] = self.model.jacobian("flow_jacobian", t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))["x"]
+        return full
+
+    def _energies(self) -> np.ndarray:
+        energies: np.ndarray = self._call("energies", self.t, self.x[: self.nx], self.z, self.u, self.p)
+        return energies
+
+    def _look(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        state = (t, x[: self.nx], self.z, self.u, self.p)
+        return self._call("guards", *state), self._call("guard_rates", *state, dx[: self.nx])
+
+    # ---- delays ----
+
+    def _remember(self) -> None:
+        self._remember_at(self.t, self.x, self.dx)
+
+    def _remember_at(self, t: float, x: np.ndarray, dx: np.ndarray) -> None:
+        if len(self.delay):
+            state = (t, x[: self.nx], self.z, self.u, self.p)
+            self.history.append((t, self._call("signals", *state), self._call("signal_rates", *state, dx[: self.nx])))
+
+    def _remember_step(self, t0: float, h: float, poly: np.ndarray) -> None:
+        if len(self.delay) and self.options.method not in FIXED:
+            for a in np.arange(1, 16) / 16:
+                dx = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+                self._remember_at(t0 + a * h, np.polynomial.polynomial.polyval(a, poly), dx)
+        self._remember()
+
+    def _delayed(self, t: float) -> np.ndarray:
+        d = np.empty(len(self.delay))
+        for i, by in enumerate(self.delay):
+            then = t - by
+            if then < self.t_begin or not self.history:
+                d[i] = self._call("past", then, self.p)[i]
+                continue
+            high = min(max(bisect.bisect_right(self.history, then, key=lambda row: row[0]), 1), len(self.history) - 1)
+            t0, s0, r0 = self.history[max(high - 1, 0)]
+            t1, s1, r1 = self.history[high]
+            a = min((then - t0) / (t1 - t0), 1.0) if t1 > t0 else 0.0
+            d[i] = np.polyval(hermite(t1 - t0, s0[i], r0[i], s1[i], r1[i])[::-1], a)
+        return d
+
+    # ---- guards ----
+
+    def _fuzz(self, i: int, r: float) -> float:
+        return EPS * (256 * self.g_size[i] + 8 * abs(r) * max(abs(self.t), self.h0))
+
+    def _positive(self, i: int, g: float, r: float) -> bool:
+        fuzz = self._fuzz(i, r)
+        return bool(g > fuzz or (g >= -fuzz and r > 0))
+
+    def _refresh(self) -> None:
+        self.dx = self.rate(self.t, self.x)
+        self.on = self._call("enabled", self.z, self.u, self.p)
+        self.g, self.r = self._look(self.t, self.x, self.dx)
+
+    def _settle(self) -> None:
+        before = self.g.copy()
+        self._refresh()
+        if isinstance(self.stepper, StiffStepper):
+            self.stepper.restart()
+        else:
+            self.stepper.past = []
+        self._remember()
+        for i, j in enumerate(self.low.tables["jump_of"]):
+            now = self._positive(i, self.g[i], self.r[i])
+            if self.pending[j]:
+                if self.on[i] > 0 and self.g[i] >= min(0.0, before[i]) - self._fuzz(i, self.r[i]):
+                    continue
+                self.pending[j] = False
+            elif now and not self.holds[i] and self.on[i] > 0:
+                self.pending[j] = True
+            self.holds[i] = now
+
+    def _guard_at(self, poly: np.ndarray, h: float, a: float, i: int) -> tuple[float, float]:
+        x = np.asarray(np.polynomial.polynomial.polyval(a, poly))
+        dx: Any = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+        g, r = self._look(self.t + a * h, x, dx)
+        return float(g[i]), float(h * r[i])
+
+    def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
+        begin = Reading(0.0, float(self.g[i]), h * float(self.r[i]), bool(self.holds[i]))
+        end = Reading(1.0, g, h * r, self._positive(i, g, r))
+
+        def read(a: float) -> Reading:
+            value, slope = self._guard_at(poly(), h, a, i)
+            return Reading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
+
+        return crossing(read, begin, end, self._fuzz(i, r), self.may_shrink)
+
+    def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray] | None:
+        """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending.
+        None if a guard turns too fast to be followed over such a step."""
+        g, r = self._look(self.t + trial.h, trial.x, trial.dx)
+        made: list[np.ndarray] = []
+
+        def poly() -> np.ndarray:
+            if not made:
+                made.append(trial.cover())
+            return made[0]
+
+        on = [i for i in range(len(g)) if self.on[i] > 0]
+        for i in on:
+            if np.isnan(g[i]):
+                self.status, self.cause = NOT_FINITE, self.low.tables["jump_of"][i]
+                return trial, g, r
+        found = [(self._crossing(poly, trial.h, i, g[i], r[i]), i) for i in on]
+        if any(a >= LOST for a, _ in found):
+            return None
+        first, who = min(found, default=(2.0, -1))
+        if first > 1:
+            return trial, g, r
+        if first < 1:
+            trial, g, r = self._polished(trial, poly(), first, who)
+        for i, j in enumerate(self.low.tables["jump_of"]):
+            if self.on[i] > 0 and (i == who or (not self.holds[i] and self._positive(i, g[i], r[i]))):
+                self.pending[j] = True
+        return trial, g, r
+
+    def _polished(self, trial: Trial, poly: np.ndarray, first: float, who: int) -> tuple[Trial, np.ndarray, np.ndarray]:
+        whole = trial.h
+        length, moved = first * whole, whole
+        for _ in range(8):
+            if isinstance(self.stepper, StiffStepper):
+                scale = first ** np.arange(len(poly))
+                x = np.polynomial.polynomial.polyval(first, poly)
+                shortened = poly * scale[:, None]
+                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, lambda shortened=shortened: shortened)  # type: ignore[misc]
+            else:
+                trial = self.stepper.trial(self.t, self.x, self.dx, length)
+            g, r = self._look(self.t + length, trial.x, trial.dx)
+            with np.errstate(all="ignore"):
+                change = -g[who] / r[who]
+            if isinstance(self.stepper, StiffStepper) or not abs(change) < moved / 2 or abs(change) <= EPS * max(abs(self.t), length):
+                break
+            if length + change <= 0 or length + change > whole:
+                break
+            moved = abs(change)
+            length += change
+        return trial, g, r
+
+    # ---- jumps ----
+
+    def _execute(self, j: int) -> None:
+        i, c = self.low.tables["guard_of"][j], self.low.tables["clock_of"][j]
+        self.pending[j] = False
+        self.jumps += 1
+        if c >= 0:
+            self.tick[c] += 1
+        kinds = self.low.tables["random_kind"]
+        random = (
+            [self.stream.normal() if kind else self.stream.uniform() for kind in kinds]
+            if self.low.tables["draws_random"][j]
+            else [0.0] * len(kinds)
+        )
+        x = self.x[: self.nx]
+        before = (self.t, x, self.z, self.u, self.p)
+        new = self.low.resets[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, self._delayed(self.t), random)])
+        x_after, z_after = (np.array(v).reshape(-1) for v in new)
+        loss = np.zeros(self.low.sizes["NL"])
+        if self.options.ledger:
+            loss = np.array(self.low.losses[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, x_after, z_after)])).reshape(-1)
+        kept = self.chunks
+        for name, value in (
+            ("jump_t", self.t),
+            ("jump", j),
+            ("jump_after", self.steps),
+            ("x_before", x.copy()),
+            ("z_before", self.z),
+            ("x_after", x_after),
+            ("z_after", z_after),
+            ("loss", loss),
+        ):
+            kept[name].append(value)
+        self.x = np.concatenate([x_after, self.x[self.nx :]])
+        self.z = z_after
+        if i >= 0:
+            self.holds[i] = True
+        self._settle()
+        self.at_this_instant += 1
+        if self.low.tables["terminal"][j]:
+            self.status, self.cause = TERMINAL, j
+        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i)):
+            self.status, self.cause = ZENO, j
+
+    def _accumulates(self, i: int) -> bool:
+        gap, near_zero = self.t - self.fired[i], self.options.zeno * max(1.0, abs(self.t))
+        ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
+        shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero
+        self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
+        self.chatter[i] = self.chatter[i] + 1 if 64 * gap < near_zero else 0
+        self.fired[i], self.gap[i] = self.t, gap
+        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 64)
+
+    # ---- steps ----
+
+    def _attempt(self, room: float) -> Trial | None:
+        if isinstance(self.stepper, StiffStepper):
+            with np.errstate(all="ignore"):
+                trial = self.stepper.step(self.t, self.x, self.t + room)
+            if trial is None:
+                self.status = TOO_SMALL if np.all(np.isfinite(self.dx)) else NOT_FINITE
+            return trial
+        order = 5 if self.options.method == "dopri5" else 8
+        damping = 0.04 if self.options.method == "dopri5" else 0.02
+        longest = min(self.options.max_step, *self.delay) if len(self.delay) else self.options.max_step
+        if self.h == 0.0:
+            self.h = self.options.step or self._first_step(min(room, longest), order)
+        rejected = False
+        while True:
+            wanted = min(self.h, longest)
+            last = wanted * (1 + 1e3 * EPS) + 8 * EPS * abs(self.t) >= room
+            h = room if last else wanted
+            with np.errstate(all="ignore"):
+                trial = self.stepper.trial(self.t, self.x, self.dx, h)
+            finite = bool(np.all(np.isfinite(trial.x[: self.nx])))
+            if not self.stepper.adaptive:
+                if not finite:
+                    self.status = NOT_FINITE
+                return trial
+            if trial.error <= 1 and np.all(np.isfinite(trial.dx[: self.nx])):
+                factor = 0.9 / max(trial.error, 1e-10) ** (1 / order - 0.75 * damping) * self.error_before**damping
+                factor = min(max(factor, 0.2), 1.0 if rejected else 6.0)
+                self.error_before = max(trial.error, 1e-4)
+                if not last or h * factor > self.h or factor < 1:
+                    self.h = h * factor
+                return trial
+            self.rejected += 1
+            rejected = True
+            factor = 0.9 / trial.error ** (1 / order) if np.isfinite(trial.error) else 0.1
+            self.h = h * min(max(factor, 0.1), 0.9)
+            if not self.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
+                self.status = TOO_SMALL if np.all(np.isfinite(self.dx[: self.nx])) and finite else NOT_FINITE
+                return None
+
+    def _first_step(self, longest: float, order: int) -> float:
+        if not self.nx:
+            return longest
+        n = slice(0, self.nx)
+        size = self.options.atol + self.options.rtol * np.abs(self.x[n])
+        d0, d1 = np.mean((self.x[n] / size) ** 2), np.mean((self.dx[n] / size) ** 2)
+        h = min(1e-6 if d0 < 1e-10 or d1 < 1e-10 else 0.01 * np.sqrt(d0 / d1), longest)
+        ahead = self.rate(self.t + h, self.x + h * self.dx)
+        d2 = max(d1, np.mean(((ahead[n] - self.dx[n]) / size) ** 2) / h**2)
+        guess = (0.01 / np.sqrt(d2)) ** (1 / order) if d2 > 1e-30 else max(1e-6, h * 1e-3)
+        return float(min(100 * h, guess, longest))
+
+    def advance(self, t_stop: float) -> bool:
+        """One step or one jump; False when the run has stopped."""
+        if self.status != RUNNING:
+            return False
+        target = t_stop
+        for j, c in enumerate(self.low.tables["clock_of"]):
+            if c >= 0:
+                due = self.offset[c] + self.tick[c] * self.every[c]
+                if due > self.t + 8 * EPS * abs(self.t):
+                    target = min(target, due)
+                elif self.t < t_stop:
+                    self.pending[j] = True
+        if np.any(self.pending):
+            self._execute(int(np.argmax(self.pending)))
+            return True
+        if self.t >= t_stop or self.steps >= self.options.max_steps:
+            self.status = DONE if self.t >= t_stop else MAX_STEPS
+            return False
+        while True:
+            trial = self._attempt(target - self.t)
+            if trial is None or self.status != RUNNING:
+                return False
+            h = trial.h
+            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * EPS * max(abs(self.t), target - self.t)
+            located = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
+            if self.status != RUNNING:
+                return False
+            if located is not None:
+                break
+            self.h = h / 8
+        trial, g, r = located
+        poly = trial.cover()
+        for name, value in (("t", self.t), ("h", trial.h), ("poly", poly), ("z", self.z), ("u", self.u.copy())):
+            self.chunks[name].append(value)
+        self._accept(trial, self._time_after(trial.h, h, target), g, r)
+        self._remember_step(self.chunks["t"][-1], trial.h, poly)
+        return True
+
+    def _time_after(self, length: float, h: float, target: float) -> float:
+        """Exactly the target where a step was made to reach it; fixed steps are counted, not added up."""
+        step = self.options.step or 0.0
+        if h == target - self.t and length == h:
+            t = target
+        elif length == step and self.options.method in FIXED:
+            self.on_grid += 1
+            t = self.grid + self.on_grid * length
+        else:
+            t = self.t + length
+        if t != self.grid + self.on_grid * step:
+            self.grid, self.on_grid = t, 0
+        return t
+
+    def _accept(self, trial: Trial, t: float, g: np.ndarray, r: np.ndarray) -> None:
+        if isinstance(self.stepper, Stepper) and self.options.method == "predictor-corrector":
+            if abs(trial.h - self.stepper.h_past) > 1e3 * EPS * trial.h:
+                self.stepper.past = []
+            self.stepper.past = [self.dx, *self.stepper.past][:3]
+            self.stepper.h_past = trial.h
+        if t > self.t:
+            self.at_this_instant = 0
+        self.t, self.h0, self.x, self.dx, self.g, self.r = t, trial.h, trial.x, trial.dx, g, r
+        self.g_size = np.maximum(self.g_size, np.abs(g))
+        due = self.pending[self.low.tables["jump_of"]]
+        self.holds = np.array([due[i] or self._positive(i, g[i], r[i]) for i in range(len(g))], dtype=bool)
+        self.steps += 1
+
+    # ---- the interface `simulate` uses, the same as of a compiled run ----
+
+    def go(self, t_stop: float, progress: Callable[[float], None] | None = None) -> None:
+        if self.status == DONE:
+            self.status = RUNNING
+        while self.advance(t_stop):
+            if progress and self.steps % 200 == 0:
+                progress(self.t)
+
+    def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        return self.t, self.x, self.z, np.array([self.status, self.cause, self.steps, self.rejected, self.flows, self.jumps])
+
+    def hold(self, u: np.ndarray) -> None:
+        self.u = np.array(u, dtype=float)
+        self._settle()
+
+    def raw(self, interrupted: bool = False) -> Raw:
+        rows = shapes(self.width, self.options.degree, self.low.sizes)
+        arrays: dict[str, Any] = {n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n]) for n, kept in self.chunks.items()}
+        energies = self._energies()
+        lost = sum((float(row.sum()) for row in self.chunks["loss"]), 0.0)
+        gap = float(energies.sum()) - self.energy_begin - float(self.x[self.nx :].sum()) + lost
+        counters = {"steps": self.steps, "rejected": self.rejected, "flows": self.flows, "jumps": self.jumps}
+        return Raw(
+            **arrays,
+            t_end=self.t,
+            x_end=self.x,
+            z_end=self.z,
+            u_end=self.u,
+            status=self.status,
+            cause=self.cause,
+            interrupted=interrupted,
+            counters=counters,
+            balance=(gap, float(np.abs(energies).sum())),
+        )

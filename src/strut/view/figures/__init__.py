@@ -1,0 +1,1 @@
+"""Figures as plain data, and the two libraries that draw them."""

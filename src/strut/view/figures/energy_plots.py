@@ -1,0 +1,142 @@
+"""Where the joules go: the energy account of a run over time, as layers, as a flow, and step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strut.simulate.steps import StepLedger, step_ledger
+from strut.view.figures.curves import account, shown
+from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Areas, Figure, Flow, Line, Points
+from strut.view.figures.plots import curve_line, over_time
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+MOST_ROWS = 40
+"""Of a table of steps: beyond that the first and the last ones."""
+
+
+def energy(trajectory: Trajectory) -> Figure:
+    """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
+    books = account(trajectory)
+    kinds = (
+        ("", books.stored, "solid"),
+        (", supplied", books.supplied, "dash"),
+        (", dissipated", books.dissipated, "dot"),
+        (", lost in events", books.lost, "dashdot"),
+    )
+    entries = [(name + kind, values, dash) for kind, found, dash in kinds for name, values in found.items()]
+    lines = [curve_line(name, books.t, values, PALETTE[k % len(PALETTE)], dash) for k, (name, values, dash) in enumerate(entries)]
+    if len(books.stored) > 1:
+        lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
+    return over_time(trajectory, lines, "energy [J]", 380)
+
+
+def residual(trajectory: Trajectory) -> Figure:
+    """What the energy account cannot explain [J], over time, at the points of the run."""
+    books = trajectory.ledger
+    return over_time(trajectory, [curve_line("residual", books.t, books.imbalance, PALETTE[1])], "residual [J]", 190, fine=True)
+
+
+def energy_areas(trajectory: Trajectory) -> Figure:
+    """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or taken out.
+
+    Stored energies are counted from their least value in the run, so that every layer has a thickness; the line on top is what
+    there was at the beginning and what was supplied since. Where it leaves the layers, the account does not close.
+    """
+    books = account(trajectory)
+    layers = {f"{name}, stored": values - np.min(values, initial=np.inf) for name, values in books.stored.items()}
+    available = np.full(len(books.t), sum(float(v[0]) for v in layers.values()) if len(books.t) else 0.0)
+    ways = ((books.dissipated, 1, "dissipated"), (books.lost, 1, "lost in events"), (books.supplied, -1, "taken out"))
+    for entries, sign, word in ways:
+        for name, values in entries.items():
+            out = np.maximum(sign * values, 0.0)
+            available = available + np.maximum(-sign * values, 0.0)
+            if out.any():
+                layers[f"{name}, {word}"] = out
+    layers = {name: values for name, values in layers.items() if values.any()}
+    kept = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
+    colors = tuple(PALETTE[k % len(PALETTE)] for k in range(len(layers)))
+    areas = Areas(books.t[kept], {name: values[kept] for name, values in layers.items()}, colors)
+    top = Line("there at the beginning, and supplied", books.t[kept], available[kept], NEUTRAL, width=2)
+    return over_time(trajectory, (areas, top), "energy [J]", 340)
+
+
+def energy_flow(trajectory: Trajectory) -> Figure:
+    """Where the joules of a run came from and where they went: on the left what was supplied or taken from a store, on the right
+    what was dissipated, lost, or put into a store."""
+    sources, sinks = flows(trajectory)
+    return Figure((Flow(sources, sinks, trajectory.system_name, "J"),), height=300, legend=False)
+
+
+def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
+    """Sources and sinks of energy over the run [J], each positive; what is below rounding is left out."""
+    summary = {name: change for name, change in trajectory.ledger.summary().items() if name != "residual"}
+    scale = max((abs(v) for v in summary.values()), default=0.0)
+    sources: dict[str, float] = {}
+    sinks: dict[str, float] = {}
+    for name, change in summary.items():
+        if abs(change) > 1e-9 * scale:
+            stored = name.endswith("(stored)")
+            (sources if (change < 0) == stored else sinks)[name] = abs(change)
+    return sources, sinks
+
+
+def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
+    """What every channel did in each step [J]."""
+    steps = step_ledger(trajectory, event)
+    number = np.arange(1, len(steps) + 1)[steps.whole]
+    points = [
+        Points(name, number, steps.changes[name][steps.whole], PALETTE[k % len(PALETTE)], SYMBOLS[k % len(SYMBOLS)], max(5, 12 - 3 * k))
+        for k, name in enumerate(steps.moving())
+    ]
+    return Figure(tuple(points), "step", "change of stored energy [J]", height=300, counted=True)
+
+
+def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:
+    """The account step by step, to be printed: columns are the channels that did something, or their kinds where those are many."""
+    steps = step_ledger(trajectory, event)
+    columns = {name: steps.changes[name] for name in steps.moving()}
+    if len(columns) > most_columns:
+        kinds = dict.fromkeys(steps.kinds[name] for name in columns)
+        columns = {kind: steps.total(kind) for kind in kinds}
+    return Table(steps, columns, most_rows)
+
+
+ROUNDING = 1e-9
+"""A part of the largest change below which a change is written as 0: what the books leave open stands beside it."""
+
+
+class Table:
+    """Rows of text: steps with their end and what every channel did; then all of them together."""
+
+    def __init__(self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int) -> None:
+        self.steps, self.columns = steps, columns
+        self._rounding = ROUNDING * max((float(np.max(np.abs(v), initial=0.0)) for v in columns.values()), default=0.0)
+        self.head = ["step", "until [s]", *columns, "residual"]
+        n = len(steps)
+        picked = list(range(n)) if n <= most else [*range(most // 2), -1, *range(n - (most - most // 2), n)]
+        self.rows = [["…"] * len(self.head) if k < 0 else self._row(k) for k in picked]
+        if n > 1:
+            sums = [self._cell(values.sum()) for values in columns.values()]
+            self.rows.append(["all", f"{steps.end[-1]:.6g}", *sums, f"{steps.residual.sum():+.1e}"])
+
+    def _row(self, k: int) -> list[str]:
+        number = str(k + 1) if self.steps.whole[k] else "rest"
+        values = [self._cell(values[k]) for values in self.columns.values()]
+        return [number, f"{self.steps.end[k]:.6g}", *values, f"{self.steps.residual[k]:+.1e}"]
+
+    def _cell(self, value: float) -> str:
+        return f"{value:+.6g}" if abs(value) > self._rounding else "0"
+
+    def __str__(self) -> str:
+        widths = [max(len(row[k]) for row in [self.head, *self.rows]) for k in range(len(self.head))]
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [self.head, *self.rows])
+
+    def _repr_html_(self) -> str:
+        from strut.html import table
+
+        return table(self.head, self.rows, numbers=tuple(range(len(self.head))))

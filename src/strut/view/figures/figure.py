@@ -1,0 +1,160 @@
+"""`Figure`: what a plot shows, as plain data. Plotly draws it in pages and notebooks, matplotlib on paper; to make one needs neither."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's colours for the colour-blind, without black and yellow: each reads on white and on black."""
+
+NEUTRAL = "#808080"
+"""For what is no quantity of its own: events, sums, resets."""
+
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+SYMBOLS = ("circle", "diamond", "square", "cross", "circle-open")
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve; nan breaks it. `step`: what is held until the next point."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    color: str = PALETTE[0]
+    dash: str = "solid"
+    width: float = 1.6
+    step: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points that are not joined; `labels` say something of each, when pointed at, and if `written` also on paper."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    color: str = PALETTE[0]
+    symbol: str = "circle"
+    size: float = 8
+    labels: tuple[str, ...] = ()
+    written: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """Layers over x, each as thick as its values, which are not negative; the first lies lowest."""
+
+    x: np.ndarray
+    layers: Mapping[str, np.ndarray]
+    colors: tuple[str, ...]
+
+    @property
+    def tops(self) -> list[np.ndarray]:
+        """The upper edge of every layer."""
+        return list(np.cumsum(list(self.layers.values()), axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A picture of a grid: `values` by row (y) and column (x). With `names`, values are whole numbers that have a meaning each."""
+
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    title: str = ""
+    names: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """What flows from sources into sinks, through one middle; the width of a band is its amount."""
+
+    sources: Mapping[str, float]
+    sinks: Mapping[str, float]
+    middle: str
+    unit: str
+
+
+Trace = Line | Points | Areas | Cells | Flow
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A plot.
+
+    traces: what is drawn, in this order. x, y: titles of the axes, with units.
+    marks: events over x by name, as thin vertical lines; `mark_names` puts them into the legend.
+    over_time: x is the time of a run; such figures of a page are zoomed together.
+    equal: a unit is as long on both axes. height [px]. span, height_span: what x and y cover, if not their data.
+    fine: numbers along y have powers of ten. counted: x are whole numbers.
+    """
+
+    traces: tuple[Trace, ...]
+    x: str = ""
+    y: str = ""
+    marks: Mapping[str, np.ndarray] = field(default_factory=dict)
+    mark_names: bool = False
+    over_time: bool = False
+    equal: bool = False
+    legend: bool = True
+    height: int = 270
+    span: tuple[float, float] | None = None
+    height_span: tuple[float, float] | None = None
+    fine: bool = False
+    counted: bool = False
+
+    @property
+    def named(self) -> dict[str, Trace]:
+        """Curves and points by name."""
+        return {trace.name: trace for trace in self.traces if isinstance(trace, (Line, Points))}
+
+    @property
+    def flows(self) -> bool:
+        """Has no axes."""
+        return any(isinstance(trace, Flow) for trace in self.traces)
+
+    def plotly(self) -> Any:
+        """As a figure of plotly, to change or combine further."""
+        from strut.view.figures.plotly_backend import plotly_figure
+
+        return plotly_figure(self)
+
+    def matplotlib(self) -> Any:
+        """As a figure of matplotlib, to change or combine further."""
+        from strut.view.figures.matplotlib_backend import matplotlib_figure
+
+        return matplotlib_figure(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it: .png, .svg or .pdf for paper, .html to zoom in."""
+        from strut.view.figures.save import save
+
+        return save(self, path)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """In a notebook: interactive where plotly is installed, as a drawing where matplotlib is; the notebook takes the best."""
+        from strut.errors import MissingExtraError
+        from strut.view.figures.matplotlib_backend import svg
+        from strut.view.figures.plotly_backend import mime
+
+        found: dict[str, Any] = {"text/plain": repr(self)}
+        for kind, draw in (("application/vnd.plotly.v1+json", mime), ("image/svg+xml", svg)):
+            with contextlib.suppress(MissingExtraError):
+                found[kind] = draw(self)
+        if len(found) == 1:
+            found["text/plain"] += ": pip install 'strut[view]' to see it"
+        return found
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(type(t).__name__ for t in self.traces)
+        flows = [f"flow through {t.middle} [{t.unit}]" for t in self.traces if isinstance(t, Flow)]
+        about = flows[0] if flows else " over ".join(title for title in (self.y, self.x) if title)
+        return f"<Figure {about}: {kinds}>" if about else f"<Figure: {kinds}>"

@@ -1,0 +1,232 @@
+"""Figures for plotly: as the data its script draws, and as its own objects.
+
+A figure is transparent and leaves text and grid colours to where it is shown. The data is written here, without plotly's
+Python objects: a page of twenty figures takes milliseconds, and needs nothing of plotly but its script.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from strut.errors import MissingExtraError
+from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Areas, Cells, Figure, Flow, Line, Points
+
+CLEAR = "rgba(0,0,0,0)"
+SCALE = "Cividis"
+"""Of colours for amounts: even to the eye, and the same to the colour-blind."""
+
+DIGITS = 7
+"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the run's file."""
+
+
+def plotly_script() -> str:
+    """Plotly's own JavaScript."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingExtraError("plotly", "an HTML page", "view") from error
+    return str(get_plotlyjs())
+
+
+def plotly_figure(figure: Figure) -> Any:
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        raise MissingExtraError("plotly", "an interactive figure", "view") from error
+    return go.Figure(described(figure))
+
+
+def mime(figure: Figure) -> Any:
+    """For notebooks that know plotly: plain data, if plotly is installed."""
+    return json.loads(plotly_figure(figure).to_json())
+
+
+class Pages:
+    """The figures of a page as JSON: numbers with the digits one can see, and columns that several curves share written once."""
+
+    def __init__(self) -> None:
+        self._columns: list[str] = []
+        self._places: dict[bytes, int] = {}
+
+    def figures(self, figures: Iterable[Figure]) -> str:
+        """A list of figures; `x` of a curve is its number among the `columns`."""
+        found = []
+        for figure in figures:
+            made = described(figure)
+            for piece in made["data"]:
+                if piece["type"] == "scatter":
+                    piece["x"] = self._place(piece["x"])
+            found.append(json.dumps(_plain(made), allow_nan=False, separators=(",", ":")))
+        return f"[{','.join(found)}]"
+
+    @property
+    def columns(self) -> str:
+        return f"[{','.join(self._columns)}]"
+
+    def _place(self, values: np.ndarray) -> int:
+        array = np.asarray(values, dtype=float)
+        key = array.tobytes()
+        if key not in self._places:
+            self._places[key] = len(self._columns)
+            self._columns.append(json.dumps(_plain(array), allow_nan=False, separators=(",", ":")))
+        return self._places[key]
+
+
+def described(figure: Figure) -> dict[str, Any]:
+    """The figure in plotly's terms."""
+    data = [piece for trace in figure.traces for piece in _drawn(trace)]
+    if figure.mark_names:
+        data += [_mark(name, k) for k, (name, times) in enumerate(figure.marks.items()) if len(times)]
+    return {"data": data, "layout": _layout(figure)}
+
+
+def _layout(figure: Figure) -> dict[str, Any]:
+    layout: dict[str, Any] = {
+        "template": {},
+        "height": figure.height,
+        "margin": {"l": 64, "r": 14, "t": 10, "b": 42},
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
+        "showlegend": figure.legend,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "hovermode": "x unified" if figure.over_time else "closest",
+        "meta": "time" if figure.over_time else "flow" if figure.flows else "",
+    }
+    if figure.flows:
+        return layout | {"margin": {"l": 10, "r": 10, "t": 34, "b": 34}}
+    x: dict[str, Any] = {"title": {"text": text(figure.x), "standoff": 6}, "zeroline": False, "automargin": True}
+    y: dict[str, Any] = {"title": {"text": text(figure.y), "standoff": 6}, "zeroline": False, "automargin": True}
+    if figure.span:
+        x["range"] = list(figure.span)
+    if figure.height_span:
+        y["range"] = list(figure.height_span)
+    if figure.equal:
+        y |= {"scaleanchor": "x", "scaleratio": 1}
+    if figure.counted:
+        x |= {"tickformat": "d", "tick0": 0, "dtick": max(1, round(_widest(figure) / 10))}
+    if figure.fine:
+        y |= {"exponentformat": "e", "nticks": 4}
+    shapes = [
+        {
+            **{"type": "path", "path": "".join(f"M{t!r},0V1" for t in times.tolist()), "xref": "x", "yref": "paper", "layer": "below"},
+            **{"opacity": 0.6, "line": {"color": NEUTRAL, "width": 0.7, "dash": DASHES[k % len(DASHES)]}},
+        }
+        for k, times in enumerate(figure.marks.values())
+        if len(times)
+    ]
+    return layout | {"xaxis": x, "yaxis": y, "shapes": shapes}
+
+
+def _widest(figure: Figure) -> float:
+    return float(max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0))
+
+
+def _mark(name: str, k: int) -> dict[str, Any]:
+    """A line in the legend that stands for an event; shapes have none that looks like them."""
+    line = {"color": NEUTRAL, "width": 1, "dash": DASHES[k % len(DASHES)]}
+    nothing = np.array([np.nan])
+    return {"type": "scatter", "mode": "lines", "x": nothing, "y": nothing, "name": text(name), "line": line}
+
+
+def _drawn(trace: Any) -> list[dict[str, Any]]:
+    if isinstance(trace, Line):
+        line = {"color": trace.color, "width": trace.width, "dash": trace.dash, "shape": "hv" if trace.step else "linear"}
+        line["simplify"] = False  # plotly's simplification leaves visible corners
+        return [{"type": "scatter", "mode": "lines", "x": trace.x, "y": trace.y, "name": text(trace.name), "line": line}]
+    if isinstance(trace, Points):
+        marker = {"color": trace.color, "size": trace.size, "symbol": trace.symbol}
+        found = {"type": "scatter", "mode": "markers", "x": trace.x, "y": trace.y, "name": text(trace.name), "marker": marker}
+        return [found | ({"text": [text(label) for label in trace.labels]} if trace.labels else {})]
+    if isinstance(trace, Areas):
+        return _layers(trace)
+    if isinstance(trace, Cells):
+        return [_cells(trace)]
+    return [_flow(trace)]
+
+
+def _layers(areas: Areas) -> list[dict[str, Any]]:
+    found = []
+    for k, ((name, own), top) in enumerate(zip(areas.layers.items(), areas.tops, strict=True)):
+        found.append(
+            {
+                **{"type": "scatter", "mode": "lines", "x": areas.x, "y": top, "name": text(name), "customdata": own},
+                **{"line": {"color": areas.colors[k], "width": 0.8, "simplify": False}, "fillcolor": areas.colors[k] + "b0"},
+                **{"fill": "tonexty" if k else "tozeroy", "hovertemplate": "%{customdata:.6g}"},
+            }
+        )
+    return found
+
+
+def _cells(cells: Cells) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "heatmap", "x": cells.x, "y": cells.y, "z": np.asarray(cells.values, dtype=float)}
+    bar: dict[str, Any] = {"title": {"text": text(cells.title)}, "outlinewidth": 0, "thickness": 14}
+    if not cells.names:
+        return found | {"colorscale": SCALE, "colorbar": bar}
+    keys = sorted(cells.names)
+    colors = cell_colors(len(keys))
+    ranks = {key: k for k, key in enumerate(keys)}
+    ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(cells.values)
+    n = len(keys)
+    scale = [[(k + side) / n, color] for k, color in enumerate(colors) for side in (0, 1)]
+    bar |= {"tickvals": list(range(n)), "ticktext": [text(cells.names[key]) for key in keys]}
+    found |= {"z": np.where(ranked < 0, np.nan, ranked), "colorscale": scale, "zmin": -0.5, "zmax": n - 0.5, "colorbar": bar}
+    words = [[text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values]
+    return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
+
+
+def cell_colors(count: int) -> list[str]:
+    """For kinds of cells: those beyond the palette are paler, so that many kinds can be told apart."""
+    return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
+
+
+def _pale(shade: str, part: float) -> str:
+    """A colour mixed with white."""
+    return "#" + "".join(f"{round(255 - part * (255 - int(shade[k : k + 2], 16))):02X}" for k in (1, 3, 5))
+
+
+def _flow(flow: Flow) -> dict[str, Any]:
+    names = [*flow.sources, flow.middle, *flow.sinks]
+    amounts = [*flow.sources.values(), sum(flow.sources.values()), *flow.sinks.values()]
+    middle = len(flow.sources)
+    colors = flow_colors(flow)
+    links = {
+        "source": [*range(middle), *[middle] * len(flow.sinks)],
+        "target": [*[middle] * middle, *range(middle + 1, len(names))],
+        "value": [*flow.sources.values(), *flow.sinks.values()],
+        "color": [color + "70" for k, color in enumerate(colors) if k != middle],
+    }
+    labels = [f"{text(name).replace(' (', '<br>(')}<br>{amount:.4g} {text(flow.unit)}" for name, amount in zip(names, amounts, strict=True)]
+    labels[middle] = ""  # where there is little room it would lie under the others
+    node = {"label": labels, "color": colors, "pad": 22, "thickness": 14, "line": {"width": 0}}
+    return {"type": "sankey", "node": node, "link": links, "valuesuffix": f" {text(flow.unit)}", "valueformat": ".5g"}
+
+
+def flow_colors(flow: Flow) -> list[str]:
+    """Of sources, the middle, and sinks."""
+    names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
+    by_name = {name: PALETTE[k % len(PALETTE)] for k, name in enumerate(names)}
+    return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]
+
+
+def text(name: str) -> str:
+    """A name as plotly's text, in which tags and entities have a meaning."""
+    return html.escape(name, quote=False)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say: numbers rounded to `DIGITS`, nan a gap."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value

@@ -1,0 +1,308 @@
+"""Figures of a run: its curves over time and against each other, with names and units from the run itself. Times in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.simulate.steps import step_events
+from strut.view.figures.curves import curves, shown
+from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+__all__ = ["PALETTE", "planar_points"]
+
+MOST_EVENTS = 400
+"""Marked in a figure: beyond that the lines would be all one sees."""
+
+FRICTION = ("mu", "friction")
+"""What parameters that are a coefficient of friction are called."""
+
+
+class Panels(tuple[Figure, ...]):
+    """Figures that belong together, one below the other."""
+
+    def save(self, path: str | Path) -> Path:
+        """All of them in one file: .png, .svg or .pdf for paper, .html to zoom in."""
+        from strut.view.figures.save import save
+
+        return save(self, path)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        for figure in self:
+            display(figure)
+
+
+def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
+    """States, discrete states, inputs or outputs over time, by name, a panel per unit, with events marked; without names, the
+    states. A vector gives all its components. Also `trajectory.plot(...)`."""
+    labels = [label for name in names for label in components(trajectory, str(name))] or list(trajectory.names.x)
+    held_ones = {*trajectory.names.z, *trajectory.names.u}
+    return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
+
+
+def states(trajectory: Trajectory) -> Panels:
+    """The continuous states over time, a figure per unit."""
+    return _by_unit(trajectory, trajectory.names.x)
+
+
+def held(trajectory: Trajectory) -> Panels:
+    """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
+    names = trajectory.names
+    step = {*names.z, *names.u}
+    return Panels([*_by_unit(trajectory, names.z, step), *_by_unit(trajectory, names.u, step)])
+
+
+def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
+    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the others."""
+    coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
+    wanted = [label for label in trajectory.names.outputs if label not in set(without)]
+    together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
+    return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
+
+
+def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
+    """One quantity against another, a state against its rate; dotted where an event resets them."""
+    curve = curves(trajectory, [name, rate])
+    t, a, b = curve[name][0], curve[name][1], curve[rate][1]
+    jumps = np.flatnonzero(np.diff(t) == 0)
+    kept = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
+    after = np.searchsorted(kept, jumps + 1)  # a gap before each of these
+    traces: list[Line | Points] = [Line("flow", np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan))]
+    if len(jumps):
+        traces.append(Line("reset", _separate(a, jumps), _separate(b, jumps), color=NEUTRAL, dash="dot", width=1))
+    traces += [
+        Points(label, a[[k]], b[[k]], PALETTE[1], symbol, 9) for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
+    ]
+    return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a))
+
+
+def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
+    """States against their rates, a figure per pair."""
+    return Panels([phase_portrait(trajectory, *pair) for pair in state_pairs(trajectory)[:most]])
+
+
+def poincare(trajectory: Trajectory, name: str, against: str | None = None, event: str | None = None, before: bool = False) -> Figure:
+    """A Poincaré section: a state right after every occurrence of an event, over the number of the step, or `against` another.
+
+    event: its name; the events that end a step unless given. before: right before the event instead.
+    """
+    chosen = {event} if event else set(step_events(trajectory))
+    if event:
+        trajectory.events.times(event)  # an error if there is no such event
+    if not chosen:
+        known = sorted(set(trajectory.names.jumps))
+        raise ModelError(f"'{trajectory.system_name}' has no event that ends a step: say which to look at, event=...; known: {known}")
+    for label in filter(None, (name, against)):
+        if label not in (*trajectory.names.x, *trajectory.names.z):
+            raise UnknownNameError(f"'{label}' is no state: {did_you_mean(label, [*trajectory.names.x, *trajectory.names.z])}")
+    met = [occurrence for occurrence in trajectory.events if occurrence.name in chosen]
+    sides = [occurrence.before if before else occurrence.after for occurrence in met]
+    y = np.array([side[name] for side in sides])
+    x = np.arange(1, len(sides) + 1) if against is None else np.array([side[against] for side in sides])
+    where = f"{'before' if before else 'after'} {' or '.join(sorted(chosen))}"
+    traces: list[Line | Points] = [Points(where, x, y, PALETTE[0], size=7)]
+    if len(sides):
+        traces.append(Points("last", x[-1:], y[-1:], PALETTE[1], "diamond", 9))
+    x_name = "step" if against is None else axis(trajectory, [against])
+    wide = None if against is None else _at_least(x)
+    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, span=wide, height_span=_at_least(y), counted=against is None)
+
+
+def sections(trajectory: Trajectory, most: int = 4) -> Panels:
+    """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
+    counts = trajectory.events.counts()
+    if sum(counts.get(name, 0) for name in step_events(trajectory)) < 2:
+        return Panels()
+    pairs = sorted(state_pairs(trajectory), key=lambda pair: unit_of(trajectory, pair[0]) != "rad")  # places only grow
+    chosen = [label for pair in pairs for label in pair] or list(trajectory.names.x)
+    return Panels([poincare(trajectory, label) for label in chosen[:most]])
+
+
+def _padded(values: np.ndarray) -> tuple[float, float] | None:
+    """What an axis covers so that a curve does not touch its ends."""
+    low, high = float(np.min(values)), float(np.max(values))
+    room = 0.05 * (high - low)
+    return (low - room, high + room) if np.isfinite(room) and room > 0 else None
+
+
+def _at_least(values: np.ndarray, part: float = 1e-4) -> tuple[float, float] | None:
+    """What an axis covers where values hardly differ: their rounding is nothing to look at."""
+    room = max(part * float(np.max(np.abs(values), initial=0.0)), 1e-9)
+    if not len(values) or np.ptp(values) >= room:
+        return None
+    middle = float(np.mean(values))
+    return (middle - 1.15 * room, middle + 1.15 * room)
+
+
+# ---- forces of contact ----
+
+
+def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Feet by name: the labels of their normal force and of their friction, NAME_normal and NAME_friction (in space _x and _y)."""
+    n = trajectory.names
+    known = {*n.x, *n.z, *n.u, *n.outputs}
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for label in (*n.outputs, *n.z):
+        if label.endswith("_normal"):
+            foot = label.removesuffix("_normal")
+            options: tuple[tuple[str, ...], ...] = ((f"{foot}_friction",), (f"{foot}_friction_x", f"{foot}_friction_y"))
+            friction = next((names for names in options if set(names) <= known), ())
+            found[foot] = (label, friction)
+    return found
+
+
+def contact_forces(trajectory: Trajectory) -> Figure:
+    """The normal force of every foot and its friction [N], over time."""
+    feet = contacts(trajectory)
+    if not feet:
+        raise ModelError(f"'{trajectory.system_name}' has no contact forces: outputs NAME_normal and NAME_friction are looked for")
+    labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
+    (figure,) = _by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
+    return figure
+
+
+def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | str | None = None) -> Figure:
+    """The forces of a foot, friction against normal force [N], and the cone in which it holds.
+
+    foot: its name; the first that has friction unless given. mu: the coefficient of friction, or the name of its parameter; else a
+    parameter called mu or friction. Without any, the narrowest cone that holds the forces is drawn: what the ground must offer.
+    """
+    feet = {name: pair for name, pair in contacts(trajectory).items() if pair[1]}
+    if foot is None and feet:
+        foot = next(iter(feet))
+    if foot not in feet:
+        raise UnknownNameError(f"'{trajectory.system_name}' has no foot '{foot}' with friction: {did_you_mean(str(foot), list(feet))}")
+    normal, friction = feet[foot]
+    curve = curves(trajectory, [normal, *friction])
+    push = curve[normal][1]
+    pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
+    kept = np.unique(np.concatenate([shown(push), shown(pull)]))
+    least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
+    known = _coefficient(trajectory, mu)
+    slope, name = (least, f"least friction that holds, {least:.3g}") if known is None else (known, f"friction cone, {known:.3g}")
+    top = float(np.max(push, initial=0.0)) * 1.05
+    sides = (-1, 1) if len(friction) == 1 else (1,)
+    edge_x = np.concatenate([[side * slope * top, 0.0, np.nan] for side in sides])
+    edge_y = np.concatenate([[top, 0.0, np.nan] for _ in sides])
+    return Figure(
+        (Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2), Points(foot, pull[kept], push[kept], PALETTE[0], size=4)),
+        f"{foot} friction [N]",
+        f"{normal} [N]",
+        height=340,
+    )
+
+
+def _coefficient(trajectory: Trajectory, mu: float | str | None) -> float | None:
+    if isinstance(mu, str):
+        return float(trajectory[mu])
+    if mu is not None:
+        return float(mu)
+    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION]
+    return float(trajectory[named[0]]) if len(named) == 1 else None
+
+
+# ---- what belongs together ----
+
+
+def components(trajectory: Trajectory, name: str) -> list[str]:
+    """What to draw for a name: itself, or every component of a vector."""
+    if name in trajectory.names.p:
+        raise UnknownNameError(f"'{name}' is a parameter and does not change: draw a state or an output")
+    trajectory[name]  # an error if there is no such name
+    known = trajectory.keys()
+    return [label for label in known if label == name or label.startswith(f"{name}[")]
+
+
+def unit_of(trajectory: Trajectory, label: str) -> str:
+    """The unit of a component, or nothing where none is known."""
+    return trajectory.names.units.get(label) or trajectory.names.units.get(label.split("[")[0], "")
+
+
+def planar_points(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Points in the x-z plane by name: the labels of their coordinates, NAME_x and NAME_z."""
+    known = list(labels)
+    return {label[:-2]: (label, label[:-1] + "z") for label in known if label.endswith("_x") and label[:-1] + "z" in known}
+
+
+def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
+    """States with their rates, told by their units: the first in rad with the first in rad/s, and so on. Two states
+    without units are taken for such a pair."""
+    names = trajectory.names
+    by_unit: dict[str, list[str]] = {}
+    for label in names.x:
+        by_unit.setdefault(unit_of(trajectory, label), []).append(label)
+    if len(names.x) == 2 and list(by_unit) == [""]:
+        return [(names.x[0], names.x[1])]
+    return [pair for unit, labels in by_unit.items() if unit for pair in zip(labels, by_unit.get(unit + "/s", []), strict=False)]
+
+
+def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
+    """A title: the name if there is one, and the unit if one is known."""
+    known = unit_of(trajectory, labels[0]) if unit is None else unit
+    return " ".join([*(labels if len(labels) == 1 else []), *([f"[{known}]"] if known else [])])
+
+
+# ---- drawing ----
+
+
+def _by_unit(
+    trajectory: Trajectory,
+    labels: Iterable[str],
+    stepped: Iterable[str] = (),
+    events: bool = True,
+    mark_names: bool = False,
+    unit: str | None = None,
+) -> Panels:
+    """A figure per unit, or one with `unit` for all."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
+    stepped = set(stepped)
+    figures = []
+    for known, group in groups.items():
+        lines = [
+            curve_line(label, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)], step=label in stepped)
+            for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
+        ]
+        room = 270 + 12 * max(0, len(group) - 6)  # for the legend
+        options: dict[str, Any] = {} if events else {"marks": {}}
+        made = over_time(trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options)
+        figures.append(made)
+    return Panels(figures)
+
+
+def over_time(trajectory: Trajectory, traces: Iterable[Any], y: str, height: int = 270, **options: Any) -> Figure:
+    """A figure over the time of the run, with a thin line at every event. Of a single curve the axis tells the name."""
+    traces = tuple(traces)
+    span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
+    given: dict[str, Any] = {"marks": marks(trajectory), "legend": len(traces) > 1 or bool(options.get("mark_names"))} | options
+    return Figure(traces, "time [s]", y, over_time=True, span=span, height=height, **given)
+
+
+def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
+    """When events happened, by name; nothing where they are too many to see."""
+    log = trajectory.events
+    last = step_events(trajectory)
+    names = sorted(log.counts(), key=lambda name: name not in last)  # what ends a step comes first, and is solid
+    return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
+
+
+def curve_line(
+    name: str, t: np.ndarray, values: np.ndarray, color: str, dash: str = "solid", width: float = 1.6, step: bool = False
+) -> Line:
+    kept = shown(values)
+    return Line(name, t[kept], values[kept], color, dash, width, step)
+
+
+def _separate(values: np.ndarray, jumps: np.ndarray) -> np.ndarray:
+    """Before and after each jump, with gaps in between."""
+    return np.column_stack([values[jumps], values[jumps + 1], np.full(len(jumps), np.nan)]).ravel()

@@ -1,0 +1,101 @@
+"""A staged run as data for the players in a browser: JSON, with what moves as single-precision numbers in base64."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.view.motion.flat import across
+from strut.view.motion.meshes import Loaded, load
+from strut.view.motion.scene_json import camera, colour, newtons, side, staged, tick
+from strut.view.pages.sheet import part
+
+if TYPE_CHECKING:
+    from strut.simulate.scene_samples import Stage
+    from strut.simulate.trajectory import Trajectory
+
+
+def film(trajectory: Trajectory) -> dict[str, Any] | None:
+    """A run for the player; nothing for one of which nothing can be seen."""
+    stage = staged(trajectory)
+    return None if stage is None else encoded(stage)
+
+
+def encoded(stage: Stage) -> dict[str, Any]:
+    centre, window, still = camera(stage)
+    meshes: dict[str, Loaded] = {path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")}
+    places = {path: k for k, path in enumerate(meshes)}
+    pieces = []
+    for piece in stage.pieces:
+        shade, opacity = colour(piece)
+        made = {"name": piece.name, "kind": piece.kind, "colour": shade, "opacity": opacity, "side": side(piece)}
+        made |= {"values": {name: column(values) for name, values in piece.values.items()}}
+        pieces.append(made | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
+    land = stage.land
+    return {
+        "t": column(stage.t[:, None]),
+        "cuts": stage.cuts.tolist(),
+        "planar": stage.planar,
+        "size": stage.size,
+        "pieces": pieces,
+        "pushes": [{"name": p.name, "at": column(p.at), "force": column(p.force)} for p in stage.pushes],
+        "pivots": [{"kind": p.kind, "at": column(p.at), "axis": column(p.axis)} for p in stage.pivots],
+        "newton": newtons(stage),
+        "land": None if land is None else {n: column(getattr(land, n).reshape(-1, 1)) for n in ("x", "y", "height")},
+        "com": None if stage.com is None else column(stage.com),
+        "prints": np.round(stage.prints, 5).tolist(),
+        "centre": column(centre),
+        "window": np.round(window, 6).tolist(),
+        "flat": np.round(across(stage), 6).tolist(),
+        "still": still,
+        "tick": tick(float(window.max())),
+        "meshes": [
+            {"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)} for m in meshes.values()
+        ],
+        "notes": [m.note for m in meshes.values() if m.note],
+    }
+
+
+def column(values: np.ndarray) -> dict[str, Any]:
+    """Rows of numbers: 'still' if all are the same, or else 'rows' in base64, little-endian."""
+    short = np.ascontiguousarray(values, dtype="<f4")
+    if len(short) and (short == short[0]).all():
+        return {"width": short.shape[1], "count": len(short), "still": [float(f"{v:.7g}") for v in short[0]]}
+    return {"width": short.shape[1], "count": len(short), "rows": base64.b64encode(short.tobytes()).decode("ascii")}
+
+
+def rows(encoded_column: dict[str, Any]) -> np.ndarray:
+    """The numbers of a `column` again."""
+    width, count = encoded_column["width"], encoded_column["count"]
+    if "still" in encoded_column:
+        return np.repeat([encoded_column["still"]], count, axis=0)
+    return np.frombuffer(base64.b64decode(encoded_column["rows"]), dtype="<f4").reshape(count, width)
+
+
+SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+
+
+def film_controls(film: dict[str, Any], more: str = "") -> str:
+    """The screen of a film and what moves it."""
+    speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
+    moves = film["t"]["count"] > 1
+    boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
+    boxes += [("joints", "joints", bool(film["pivots"]), True)]
+    boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
+    shown = "".join(
+        f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
+        for key, label, there, on in boxes
+        if there
+    )
+    return f"""<canvas id="screen" role="img" aria-label="the machine in motion"></canvas>
+<div class="controls"><button id="play" type="button">Play</button>
+<input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
+<div class="controls"><label>speed <select id="speed">{speeds}</select></label>
+{more}{shown}</div>
+"""
+
+
+PLAYER = part("film.js") + part("flat.js") + 'strutFilm("film", strutFlat);\n'
+"""Plays the film of a page, flat."""

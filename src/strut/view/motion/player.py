@@ -1,0 +1,57 @@
+"""The animation player: one HTML file that plays a run in space, offline. three.js, which draws it, is inside."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strut.files import put
+from strut.view.motion.film import encoded, film_controls
+from strut.view.motion.scene_json import needed
+from strut.view.pages.sheet import inlined, part, sheet
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+VIEWS = ("side", "corner", "front", "above")
+
+
+def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = True) -> str:
+    """The text of the player of a run."""
+    stage = needed(trajectory)
+    film = encoded(stage)
+    name = title or trajectory.system_name
+    first = "side" if stage.planar else "corner"
+    views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
+    more = f"""<label class="space">camera <select id="camera"><option value="follow">follows</option>
+<option value="stay">stays</option></select></label><label class="space">from <select id="view">{views}</select></label>
+"""
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
+    data = inlined("film", film, 'data-autoplay="yes"' if autoplay else "")
+    body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{stage.t[0]:g} to {stage.t[-1]:.6g} s. Space plays, arrow keys step<span
+class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
+{film_controls(film, more)}{data}<script>{part("three.js")}</script>
+<script>{"".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))}</script>
+"""
+    return sheet(name, "player.css", body)
+
+
+def player(trajectory: Trajectory, path: str | Path, title: str | None = None, autoplay: bool = True) -> Path:
+    """Write the player of a run, and return where it is."""
+    return put(Path(path), document(trajectory, title, autoplay))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A player for a notebook, in a frame of its own."""
+
+    text: str
+    height: int = 480
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{html.escape(self.text)}" style="width:100%;height:{self.height}px;border:0" '
+            'sandbox="allow-scripts" title="the machine in motion"></iframe>'
+        )

@@ -1,0 +1,150 @@
+"""Pictures of pixels: frames drawn by Pillow, films as GIF, as PNG files, and as MP4 by ffmpeg. Needs the extras `view` and `film`."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.files import written
+from strut.simulate.scene_samples import Stage
+from strut.view.motion.flat import PAPER, SOFT, Figure, Look, eye, frame
+from strut.view.motion.scene_json import needed
+from strut.view.motion.svg import window
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from strut.simulate.trajectory import Trajectory
+
+SMOOTH = 2
+"""Pixels are drawn so many times finer, and then averaged."""
+
+
+def picture(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int, height: int | None = None) -> Image:
+    """Figures as an image, of what lies in `box`."""
+    image_module, draw_module = _pillow()
+    low, high = box
+    scale = SMOOTH * width / float(high[0] - low[0])
+    size = (SMOOTH * width, SMOOTH * (height or round(float(high[1] - low[1]) * scale / SMOOTH)))
+    image = image_module.new("RGB", size, PAPER)
+    solid, blended = draw_module.Draw(image), draw_module.Draw(image, "RGBA")
+    for f in figures:
+        places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
+        pen = solid if f.opacity >= 1 else blended
+        points = [(float(u), float(v)) for u, v in np.clip(places, -1e4, 1e4)]
+        thick = max(1, round(f.width * SMOOTH))
+        if f.fill and len(points) > 2:
+            pen.polygon(points, fill=_rgba(f.fill, f.opacity))
+        if f.edge and len(points) > 1:
+            pen.line(points + (points[:1] if f.fill else []), fill=_rgba(f.edge, f.opacity), width=thick, joint="curve")
+    return image.reduce(SMOOTH)
+
+
+def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -> Path:
+    """A film as GIF. Its times are whole hundredths of a second, so that 25, 20 or 50 frames a second are kept exactly."""
+    rate = 100 / max(2, round(100 / fps))
+    images = [image.quantize(64, method=2, dither=0) for image in shots(trajectory, fps=rate, **options)]
+    again = {"save_all": True, "append_images": images[1:], "duration": round(1000 / rate), "loop": 0}
+    return written(path, lambda scratch: images[0].save(scratch, format="GIF", **again))
+
+
+def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> Path:
+    """A film as MP4 (H.264), which every browser and slide program plays."""
+    try:
+        import imageio_ffmpeg
+    except ImportError as error:
+        raise MissingExtraError("imageio-ffmpeg", "an MP4", "film") from error
+    images = shots(trajectory, fps=fps, **options)
+    first = next(images)
+
+    def write(scratch: Path) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            made = Path(directory) / "film.mp4"
+            out = imageio_ffmpeg.write_frames(str(made), first.size, fps=fps, macro_block_size=2, quality=7)
+            try:
+                out.send(None)
+                out.send(np.asarray(first).tobytes())
+                for image in images:
+                    out.send(np.asarray(image).tobytes())
+            except (OSError, subprocess.SubprocessError) as error:
+                raise StorageError(f"cannot write {path}: ffmpeg stopped ({error})") from error
+            finally:
+                out.close()
+            scratch.write_bytes(made.read_bytes())
+
+    return written(path, write)
+
+
+def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> list[Path]:
+    """A file per frame: in the name, %d or %04d becomes the number, from 0 on."""
+    try:
+        names = [path.name % 0, path.name % 1]
+    except (TypeError, ValueError):
+        names = ["", ""]
+    if names[0] == names[1] or "/" in names[0]:
+        raise StorageError(f"frames need a number in their name: write '{path.stem}%04d.png', not '{path.name}'")
+
+    def saved(k: int, image: Image) -> Path:
+        return written(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
+
+    return [saved(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
+
+
+def shots(
+    trajectory: Trajectory,
+    fps: float,
+    width: int = 640,
+    height: int = 400,
+    speed: float = 1.0,
+    ghosts: int = 0,
+    title: str | None = None,
+    look: Look | None = None,
+) -> Iterator[Image]:
+    """The frames of a film, one after the other."""
+    _pillow()
+    if not (0 < fps <= 240 and speed > 0 and 16 <= width <= 8192 and 16 <= height <= 8192):
+        raise ValueRangeError(f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made")
+    stage = needed(trajectory)
+    look = look or Look(ghosts=ghosts)
+    count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
+    times = stage.t[0] + np.arange(count + 1) * speed / fps
+    chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
+    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, title) for k in np.clip(chosen, 0, len(stage.t) - 1))
+
+
+def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str | None) -> Image:
+    low, high = box = window(stage, k, width / height)
+    image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
+    _, draw_module = _pillow()
+    words = f"{stage.t[k]:.2f} s" + (f"   {title}" if title else "")
+    draw_module.Draw(image).text((10, 8), words, fill=SOFT, font=_font(max(10, height // 26)))
+    return image
+
+
+def _font(size: int) -> Any:
+    """Pillow's own, in a size that can be read where Pillow can scale it."""
+    from PIL import ImageFont
+
+    try:
+        return ImageFont.load_default(size)
+    except (TypeError, OSError, ImportError):
+        return ImageFont.load_default()
+
+
+def _rgba(shade: str, opacity: float) -> tuple[int, int, int, int]:
+    red, green, blue = (int(shade[k : k + 2], 16) for k in (1, 3, 5))
+    return red, green, blue, round(255 * opacity)
+
+
+def _pillow() -> tuple[Any, Any]:
+    try:
+        from PIL import Image, ImageDraw
+    except ImportError as error:
+        raise MissingExtraError("Pillow", "a picture of pixels", "view") from error
+    return Image, ImageDraw

@@ -1,0 +1,248 @@
+"""`page`: a run as one HTML file that opens anywhere, without a network; and what such a page says of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strut.errors import StrutError
+from strut.simulate.steps import step_events
+from strut.view.figures import energy_plots as joules
+from strut.view.figures import plots
+from strut.view.figures.curves import MOST_POINTS
+from strut.view.motion import svg
+from strut.view.motion.film import PLAYER, film, film_controls
+from strut.view.pages.report import LONG, Report, Rows
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Occurrence, Trajectory
+
+LISTED_EVENTS = 50
+"""In the table: the first ones; all are in the trajectory."""
+
+
+def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Path:
+    """Write a run as one HTML file, and return where it is.
+
+    What was asked and how it ended, a moving picture, states, energy (per step where there are steps), contact forces, outputs,
+    parameters, events and how to run it again. Plotly is inside, compressed: about 2 MB. The page asks nothing of any network.
+    title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command that made the run.
+    source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it again.
+    """
+    return run_report(trajectory, title, remarks, asked, source).save(path)
+
+
+def document(trajectory: Trajectory, title: str | None = None, remarks: str = "", asked: str = "") -> str:
+    """The text of the page."""
+    return run_report(trajectory, title, remarks, asked).document()
+
+
+def run_report(run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Report:
+    """The page as a `Report`, to be added to."""
+    report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
+    _facts(run, report, asked)
+    motion(run, report)
+    details(run, report)
+    provenance(report, run, asked, again(run, source) if source else "")
+    return report
+
+
+def details(run: Trajectory, report: Report) -> None:
+    """Curves, energy, forces, parameters and events of a run."""
+    for part in (_states, _energy, _forces, _outputs, _parameters, _events):
+        part(run, report)
+
+
+def _verdict(run: Trajectory) -> tuple[str, str, bool]:
+    if run.status == "done":
+        return "Done", f": ran from {run.t0:g} to {run.t1:g} s, as asked.", True
+    if run.ok:
+        return "Ended", f" at {run.t1:.6g} s by the event “{run.status}”.", True
+    return "Stopped", f" at {run.t1:.6g} s: {run.status}.", False
+
+
+def _facts(run: Trajectory, report: Report, asked: str) -> None:
+    count, options, happened = run.statistics, run.provenance.get("options", {}), run.events.counts()
+    landed = sum(happened.get(name, 0) for name in step_events(run))
+    begin, end = run.provenance.get("t", (run.t0, run.t1))
+    how = f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}" if "method" in options else ""
+    report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {end:g} s{how}.")
+    report.facts(
+        {
+            "system": run.system_name,
+            "status": run.status,
+            "time": f"{run.t0:g} to {run.t1:.6g} s",
+            **({"steps walked": f"{landed:,}"} if landed else {}),
+            "events": f"{len(run.events):,}",
+            "integration steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
+            "wall time": duration(count.get("wall", math.nan)),
+        }
+    )
+
+
+def motion(run: Trajectory, report: Report) -> None:
+    """A run as a moving picture, and of one that walks the strip over its last step."""
+    picture = film(run)
+    if picture:
+        report.section("In motion")
+        report.embed(film_controls(picture), {"film": picture}, PLAYER)
+        seen = "from the side, x to the right and z up" if picture["planar"] else "from its right, ahead and above"
+        report.note(f"Seen {seen}. To turn it, and for films: animate(), or strut view FILE --film.")
+        for note in picture["notes"]:
+            report.note(note)
+        if sum(run.events.counts().get(name, 0) for name in step_events(run)) > 1:
+            drawn = svg.strip(run)
+            report.subheading("One step")
+            report.embed(svg.inline(drawn))
+            report.note(
+                f"From {drawn.begin:.4g} to {drawn.end:.4g} s; first and last pose heavy, the path of the centre of mass in violet."
+            )
+    elif plots.planar_points(run.names.outputs) and run.model is None:
+        report.section("In motion")
+        report.note("A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...).")
+
+
+def _states(run: Trajectory, report: Report) -> None:
+    report.section("States")
+    report.figures(*plots.states(run), *plots.held(run))
+    counts = run.events.counts()
+    if len(run.events) > plots.MOST_EVENTS:
+        report.note(f"{len(run.events):,} events: too many to mark.")
+    elif counts:
+        report.note("Thin vertical lines mark events: " + ", ".join(f"{name} ({n})" for name, n in counts.items()) + ".")
+    if len(run.t) > MOST_POINTS:
+        report.note(f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in every interval.")
+    if portraits := plots.phase_portraits(run):
+        report.subheading("Phase portrait")
+        report.figures(*portraits, beside=True)
+    if sections := plots.sections(run):
+        report.subheading("After every step")
+        report.figures(*sections, beside=True)
+
+
+def _energy(run: Trajectory, report: Report) -> None:
+    if not run.names.stored:
+        return
+    report.section("Energy")
+    try:
+        account = run.ledger
+    except StrutError as error:
+        report.note(str(error))
+        return
+    report.figures(joules.energy(run), joules.residual(run))
+    report.note(
+        f"Largest residual {account.residual:.3g} J, {account.relative:.2g} of the energy that moved. "
+        "It is what stored, supplied, dissipated and lost energy leave unexplained."
+    )
+    sources, sinks = joules.flows(run)
+    if sources and sinks:
+        report.subheading("Where the joules went")
+        report.figures(joules.energy_flow(run), joules.energy_areas(run))
+        report.note(
+            "Layers: stored energies are counted from their least value in the run. The line is all that was there or was supplied."
+        )
+    if chosen := [name for name in step_events(run) if name in run.events.counts()]:
+        steps = joules.ledger_table(run)
+        report.subheading("Per step")
+        head = [name if k < 2 else f"{name} [J]" for k, name in enumerate(steps.head)]
+        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
+        report.note(f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is stored.")
+    report.subheading("Over the whole run")
+    rows = [(name, f"{value:+.6g}" if name != "residual" else f"{value:.3g}") for name, value in account.summary().items()]
+    report.table(("", "change of stored energy [J]"), rows, numbers=(1,))
+
+
+def _forces(run: Trajectory, report: Report) -> None:
+    feet = plots.contacts(run)
+    if not feet:
+        return
+    report.section("Contact forces")
+    report.figures(plots.contact_forces(run))
+    cones = [plots.friction_cone(run, foot) for foot, (_, friction) in feet.items() if friction][:4]
+    if cones:
+        report.figures(*cones, beside=True)
+
+
+def _outputs(run: Trajectory, report: Report) -> None:
+    forces = {label for normal, friction in plots.contacts(run).values() for label in (normal, *friction)}
+    if figures := plots.outputs(run, without=forces):
+        report.section("Outputs")
+        report.figures(*figures)
+
+
+def _parameters(run: Trajectory, report: Report) -> None:
+    if run.names.p:
+        report.section("Parameters")
+        rows = [(name, f"{value:.10g}", plots.unit_of(run, name)) for name, value in zip(run.names.p, run.p, strict=True)]
+        report.table(("name", "value", "unit"), rows, numbers=(1,))
+
+
+def _events(run: Trajectory, report: Report) -> None:
+    if not len(run.events):
+        return
+    first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
+    rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
+    report.section("Events")
+    report.table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
+    if more := len(run.events) - len(first):
+        report.note(f"and {more:,} more, not listed")
+
+
+def _change(event: Occurrence, most: int = 4) -> str:
+    """What an event changed, in words."""
+    changed = [f"{name} {before:.4g} → {event.after[name]:.4g}" for name, before in event.before.items() if before != event.after[name]]
+    return ", ".join(changed[:most]) + (", …" if len(changed) > most else "")
+
+
+def provenance(report: Report, run: Trajectory | None, asked: str = "", python: str = "", more: Mapping[str, object] | None = None) -> None:
+    """Where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's own unless given."""
+    lists: dict[str, Mapping[str, object]] = {"result": more or {}}
+    if run is not None:
+        about = {key: value for key, value in run.provenance.items() if key != "options"}
+        counted = {key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}
+        lists |= {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
+    if any(lists.values()):
+        report.section("Where it comes from")
+        report.tables([Rows((name, ""), [(key, str(value)) for key, value in rows.items()]) for name, rows in lists.items()])
+    if not (asked or python or run is not None):
+        return
+    report.subheading("How to run it again")
+    if asked:
+        report.text("On the command line:")
+        report.code(asked)
+    code = python or (again(run) if run is not None else "")
+    varied = not python and run is not None and any(np.ptp(run[name]) > 0 for name in run.names.u)
+    if not code:
+        return
+    needed = "" if "system =" in code or "system" not in code else ", with your system as “system”"
+    report.text(f"In Python{needed}{', and the controller that set its inputs' if varied else ''}:")
+    report.code(code)
+
+
+def again(run: Trajectory, source: str = "") -> str:
+    """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
+    begin = {group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")}
+    given = {
+        "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
+        "x0": begin["x"],
+        "z0": begin["z"],
+        "u": begin["u"],
+        "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
+        "seed": run.provenance.get("seed", 0),
+    }
+    given |= {
+        key: value for key, value in run.provenance.get("options", {}).items() if value not in (None, math.inf) and key.isidentifier()
+    }
+    lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
+    made = ["import strut", "from strut import walkers", "", f"system = {source}"] if source else ["import strut", ""]
+    return "\n".join([*made, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
+
+
+def duration(seconds: float) -> str:
+    if not math.isfinite(seconds):
+        return "unknown"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"

@@ -1,0 +1,136 @@
+"""`Report`: a page of HTML that stands alone, put together from facts, tables, figures and films. It asks nothing of any network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strut.files import put
+from strut.html import safe, table
+from strut.view.figures.figure import Figure
+from strut.view.figures.plotly_backend import Pages, plotly_script
+from strut.view.pages.sheet import inlined, packed, part, sheet
+
+LONG = 20
+"""Rows of a table beyond which it scrolls by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table of texts or numbers; `title` stands above it. Numbers are written to nine digits and stand to the right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+
+    @property
+    def texts(self) -> list[list[str]]:
+        return [[f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Columns that hold nothing but numbers."""
+        return tuple(k for k in range(len(self.head)) if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows))
+
+
+class Report:
+    """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for HTML.
+
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
+    """
+
+    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool = True, remarks: str = "") -> None:
+        self.title = title
+        self._parts = [f"<h1>{safe(title)}</h1>\n"]
+        self._figures: list[Figure] = []
+        self._data: dict[str, Any] = {}
+        self._scripts: list[str] = []
+        self._open = False
+        if good or verdict:
+            word = f'<span class="{"ok" if well else "stopped"}">{safe(good)}</span>' if good else ""
+            self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
+        if remarks:
+            self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
+
+    def section(self, heading: str) -> None:
+        """What follows stands under this heading."""
+        self._parts.append(("</section>\n" if self._open else "") + f"<section>\n<h2>{safe(heading)}</h2>\n")
+        self._open = True
+
+    def subheading(self, text: str) -> None:
+        self._parts.append(f"<h3>{safe(text)}</h3>\n")
+
+    def facts(self, facts: Mapping[str, object]) -> None:
+        """Names and short values, as tiles."""
+        tiles = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts.items())
+        self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
+
+    def text(self, text: str) -> None:
+        self._parts.append(f"<p>{safe(text)}</p>\n")
+
+    def note(self, text: str) -> None:
+        """A remark in small print."""
+        self._parts.append(f'<p class="note">{safe(text)}</p>\n')
+
+    def code(self, text: str) -> None:
+        self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), long: bool = False) -> None:
+        """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself, and says so."""
+        self._parts.append(_table(head, list(rows), numbers, long))
+
+    def tables(self, tables: Iterable[Rows]) -> None:
+        """Several beside each other, where there is room."""
+        made = [
+            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "") + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
+            for t in tables
+            if t.rows
+        ]
+        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in made)}</div>\n')
+
+    def figures(self, *figures: Figure, beside: bool = False) -> None:
+        """Plots, below each other or where there is room beside each other."""
+        wide = [f";max-width:{int(1.2 * figure.height)}px" if figure.equal else "" for figure in figures]
+        places = "".join(
+            f'<div class="figure" style="height:{int(figure.height)}px{most}"></div>\n' for figure, most in zip(figures, wide, strict=True)
+        )
+        self._figures += figures
+        self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
+
+    def embed(self, markup: str, data: Mapping[str, Any] | None = None, script: str = "") -> None:
+        """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the id under which the
+        script finds it; and the script."""
+        self._parts.append(markup)
+        self._data |= data or {}
+        if script and script not in self._scripts:
+            self._scripts.append(script)
+
+    def document(self) -> str:
+        """The text of the page."""
+        data = "".join(inlined(name, value) for name, value in self._data.items())
+        scripts = list(self._scripts)
+        if self._figures:
+            pages = Pages()
+            figures = pages.figures(self._figures)
+            texts = {"plotly": plotly_script(), "figures": figures, "columns": pages.columns}
+            data += "".join(packed(name, text) for name, text in texts.items())
+            scripts += [part("unpack.js"), part("figures.js")]
+        body = f"""<main>
+{"".join(self._parts)}{"</section>" if self._open else ""}
+</main>
+{data}<script>{"".join(scripts)}</script>
+"""
+        return sheet(self.title, "report.css", body)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, whole or not at all, and return where it is."""
+        return put(Path(path), self.document())
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple[int, ...], long: bool) -> str:
+    """A table; of a long one a box to scroll in, with its number of rows above, so that it does not look complete."""
+    if not long:
+        return table(head, rows, numbers)
+    return f'<p class="note">{len(rows):,} rows, more than the box shows: scroll within it.</p>\n' + table(head, rows, numbers, "box long")

@@ -1,0 +1,140 @@
+"""`Result`: what a room found, as plain data: facts, tables, figures and a run. A page, a folder and a file are made of it here, so
+that gaits, designs and whatever comes later only hand over what they have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from strut.errors import MissingExtraError
+from strut.html import card
+from strut.view.figures.figure import Figure
+from strut.view.figures.save import save_on_paper
+from strut.view.pages.folder import KINDS, Written, made
+from strut.view.pages.page import details, motion, provenance
+from strut.view.pages.report import Report, Rows
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Trajectory
+
+
+@dataclass(frozen=True, eq=False)
+class Chapter:
+    """A part of a result under its heading: text, tables, figures, and a remark in small print.
+
+    figures: by name; the name is that of the figure's file. beside: beside each other, where there is room.
+    """
+
+    heading: str
+    text: str = ""
+    tables: Sequence[Rows] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    note: str = ""
+    beside: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What was found, to be shown.
+
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
+    asked: the command that was given. facts: names and short values. chapters: in their order. run: the motion, if there is one;
+    its plots, energy, parameters and events follow by themselves. provenance: what is needed to find it again, besides what
+    the run says. again: Python that does so. data: the result for machines, kept in the file.
+    """
+
+    title: str
+    good: str = ""
+    verdict: str = ""
+    well: bool = True
+    remarks: str = ""
+    asked: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    chapters: Sequence[Chapter] = ()
+    run: Trajectory | None = None
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    again: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def report(self) -> Report:
+        """As a page, to be added to."""
+        report = Report(self.title, self.good, self.verdict, self.well, self.remarks)
+        if self.asked:
+            report.note(f"Asked: {self.asked}")
+        if self.facts:
+            report.facts(self.facts)
+        if self.run is not None:
+            motion(self.run, report)
+        for chapter in self.chapters:
+            _chapter(chapter, report)
+        if self.run is not None:
+            details(self.run, report)
+        provenance(report, self.run, self.asked, self.again, self.provenance)
+        return report
+
+    def page(self, path: str | Path) -> Path:
+        """One HTML file that opens anywhere and asks nothing of a network."""
+        return self.report().save(path)
+
+    def figures(self) -> Iterator[tuple[str, Figure]]:
+        """All of them, by the names of their files."""
+        for chapter in self.chapters:
+            yield from chapter.figures.items()
+
+    def save(self, path: str | Path) -> Path:
+        """Everything as JSON, and the run beside it as .h5; `strut view` shows it, `Result.load` reads it."""
+        from strut.view.pages.result_file import save
+
+        return save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> Result:
+        """What `save` wrote."""
+        from strut.view.pages.result_file import load
+
+        return load(Path(path))
+
+    def folder(self, directory: str | Path, name: str = "") -> Written:
+        """Everything in a directory, made if needed: the file and its run first, then the page, and every figure as SVG and PNG. Where
+        plotly or matplotlib is missing, `missing` says what to install. name: what files begin with, if there are several results."""
+        place = made(Path(directory))
+        files = [self.save(place / f"{name or 'result'}.json")]
+        if self.run is not None:
+            files.append(files[0].with_suffix(".h5"))
+        missing: list[str] = []
+        try:
+            files.append(self.page(place / f"{name or 'index'}.html"))
+        except MissingExtraError as error:
+            missing.append(str(error))
+        try:
+            for word, figure in self.figures():
+                stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{name}-{word}" if name else word)
+                files += save_on_paper([figure], [place / f"{stem}{kind}" for kind in KINDS])
+        except MissingExtraError as error:
+            missing.append(str(error))
+        return Written(place, tuple(file.name for file in files), tuple(missing))
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {"facts": (("", ""), list(self.facts.items()))}
+        for chapter in self.chapters:
+            tables |= {rows.title or chapter.heading: (rows.head, rows.texts) for rows in chapter.tables}
+        return card(self.title, f"{self.good}{self.verdict}", tables)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.title}: {self.good}{self.verdict}>"
+
+
+def _chapter(chapter: Chapter, report: Report) -> None:
+    report.section(chapter.heading)
+    if chapter.text:
+        report.text(chapter.text)
+    if chapter.tables:
+        report.tables(chapter.tables)
+    if chapter.figures:
+        report.figures(*chapter.figures.values(), beside=chapter.beside)
+    if chapter.note:
+        report.note(chapter.note)

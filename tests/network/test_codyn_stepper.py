@@ -1,0 +1,128 @@
+"""Runs in whole steps: the original's, to the last digit."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import strut
+from strut import network
+from strut.cli.app import app
+from strut.errors import ValueRangeError
+from strut.network.text.errors import NetworkError
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples" / "network"
+
+
+def recorded(name):
+    with (HERE / "data" / f"{name}.csv").open(encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    return names, np.array(rows, dtype=float)
+
+
+@pytest.mark.parametrize(("example", "reference", "until"), [("15_slip", "2_15_slip", 30), ("10_pogo", "2_10_pogo", 10)])
+def test_events_are_taken_when_the_original_takes_them(example, reference, until):
+    names, rows = recorded(reference)
+    net = network.load(EXAMPLES / f"{example}.cdn")
+    begun = {name: value for name, value in zip(names, rows[0], strict=True) if name in ("p1.y", "p2.y", "p3.y")}
+    walk = net.stepped(until, at=begun)
+    assert walk.t[-1] == pytest.approx(rows[-1, 0], abs=1e-12)
+    assert walk.ended == (example == "15_slip")
+    at = [int(np.abs(walk.t - t).argmin()) for t in rows[:, 0]]
+    assert np.abs(walk.t[at] - rows[:, 0]).max() < 1e-12
+    for k, name in enumerate(names[1:], 1):
+        assert np.allclose(walk[name][at], rows[:, k], rtol=1e-12, atol=1e-12), name
+
+
+def test_without_within_an_event_waits_for_the_end_of_the_step():
+    text = 'initial-state "up"  x = 1  x\' = "-1" state "up"  x\' = "2" state "down"  event "up" to "down" when "x < 0.25" {}'
+    x = network.loads(text).stepped(0.6, 0.2)["x"]
+    assert np.allclose(x, [1, 0.8, 0.6, 0.4])
+    x = network.loads(text).stepped(1.2, 0.2)["x"]
+    assert np.allclose(x, [1, 0.8, 0.6, 0.4, 0.2, 0.6, 1.0])
+    exact = strut.simulate(network.loads(text).system(), t=1.2, method="euler", step=0.2, backend="virtual")
+    assert exact.at(1.2)["x"] == pytest.approx(0.25 + 2 * 0.45)
+
+
+def test_with_it_the_step_is_shortened():
+    text = """
+    integrator { method = "runge-kutta" }
+    initial-state "up"  y = 1  n = 0
+    y'' = "-2"
+    event "up" to "down" when "y < 0" within 0.001 { set dy = "-dy"  set n = "n + 1" }
+    event any to terminate when "y > 0.9 && n >= 1 || n > 5" {}
+    """
+    walk = network.loads(text).stepped(5, 0.03)
+    touched = int(np.flatnonzero(walk["n"])[0])
+    assert walk.t[touched] == pytest.approx(1, abs=1e-3)
+    assert -0.001 <= walk["y"][touched] <= 0
+    assert walk["dy"][touched] == pytest.approx(2, abs=2e-3)
+    assert walk.t[touched + 1] == pytest.approx(walk.t[touched] + 0.03)
+    assert walk.ended
+    assert walk["y"][-2] < 0.9 < walk["y"][-1]
+
+
+def test_conditions_on_time_see_the_beginning_of_an_eulers_step():
+    """What a condition sees of t is what the integrator set last."""
+    text = 'initial-state "a"  b = 0  event "a" to "b" when "t > 0" {}  edge self { b <= "1" state "a"  b <= "2" state "b" }'
+    assert network.loads(text).stepped(0.3, 0.1)["b"].tolist() == [1, 1, 2, 2]
+    late = network.loads('integrator { method = "runge-kutta" } ' + text)
+    assert late.stepped(0.3, 0.1)["b"].tolist() == [1, 2, 2, 2]
+
+
+def test_clocks_constraints_and_chance_step_too():
+    text = 'a = 0 | discrete  a\' = 1  q = "[2, 0]" ("q / hypot(q)")  q\' = "[0, 1]"  r = "rand(2, 3)"'
+    walk = network.loads(text).stepped(0.2, 0.1, seed=3)
+    assert walk["a"].tolist() == [0, 1, 2]
+    assert np.allclose(walk["q"][1], np.array([1, 0.1]) / np.hypot(1, 0.1))
+    assert ((walk["r"] >= 2) & (walk["r"] <= 3)).all()
+    assert len(set(walk["r"])) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [('x = "delayed[t](0.1)"', "with delays"), ('integrator { method = "leap-frog" }', "'leap-frog' cannot be run step by step")],
+)
+def test_what_cannot_be_stepped_is_told(text, what):
+    with pytest.raises(NetworkError, match=what):
+        network.loads(text).stepped(1)
+
+
+def test_the_monitor_prints_what_selectors_find(tmp_path):
+    path = tmp_path / "m.cdn"
+    path.write_text('k = 4  node "n{1:3}" { x = "[@@1, 0]"  x\' = "[0, 1]" }', encoding="utf-8")
+    result = CliRunner().invoke(app, ["monitor", str(path), "-t", "0:0.5:1", "-m", "/n[12]/.x", "-m", "k"])
+    assert result.exit_code == 0, result.output
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert lines[0] == ["t", "n1.x[0]", "n1.x[1]", "n2.x[0]", "n2.x[1]", "k"]
+    assert [float(v) for v in lines[-1]] == [1, 1, 1, 2, 1, 4]
+    assert CliRunner().invoke(app, ["monitor", str(path), "-m", "nothing"]).exit_code != 0
+
+
+@pytest.mark.parametrize("step", ["-1", "0"])
+def test_steps_that_lead_nowhere_are_refused(step):
+    net = network.loads(f'x = 0 x\' = 1 integrator {{ default-timestep = "{step}" }}')
+    with pytest.raises(ValueRangeError, match="the step is"):
+        net.stepped(1.0)
+    with pytest.raises(ValueRangeError, match="the step is"):
+        net.options()
+    with pytest.raises(ValueRangeError, match="rows"):
+        net.stepped(1.0, 1e-300)
+    with pytest.raises(ValueRangeError, match="the step is -0.1"):
+        net.stepped(1.0, -0.1)
+
+
+@pytest.mark.parametrize("backend", ["native", "virtual"])
+def test_euler_is_where_its_steps_are(backend):
+    """Falling from just below the bound: a curve through both ends of a step would cross it."""
+    net = network.loads('node "b" { initial-state "a" z = -1e-6 w = 0 z\' = "w" w\' = "-9.81" event "a" to "b" when "z > 0" {} }')
+    run = strut.simulate(net.system(), t=0.1, backend=backend, **net.options(0.001))
+    assert not run.events.names
+    steps = 0.001 * np.arange(101)
+    fallen = -1e-6 - 9.81 * 0.001 * np.concatenate([[0], np.cumsum(np.arange(100))]) * 0.001
+    assert run.at(steps)["b.z"] == pytest.approx(fallen, abs=1e-12)
+    halves = (fallen[1:] + fallen[:-1]) / 2
+    assert run.at(steps[:-1] + 0.0005)["b.z"] == pytest.approx(halves, abs=1e-12)
