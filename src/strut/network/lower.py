@@ -171,13 +171,12 @@ class Lowering:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
                 selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
-                variables = [self._variable(f.thing) for f in selected or ()]
-                if not variables or None in variables:
-                    self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
-                    continue
-                for v, f in zip(variables, selected or (), strict=True):
+                variables = [(v, f) for f in selected or () if (v := self._variable(f.thing)) is not None]
+                if not variables and selected is not None:
+                    self.meaning.warn(f"the event in {event.parent!r} sets no variable: its selector finds none there", assignment.mark)
+                for v, f in variables:
                     text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
-                    if v is not None and text is not None:
+                    if text is not None:
                         found.append((v, text))
 
     @staticmethod

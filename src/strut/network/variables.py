@@ -7,7 +7,7 @@ import re
 from strut.network import syntax as s
 from strut.network.context import Context, Expansion, plain
 from strut.network.embedded import SPECIAL
-from strut.network.errors import Mistake
+from strut.network.errors import Mistake, Problem
 from strut.network.formula import dots
 from strut.network.making import INDEXED, NAMED, Making, Place
 from strut.network.model import (
@@ -193,7 +193,7 @@ class VariableStatements(Making):
                 return
             found = [f for f in self.select.below(selector, place.thing, place.context) if isinstance(f.thing, (Variable, Alias))]
             if not found:
-                raise Mistake("the selector finds no variable", selector.mark)
+                self.warnings.append(Problem(f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark))
             for i, f in enumerate(found):
                 text = None if value is None else self._value(value.text, f.context, i, len(found))
                 st = s.Assign([], "=", flags=statement.flags, given=value is not None, mark=statement.mark, note=statement.note)
