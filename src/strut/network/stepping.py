@@ -202,25 +202,17 @@ class Stepping:
             self.x, self.z, now, masks = found
             self.t = start + length
             happened = self._happened(now, masks)
-            nearest = min((w.distance for w in happened), default=1.0)
-            if nearest >= 1 - EXACT or length <= SHORTEST:
+            part = happened[-1].distance if happened else 1.0  # of several events the last decides, and is taken first
+            if part >= 1 - EXACT or length <= SHORTEST:
                 break
-            length = max(nearest * length, SHORTEST)
-        if not happened:
-            self._remember(now, masks)
-            return False
-        seen = start if self.method == "euler" else self.t
-        return self._execute([w for w in happened if w.distance <= nearest + EXACT], seen)
+            length = max(part * length, SHORTEST)
+        self.before = now
+        return self._execute(happened[::-1], start if self.method == "euler" else self.t)
 
     # ---- events ----
 
     def _differences(self, t: float) -> np.ndarray:
         return self._call(self.compare, t)
-
-    def _remember(self, now: np.ndarray, masks: np.ndarray) -> None:
-        for w, on in zip(self.watched, masks, strict=True):
-            if on:
-                self.before[w.first : w.first + len(w.leaves)] = now[w.first : w.first + len(w.leaves)]
 
     def _happened(self, now: np.ndarray, masks: np.ndarray) -> list[_Watched]:
         found = []
@@ -232,22 +224,22 @@ class Stepping:
         return found
 
     def _execute(self, happened: list[_Watched], t: float) -> bool:
-        """States change first, then what is set."""
-        done = []
+        """Take events one after the other, those that the one before left active: first all that it sets, with the values before it, then
+        the state it leads to. Says whether one ends the run."""
+        ended = False
         for w in happened:
-            if self._call(self.masks, t)[self.watched.index(w)]:
-                done.append(w)
-                for name, value in w.leads.items():
-                    self._put(name, np.array([value]))
-        self._remember(self._differences(t), self._call(self.masks, t))
-        for w in done:
+            if not self._call(self.masks, t)[self.watched.index(w)]:
+                continue
             if w.sets is not None:
                 values, at = self._call(w.sets, t), 0
                 for name in w.names:
                     size = self.slices[name].stop - self.slices[name].start
                     self._put(name, values[at : at + size])
                     at += size
-        return any(w.event.terminal for w in done)
+            for name, value in w.leads.items():
+                self._put(name, np.array([value]))
+            ended = ended or w.event.terminal
+        return ended
 
     def _put(self, name: str, value: np.ndarray) -> None:
         self.x, self.z = self.x.copy(), self.z.copy()
