@@ -15,16 +15,10 @@ from strut.network.edges import EdgeStatements
 from strut.network.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
 from strut.network.making import DEEPEST_INCLUDE, Place
 from strut.network.model import (
-    Action,
-    Alias,
-    Edge,
-    Function,
-    Item,
     Node,
     Object,
-    Variable,
     apply,
-    detach,
+    delete,
     unapply,
 )
 from strut.network.parse import parse
@@ -165,8 +159,11 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
     def delete(self, statement: s.DeleteStatement, places: list[Place]) -> None:
         for place in places:
             for selector in statement.selectors:
-                for f in self.select.below(selector, place.thing, place.context):
-                    _delete(f.thing)
+                found = self.select.below(selector, place.thing, place.context)
+                if not found:
+                    self.warnings.append(Problem(f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark))
+                for f in found:
+                    delete(f.thing)
 
     def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
         for place in places:
@@ -218,24 +215,6 @@ def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
     for function in root.functions.values():
         function.owner = node
         node.set_function(function)
-
-
-def _delete(thing: Object | Item) -> None:
-    if isinstance(thing, Variable):
-        thing.owner.variables.pop(thing.name, None)
-    elif isinstance(thing, Function) and isinstance(thing.owner, Node):
-        thing.owner.functions.pop(thing.name, None)
-    elif isinstance(thing, Action) and isinstance(thing.owner, Edge):
-        thing.owner.actions.pop(thing.key, None)
-    elif isinstance(thing, Alias) and isinstance(thing.owner, Node):
-        thing.owner.aliases.pop(thing.name, None)
-    elif isinstance(thing, (Node, Edge)) and thing.parent is not None:
-        thing.parent.children.pop(thing.name, None)
-        ends = [thing] if isinstance(thing, Edge) else [*thing.inputs, *thing.outputs]
-        for edge in ends:
-            detach(edge)
-            if edge.parent is not None:
-                edge.parent.children.pop(edge.name, None)
 
 
 HANDLERS: dict[type, Callable] = {

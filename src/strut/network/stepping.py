@@ -202,12 +202,12 @@ class Stepping:
             self.x, self.z, now, masks = found
             self.t = start + length
             happened = self._happened(now, masks)
-            part = happened[-1].distance if happened else 1.0  # of several events the last decides, and is taken first
+            part = happened[0].distance if happened else 1.0  # of several events the first of the file decides
             if part >= 1 - EXACT or length <= SHORTEST:
                 break
             length = max(part * length, SHORTEST)
         self.before = now
-        return self._execute(happened[::-1], start if self.method == "euler" else self.t)
+        return self._execute(happened, start if self.method == "euler" else self.t)
 
     # ---- events ----
 

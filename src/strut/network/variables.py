@@ -21,6 +21,7 @@ from strut.network.model import (
     Node,
     Object,
     Variable,
+    same_in_template,
 )
 from strut.network.whole import check_order
 
@@ -101,6 +102,7 @@ class VariableStatements(Making):
         self._flags(new, st.flags)
         if st.constraint is not None:
             new.constraint = self._constraint(st.constraint, name, context)
+        new.origin = same_in_template(thing, new)
         thing.set_variable(new)
 
     @staticmethod
