@@ -52,7 +52,10 @@ from tests.network.reading import begin
         ('templates { node "t" { x = 1 } } node "j" : t { x = 1 } templates { node "t" { x = 7 } }', {"j.x": 7}),
         ('templates { node "t" { x = 1 } } node "j" : t { x = 5 } templates { node "t" { x = 5 } node "t" { x = 7 } }', {"j.x": 5}),
         ('templates { node "t" { x = 1 } } node "j" : t { x = 5 | out } node "j" { x = 1 } templates { node "t" { x = 2 } }', {"j.x": 1}),
-        ('templates { node "t" { x = 1  y = 2 } } node "i" : t {} node "j" : t { x = 5 } templates { node "t" { delete "x" } }', {"j.x": 5}),
+        (
+            'templates { node "t" { x = 1  y = 2 } } node "i" : t {} node "j" : t { x = 5 } templates { node "t" { delete "x" } }',
+            {"j.x": 5},
+        ),
         # nothing to set, nothing set
         ('x = 1  node "a" {}  set /y.*/ = 3  set "a" = 4', {"x": 1}),
         ('x = 0  x\' = 1  event when "x > 5" { set "nobody" . y = 1  set x = 0 }', {"x": 0}),

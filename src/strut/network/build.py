@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from strut.errors import did_you_mean
 from strut.network import syntax as s
 from strut.network.context import Context, Scope, plain
 from strut.network.defines import DefineStatements
@@ -57,8 +58,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             if isinstance(inner, s.Assign) and inner.names[0] is not None and inner.values and inner.values[0] is not None:
                 name = self.texts.one(inner.names[0].text.text, places[0].context)
                 if name not in self.integrator:
-                    raise Mistake(f"the integrator has no '{name}': it has {', '.join(self.integrator)}", inner.mark)
+                    raise Mistake(f"the integrator has no '{name}': {did_you_mean(name, list(self.integrator))}", inner.mark)
                 self.integrator[name] = self.texts.one(inner.values[0].text, places[0].context)
+                self.integrator_marks[name] = inner.values[0].mark
             else:
                 self.run([inner], places)
 

@@ -26,8 +26,8 @@ INTEGRATOR = {
     "default-timestep": "0.001",
     "minimum-timestep": "1e-9",
     "real-time": "0",
-    "prediction-order": "4",
-    "correction-order": "3",
+    "prediction-order": "3",
+    "correction-order": "5",
 }
 INDEXED = re.compile(r"^(.*?)(\[.*\])$", re.S)
 NAMED = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
@@ -53,6 +53,7 @@ class Making(ABC):
         self.problems: list[Problem] = []
         self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
         self.integrator = dict(INTEGRATOR)
+        self.integrator_marks: dict[str, Mark] = {}
         self.random = random.Random(seed)
         self.objects = 0
         self.reading: list[str] = []

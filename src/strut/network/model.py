@@ -33,11 +33,14 @@ class Item:
 
 @dataclass(eq=False, slots=True)
 class Variable(Item):
-    """A named expression; with the flag 'integrated' or 'discrete' a state, of which it is the initial value."""
+    """A named expression; with the flag 'integrated' or 'discrete' a state, of which it is the initial value.
+
+    is_rate: an equation of higher order (x'') made it the rate of another variable."""
 
     text: str = "0"
     flags: set[str] = field(default_factory=set)
     constraint: str | None = None
+    is_rate: bool = False
 
     @property
     def path(self) -> str:
@@ -348,10 +351,12 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
     mine = to.variables.get(theirs.name)
     if mine is not None and outranked(to, mine, theirs):
         mine.flags |= theirs.flags
+        mine.is_rate = mine.is_rate or theirs.is_rate
         return
     copy = Variable(theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note, text=theirs.text, flags=set(theirs.flags))
-    copy.constraint = theirs.constraint
+    copy.constraint, copy.is_rate = theirs.constraint, theirs.is_rate
     if mine is not None:
+        copy.is_rate = copy.is_rate or mine.is_rate
         copy.flags |= mine.flags
         copy.serial = mine.serial
         copy.constraint = theirs.constraint or mine.constraint

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import ValueRangeError
+from strut.errors import ValueRangeError, did_you_mean
 from strut.network.build import Builder
 from strut.network.context import Context
 from strut.network.errors import Mistake, NetworkError, Problem, Source
@@ -21,6 +21,7 @@ from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
 from strut.network.select import Found
+from strut.network.whole import whole
 from strut.system.garbage import paused
 from strut.system.system import System
 
@@ -56,7 +57,11 @@ class Network:
         self.select = builder.select
         self._builder = builder
         if self.integrator["method"] not in METHODS:
-            raise NetworkError([Problem(f"there is no integrator '{self.integrator['method']}': {', '.join(METHODS)} are known")])
+            method = self.integrator["method"]
+            raise self._wrong_setting("method", f"there is no integrator '{method}': {did_you_mean(method, list(METHODS))}")
+
+    def _wrong_setting(self, name: str, message: str) -> NetworkError:
+        return NetworkError([Problem(message, self._builder.integrator_marks.get(name))])
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
@@ -74,12 +79,25 @@ class Network:
     @property
     def step(self) -> float:
         """The step the file asks for [s]."""
-        return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
+        try:
+            return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
+        except Mistake as mistake:
+            raise self._wrong_setting("default-timestep", f"default-timestep is no number: {mistake}") from mistake
 
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
         chosen = self.step if step is None else _positive(step)
         return {"method": METHODS[self.integrator["method"]], "step": chosen}
+
+    def adams_orders(self) -> tuple[int, int]:
+        """The orders of predictor and corrector that the file asks for, where its integrator is predict-correct."""
+        orders = []
+        for name, least in (("prediction-order", 2), ("correction-order", 3)):
+            order = whole(self._builder.texts.calculate(self.integrator[name]))
+            if not least <= order <= 5:
+                raise self._wrong_setting(name, f"{name} of the integrator is {order}: it must be {least} to 5")
+            orders.append(order)
+        return orders[0], orders[1]
 
     def find(self, selector: str) -> list[Object | Item]:
         """What a selector finds: `network.find('nodes | /h.*/ . r')`."""

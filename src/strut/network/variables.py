@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from strut.network import syntax as s
 from strut.network.context import Context, Expansion, plain
@@ -97,6 +98,7 @@ class VariableStatements(Making):
         )
         if old is not None:
             new.flags, new.constraint, new.serial = set(old.flags), old.constraint, old.serial
+            new.is_rate = old.is_rate
             if text is None:
                 new.mark, new.context = old.mark, old.context
         self._flags(new, st.flags)
@@ -157,21 +159,11 @@ class VariableStatements(Making):
             if old is None:
                 size = thing.variables[names[0]].text if i and names[0] in thing.variables else "0"
                 start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
-                thing.set_variable(Variable(each, thing, st.mark, context, text=start, flags={"integrated"}))
-            elif "integrated" not in old.flags and "discrete" not in old.flags:
-                changed = Variable(
-                    each,
-                    thing,
-                    old.mark,
-                    old.context,
-                    old.origin,
-                    old.note,
-                    old.serial,
-                    old.text,
-                    old.flags | {"integrated"},
-                    old.constraint,
-                )
-                thing.set_variable(changed)
+                new = Variable(each, thing, st.mark, context, text=start, flags={"integrated"}, is_rate=i > 0)
+                thing.set_variable(new)
+            elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
+                flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
+                thing.set_variable(replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
             variable = thing.variables[each]
             self._flags(variable, st.flags)
             if i + 1 < order and not any(a.rate and a.name == each for a in edge.actions.values()):
