@@ -145,3 +145,29 @@ def test_sets_see_the_state_before_the_event():
 def test_missing_levels_are_still_mistakes():
     with pytest.raises(NetworkError, match="expansion '@@7' does not exist"):
         network.loads('x = "$(@@7)"')
+
+
+LOOP = """
+include "physics/physics.cdn"
+include "physics/cjoints.cdn"
+integrator { method = "runge-kutta" }
+node "system" : physics.system {
+    node "p{1:3}" : physics.joints.revoluteY { tr = "[0; 0; -1]"  com = "[0; 0; -0.5]"  I = "Inertia.Box(m, 0.05, 0.05, 1)" }
+    node "p1" { tr = "[0; 0; 0]"  q = "-0.5" }
+    node "p{2:3}" { q = ["0.5 * pi + 0.5", "0.5 * pi - 0.5"] }
+    edge from "p{1:3}" to "p$(@1 + 1)" : physics.joint {}
+    node "c" : physics.cjoints.revoluteY { tr = "[0; 0; -1]" }
+    edge from "p3" to "c" : physics.cjoint {}
+    include "physics/model.cdn"
+    include "physics/dynamics.cdn"
+}
+"""
+
+
+def test_closing_joints_know_how_far_they_moved():
+    """A parallelogram: the joint turns against the sum of the others. Angles after 0.3 s are the original's."""
+    rows = network.loads(LOOP).stepped(0.3, 0.001, outputs=["system.c.q"])
+    turned = sum(rows[f"system.p{k}.q"] - rows[f"system.p{k}.q"][0] for k in (1, 2, 3))
+    assert rows["system.c.q"] == pytest.approx(-turned, abs=1e-9)
+    assert rows["system.c.q"][-1] == pytest.approx(-0.23438485682314059, abs=1e-9)
+    assert rows["system.p2.q"][-1] == pytest.approx(1.8364114699717566, abs=1e-9)
