@@ -68,20 +68,22 @@ def monitor(
     """
     times = parse_times(t)
     found = find_network(str(file))
-    names = [item.path for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
-    rows = found.stepped((times.begin, times.end), times.step, outputs=names, seed=seed)
+    variables = [item for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
+    called = found.system_names()
+    rows = found.stepped((times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed)
     columns = {"t": rows.t}
-    for name in dict.fromkeys(names):
-        value = rows[name] if name in rows.values else _constant(found, name, len(rows.t))
+    for variable in dict.fromkeys(variables):
+        name = variable.path if variable.path not in columns else called[variable]
+        value = rows[called[variable]] if called[variable] in rows.values else _constant(found, variable, len(rows.t))
         columns |= {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
     print("\t".join(columns))
     for row in zip(*columns.values(), strict=True):
         print("\t".join(f"{v:.12g}" for v in row))
 
 
-def _constant(found: network.Network, name: str, count: int) -> np.ndarray:
+def _constant(found: network.Network, variable: network.Variable, count: int) -> np.ndarray:
     """A parameter, again in every row."""
-    value = np.tile(found.value(name).ravel(order="F"), (count, 1))
+    value = np.tile(found.value(variable.name, of=variable.owner.path).ravel(order="F"), (count, 1))
     return value[:, 0] if value.shape[1] == 1 else value
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
@@ -20,6 +19,7 @@ from strut.network.frame import Frame
 from strut.network.functions import BUILT_IN
 from strut.network.meaning import Meaning
 from strut.network.model import Edge, Event, Node, Object, Variable
+from strut.network.naming import Names
 from strut.network.numbers import CONSTANTS
 from strut.system.event import Event as Jump
 from strut.system.event import Sample
@@ -46,12 +46,12 @@ class Lowering:
         self.things: list[Object] = [network.root, *network.root.walk()]
         self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
-        self.taken: set[str] = {"t", "time"}
+        self.names = Names()
         self.sets: dict[Event, list[tuple[Variable, str]]] = {}
         self.extra_discrete: list[Discrete] = []
 
     def system(self, outputs: Iterable[str] | None) -> System:
-        self._name_all()
+        self._name_variables()
         self._connect()
         self._machines()
         self._find_sets()
@@ -122,26 +122,13 @@ class Lowering:
         if self.problems:
             raise NetworkError(self.problems)
 
-    # ---- names ----
-
-    def _unique(self, wanted: str) -> str:
-        name = wanted if wanted.isascii() and _PLAIN.fullmatch(wanted) else ".".join(map(_identifier, wanted.split(".")))
-        if name not in self.taken:
-            self.taken.add(name)
-            return name
-        base, k = name, 2
-        while name in self.taken:
-            name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
-        self.taken.add(name)
-        return name
-
-    def _name_all(self) -> None:
-        for thing in (*self.things, *self.events):
-            path = f"{thing.path}." if thing.path else ""
-            for variable in thing.variables.values():
-                self.meaning.names[variable] = self._unique(path + variable.name)
-
     # ---- structure ----
+
+    def _name_variables(self) -> None:
+        m = self.meaning
+        m.names.update(self.names.variables((*self.things, *self.events)))
+        for v, name in self.names.shared(m.names):
+            m.warn(f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another variable", v.mark)
 
     def _connect(self) -> None:
         actions = self.meaning.actions
@@ -163,7 +150,7 @@ class Lowering:
     def _machines(self) -> None:
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
-                name = self._unique(f"{node.path}.state" if node.path else "state")
+                name = self.names.new(*node.names, "state")
                 self.meaning.machines[node] = (Discrete(name, 0.0, description="the state of the node, counted"), [node.initial_state])
 
     def _find_sets(self) -> None:
@@ -256,7 +243,7 @@ class Lowering:
         ]
         if wanted is not None:
             names = set(wanted)
-            rest = [v for v in rest if m.names[v] in names]
+            rest = [v for v in rest if m.names[v] in names or v.path in names]
         sums = self._try(partial(alike.outputs, m, rest))
         found: dict[str, ca.SX] = {}
         size = 0
@@ -327,7 +314,7 @@ class Lowering:
             if not self._changes(guard.expression):
                 m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
                 continue
-            name = self._unique(f"{event.parent.path}.{_title(event)}" if event.parent is not None and event.parent.path else _title(event))
+            name = self.names.new(*(event.parent.names if event.parent is not None else ()), _title(event))
             jumps.append(Jump(name, guard.expression, reset, guard.direction, when, terminal=event.terminal, description=event.condition))
         return jumps
 
@@ -373,15 +360,6 @@ class Lowering:
         pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
         return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
-
-
-_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-
-
-@lru_cache(maxsize=10_000)
-def _identifier(text: str) -> str:
-    plain = re.sub(r"\W", "_", text)
-    return plain if plain.isidentifier() else f"_{plain}"
 
 
 def _title(event: Event) -> str:

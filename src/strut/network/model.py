@@ -122,13 +122,18 @@ class Object:
         return f"<{self.kind} {self.path or 'network'}>"
 
     @property
-    def path(self) -> str:
+    def names(self) -> tuple[str, ...]:
+        """The names of all around it, the network not counted, and its own."""
         names: list[str] = []
         each: Object | None = self
         while each is not None and each.parent is not None:
             names.append(each.name)
             each = each.parent
-        return ".".join(reversed(names))
+        return tuple(reversed(names))
+
+    @property
+    def path(self) -> str:
+        return ".".join(self.names)
 
     @property
     def owner(self) -> Node | None:

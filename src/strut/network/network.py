@@ -19,8 +19,10 @@ from strut.network.holding import holding
 from strut.network.lexer import heading
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
+from strut.network.naming import Names
 from strut.network.parse import parse
 from strut.network.select import Found
+from strut.network.snapshot import Snapshot
 from strut.network.whole import whole
 from strut.system.garbage import paused
 from strut.system.system import System
@@ -56,8 +58,11 @@ class Network:
         self.warnings, self.said = builder.warnings, builder.said
         self.select = builder.select
         self._builder = builder
-        if self.integrator["method"] not in METHODS:
-            method = self.integrator["method"]
+        self._check_method()
+
+    def _check_method(self) -> None:
+        method = self.integrator["method"]
+        if method not in METHODS:
             raise self._wrong_setting("method", f"there is no integrator '{method}': {did_you_mean(method, list(METHODS))}")
 
     def _wrong_setting(self, name: str, message: str) -> NetworkError:
@@ -99,6 +104,12 @@ class Network:
             orders.append(order)
         return orders[0], orders[1]
 
+    def system_names(self) -> dict[Variable, str]:
+        """What each variable is called in the system and in runs: its path, unless that is no name there or is taken."""
+        things: list[Object] = [self.root, *self.root.walk()]
+        events = [e for n in things if isinstance(n, Node) for e in n.events]
+        return Names().variables((*things, *events))
+
     def find(self, selector: str) -> list[Object | Item]:
         """What a selector finds: `network.find('nodes | /h.*/ . r')`."""
         statements = parse(Source("selector", f"delete {selector}"))
@@ -110,10 +121,16 @@ class Network:
         return [f.thing for f in found]
 
     def change(self, text: str) -> Network:
-        """Run further statements on this network."""
+        """Run further statements on this network: all of them, or none if there is a mistake in one."""
         self._builder.problems.clear()
         with paused():
-            self._builder.text(Source("text", text))
+            before = Snapshot(self._builder)
+            try:
+                self._builder.text(Source("text", text))
+                self._check_method()
+            except BaseException:
+                before.restore()
+                raise
         return self
 
     def system(
