@@ -313,8 +313,9 @@ def export(
         languages = ("matlab",) if matlab else LANGUAGES
         done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
     else:
-        system = with_settings(with_drive(find_model(model, how), drive), settings)
-        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians)
+        found_system, own = find_runnable(model, how, None)
+        system = with_settings(with_drive(found_system, drive), settings)
+        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians, **own)
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
         return

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import casadi as ca
 
-from strut.errors import StorageError
+from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import written
 from strut.system.compile import lowered
@@ -25,6 +26,16 @@ HOST_ONLY = "strut_host.h"
 HISTORY_ROWS = 4096
 LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
 
+METHODS = {
+    "euler": "STRUT_EULER",
+    "rk4": "STRUT_RK4",
+    "leapfrog": "STRUT_LEAPFROG",
+    "predictor-corrector": "STRUT_ABM4",
+    "dopri5": "STRUT_DOPRI5",
+    "dop853": "STRUT_DOP853",
+}
+"""Methods by their names in `simulate`, and in the runtime."""
+
 
 @dataclass(frozen=True)
 class Export:
@@ -35,13 +46,19 @@ class Export:
     operations: dict[str, int]
 
 
-def export(system: System, directory: str | Path, jacobians: bool = False) -> Export:
+def export(
+    system: System, directory: str | Path, jacobians: bool = False, *, method: str | None = None, step: float | None = None
+) -> Export:
     """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last two only
     where they do not exist yet.
 
     It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
     -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
+
+    method, step: how `main.c` integrates, and its step [s], as of `simulate`; None: as `simulate` does by itself. A network
+    says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
+    chosen = _options(method, step)
     directory = made(Path(directory))
     low = lowered(system, jacobians)
     code = generate(low)
@@ -50,7 +67,7 @@ def export(system: System, directory: str | Path, jacobians: bool = False) -> Ex
     files = {
         f"{name}.h": _header(system, low, code, name),
         f"{name}.c": _source(system, low, code, name),
-        "main.c": _main(low, name),
+        "main.c": _main(low, name, chosen),
         "Makefile": _makefile(name),
         **runtime,
     }
@@ -246,7 +263,17 @@ void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *a, strut_real
 """
 
 
-def _main(low: Lowered, name: str) -> str:
+def _options(method: str | None, step: float | None) -> str:
+    """Lines of C that choose a method and a step."""
+    if method is not None and method not in METHODS:
+        raise ValueRangeError(f"there is no method '{method}' in C: {did_you_mean(method, list(METHODS))}")
+    if step is not None and not (math.isfinite(step) and step > 0):
+        raise ValueRangeError(f"the step is {step} s: it must be positive")
+    lines = [] if method is None else [f"    options.method = {METHODS[method]};\n"]
+    return "".join(lines + ([] if step is None else [f"    options.step = (strut_real){float(step)!r}; /* [s] */\n"]))
+
+
+def _main(low: Lowered, name: str, options: str) -> str:
     nd = low.sizes["ND"]
     rows = f"    static strut_real history[{HISTORY_ROWS} * {1 + 2 * nd}];\n" if nd else ""
     memory = f"history, {HISTORY_ROWS}" if nd else "0, 0"
@@ -257,7 +284,7 @@ int main(void) /* ten seconds, a line each: t, then every state */
 {{
     static {name}_sim sim;
 {rows}    strut_options options = strut_defaults();
-    {name}_initial({name}_p0, sim.x, sim.z);
+{options}    {name}_initial({name}_p0, sim.x, sim.z);
     {name}_begin(&sim, &options, 0, sim.x, sim.z, {name}_u0, {name}_p0, strut_stream(0, 0), {memory});
     for (int second = 1; second <= 10; second++) {{
         {name}_run(&sim, (strut_real)second);
