@@ -44,7 +44,7 @@ def described(net):
         'delete "n2"  delete "e_1"  x = "$(@@7)"',
         'node "m" { node "k" {} }  node "n1" { interface { y = x in "k" }  initial-state "s" }  "v{1:3}" = "{1,2}"',
         'integrator { method = "runge-kuta" }',
-        'integrator { default-timestep = 0.1  step = 2 }',
+        "integrator { default-timestep = 0.1  step = 2 }",
         'node "n1" { event when "x > 5" { set x = 3 } }  node "t" : t {}  edge "e" on "n1" {}  apply "none" to "n1"',
         'defines { c = 9 }  unapply "t" from "n1"  debug-print "hello"  delete "nothing"  y += 1',
         'node "n1" : t { x = 1 | out }  node "n1" { x | +in }  node "n1" { x += 1 }',

@@ -172,11 +172,15 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             targets = (
                 [Found(place.thing, place.context)] if statement.to is None else self.select.below(statement.to, place.thing, place.context)
             )
+            if not targets and statement.to is not None:
+                message = f"nothing is done: '{statement.to.text}' is not in {place.thing!r}"
+                self.warnings.append(Problem(message, statement.to.mark))
             for target in targets:
-                assert isinstance(target.thing, Object)
+                if not isinstance(target.thing, Object):
+                    raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
                 found = self.select.template(statement.templates, target)
                 if not found:
-                    raise Mistake("the selector finds no template", statement.templates.mark)
+                    raise Mistake(self.no_template(statement.templates, target), statement.templates.mark)
                 for f in found:
                     assert isinstance(f.thing, Object)
                     (unapply if statement.undo else apply)(f.thing, target.thing)

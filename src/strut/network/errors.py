@@ -58,9 +58,10 @@ class Problem:
         return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.trail)])
 
 
-def _place(problem: Problem) -> tuple[bool, str, int, int]:
-    mark = problem.mark
-    return (True, "", 0, 0) if mark is None else (False, mark.source.name, mark.line, mark.column)
+def _place(problem: Problem) -> tuple[bool, bool, str, int, int]:
+    """Sorts mistakes by place: those of the model itself before those of what it includes, which they may cause."""
+    mark, included = problem.mark, any(step.startswith(("included from", "imported from")) for step in problem.trail)
+    return (True, included, "", 0, 0) if mark is None else (False, included, mark.source.name, mark.line, mark.column)
 
 
 class NetworkError(ModelError):

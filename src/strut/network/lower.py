@@ -13,7 +13,7 @@ import numpy as np
 from strut.errors import did_you_mean
 from strut.network import algebra, alike, scope
 from strut.network.conditions import guards
-from strut.network.errors import MOST, Mistake, NetworkError, Problem
+from strut.network.errors import MOST, Mark, Mistake, NetworkError, Problem
 from strut.network.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
 from strut.network.frame import Frame
 from strut.network.functions import BUILT_IN
@@ -58,7 +58,7 @@ class Lowering:
         self._kinds()
         flow = self._flow()
         shown = self._outputs(outputs)
-        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
+        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e), e.mark) or [])]
         self._stop()
         sample = self._sample()
         self._stop()
@@ -85,13 +85,13 @@ class Lowering:
     def _flow(self) -> Mapping[str, ca.SX]:
         """The rates of states; where many edges act alike, as sums."""
         m = self.meaning
-        m.summed = sums = self._try(partial(alike.rates, m))
+        m.summed = sums = self._try(partial(alike.rates, m), None)
         rates: dict[str, ca.SX] = {}
         for variable, state in m.states.items():
             if sums is not None and state.name in sums:
                 rates[state.name] = sums.own[state.name]
                 continue
-            rate = self._try(partial(m.rate, variable))
+            rate = self._try(partial(m.rate, variable), variable.mark)
             if rate is not None:
                 rates[state.name] = algebra.flat(rate)
         return rates if sums is None else sums.within(rates)
@@ -108,12 +108,12 @@ class Lowering:
 
     # ---- mistakes ----
 
-    def _try(self, act: Callable[[], T]) -> T | None:
-        """Do something; keep a mistake for the end, so that all are told at once."""
+    def _try(self, act: Callable[[], T], mark: Mark | None) -> T | None:
+        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own or this."""
         try:
             return act()
         except Mistake as mistake:
-            new = mistake.problem
+            new = mistake.at(mark).problem
             if len(self.problems) < MOST and not any(p.message == new.message and p.mark == new.mark for p in self.problems):
                 self.problems.append(new)
             return None
@@ -157,12 +157,12 @@ class Lowering:
         for event in self.events:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
-                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
+                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context), assignment.mark)
                 variables = [(v, f) for f in selected or () if (v := self._variable(f.thing)) is not None]
                 if not variables and selected is not None:
                     self.meaning.warn(f"the event in {event.parent!r} sets no variable: its selector finds none there", assignment.mark)
                 for v, f in variables:
-                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
+                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark)
                     if text is not None:
                         found.append((v, text))
 
@@ -189,10 +189,10 @@ class Lowering:
             elif v in written:
                 later.append((v, "discrete"))
             elif v not in direct and (v.constraint is None or "in" in v.flags) and not (isinstance(v.owner, Node) and v.owner.table):
-                self._try(partial(self._constant, v))
+                self._try(partial(self._constant, v), v.mark)
         m.waiting = {v for v, _ in later}
         for v, kind in later:
-            self._try(partial(self._changing, v, kind))
+            self._try(partial(self._changing, v, kind), v.mark)
 
     def _constant(self, v: Variable) -> None:
         """A number that does not depend on anything is a parameter; with the flag 'in', an input."""
@@ -244,11 +244,11 @@ class Lowering:
         if wanted is not None:
             names = set(wanted)
             rest = [v for v in rest if m.names[v] in names or v.path in names]
-        sums = self._try(partial(alike.outputs, m, rest))
+        sums = self._try(partial(alike.outputs, m, rest), None)
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v))
+            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v), v.mark)
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
@@ -328,7 +328,7 @@ class Lowering:
         later: list[tuple[Discrete, Variable, ca.SX]] = []
         begun = Discrete("step.begun", 0.0, description="0 until the first step")
         for v in moving:
-            step = self._try(partial(self._next, v))
+            step = self._try(partial(self._next, v), v.mark)
             if step is None:
                 continue
             if self.flows(step):

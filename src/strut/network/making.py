@@ -109,13 +109,27 @@ class Making(ABC):
                 found = self.select.template(selector, Found(place.thing, place.context))
                 found = [f for f in found if isinstance(f.thing, Object)]
                 if not found:
-                    shown = " . ".join(stage.text for stage in selector.stages)
-                    known = [t.name for t in self.templates.children.values()]
-                    raise Mistake(f"there is no template '{shown}': {did_you_mean(shown, known)}", selector.mark)
+                    raise Mistake(self.no_template(selector, Found(place.thing, place.context)), selector.mark)
                 for f in found:
                     assert isinstance(f.thing, Object)
                     self.count(self._size(f.thing))
                     apply(f.thing, place.thing)
+
+    def no_template(self, selector: s.Selector, at: Found) -> str:
+        """What to say where a selector finds no template: which word of it is wrong, and what stands there instead."""
+        for count in range(1, len(selector.stages) + 1):
+            found = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
+            if not any(isinstance(f.thing, Object) for f in found):
+                break
+        wrong = self.texts.whole(selector.stages[count - 1].text, at.context)
+        around: list[Object] = [self.templates]
+        if count > 1:
+            before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
+            around = [f.thing for f in before if isinstance(f.thing, Object)]
+        known = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
+        shown = " . ".join(stage.text for stage in selector.stages)
+        where = f" in {around[0].path}" if around[0].path else ""
+        return f"there is no template '{shown}': '{wrong}' is not{where}: {did_you_mean(wrong, known)}"
 
     @staticmethod
     def _size(template: Object) -> int:

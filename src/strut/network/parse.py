@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -18,6 +19,10 @@ from strut.network.syntax import Statement
 
 SHOWN = {**{kind: f"'{word}'" for word, kind in KEYWORDS.items()}, **{kind: f"'{op}'" for op, kind in OPERATORS.items()}}
 SHOWN |= {"STRING": "a text in quotes", "ID": "a name", "NUMBER": "a number", "$END": "the end", "REGEX": "a pattern"}
+LIKE_EXPECTED = 0.5
+"""How like a word that may stand here one must be to be taken for it misspelt; 1 is equal (difflib's ratio)."""
+LIKE_ANY = 0.7
+"""The same for a word that could be any of the language."""
 DEEPEST = 150
 """Blocks nest no deeper."""
 
@@ -51,7 +56,7 @@ class _Reading:
 
     def take(self, word: Word) -> None:
         fresh = self.last is None or word.line != self.last.line
-        self.last = word
+        previous, self.last = self.last, word
         before = self.depth
         self.depth += (word.type == "LBRACE") - (word.type == "RBRACE")
         if self.depth > DEEPEST:
@@ -65,7 +70,7 @@ class _Reading:
         try:
             self.state.feed_token(word)
         except UnexpectedToken as error:
-            self.problems.append(_unexpected(error, word))
+            self.problems.append(_unexpected(error, word, previous))
             left = self._unwind()
             if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
@@ -118,13 +123,29 @@ def parse(source: Source) -> list[Statement]:
     return reading.end(source)
 
 
-def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
+def _unexpected(error: UnexpectedToken, word: Word, previous: Word | None = None) -> Problem:
     expected = error.expected or set()
     if word.type == "$END":
         return Problem("the text ends in the middle of something: a closing '}' may be missing", word.mark)
+    misspelt = _misspelt(expected, word, previous)
+    if misspelt is not None:
+        return misspelt
     what = f"'{word.value if len(word.value) < 40 else word.value[:37] + '...'}' is not expected here"
     if 0 < len(expected) <= 6:
         what += f": {' or '.join(sorted(SHOWN.get(e, e.lower()) for e in expected))} may stand here"
     elif word.type in KEYWORDS.values() and "STRING" in expected:
         what += f': it is a word of the language; as a name, write it in quotes, "{word.value}"'
     return Problem(what, word.mark)
+
+
+def _misspelt(expected: set[str], word: Word, previous: Word | None) -> Problem | None:
+    """The problem if a word is nearly one of the language: one that may stand here, or the one before, which was taken
+    for a name and is followed by what follows no name."""
+    near = get_close_matches(word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED)
+    if word.type == "ID" and near:
+        return Problem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
+    if previous is not None and previous.type == "ID":
+        near = get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
+        if near:
+            return Problem(f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark)
+    return None
