@@ -5,6 +5,7 @@ import re
 import pytest
 
 from strut import network
+from strut.errors import ValueRangeError
 from strut.network import NetworkError
 
 BODY = """include "physics/physics.cdn"
@@ -107,3 +108,20 @@ def test_whatever_is_cut_short_is_told_with_its_place():
     for end in range(1, len(text), 3):
         for problem in problems(text[:end]):
             assert re.match(r"m.cdn:\d+:\d+: ", str(problem)), text[:end]
+
+
+def test_expressions_are_checked_beside_mistakes_of_reading():
+    text = 'x = = 1\nnode "a" {\n  y = "sin(2"\n  z = "{1:2}("\n  f(q) = "q +"\n}\nw = "1 + 1"\nnode "b" { v = "[1" \n noed "c" {} }\n'
+    places = [(p.mark.line, p.mark.column, p.message.split(":")[0]) for p in problems(text)]
+    assert places == [
+        (1, 5, "'=' is not expected here"),
+        (3, 13, "')' is needed at the end"),
+        (5, 14, "the expression ends where a value is needed"),
+        (8, 19, "']' is needed at the end"),
+        (9, 2, "'noed' is no word of the language"),
+    ]
+
+
+def test_a_step_of_the_file_that_leads_nowhere_has_its_place():
+    with pytest.raises(ValueRangeError, match=r"m.cdn:2:33: the step is -1.0 s: it must be positive"):
+        network.loads('x = 0  x\' = 1\nintegrator { default-timestep = "-1" }', "m.cdn").stepped(1)

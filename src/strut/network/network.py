@@ -88,6 +88,9 @@ class Network:
             return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
         except Mistake as mistake:
             raise self._wrong_setting("default-timestep", f"default-timestep is no number: {mistake}") from mistake
+        except ValueRangeError as error:
+            mark = self._builder.integrator_marks.get("default-timestep")
+            raise ValueRangeError(f"{mark}: {error}" if mark is not None else str(error)) from None
 
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""

@@ -13,6 +13,7 @@ from lark.lexer import Lexer
 from lark.parsers.lalr_analysis import Shift
 
 from strut.network.errors import MOST, Mistake, NetworkError, Problem, Source
+from strut.network.formulas import formula_problems
 from strut.network.lexer import KEYWORDS, OPERATORS, Word, words
 from strut.network.statements import Statements
 from strut.network.syntax import Statement
@@ -99,8 +100,8 @@ class _Reading:
         return row.get("NODE", (None,))[0] is Shift and ("RBRACE" in row or "$END" in row)
 
     def end(self, source: Source) -> list[Statement]:
-        if self.problems:
-            raise NetworkError(self.problems)
+        if self.problems:  # of what could be read, expressions can be checked: they depend on nothing else
+            raise NetworkError([*self.problems, *formula_problems(self.state.value_stack)])
         last = self.last
         word = Word("$END", "", last.start_pos if last else 0, last.line if last else 1, last.column if last else 1)
         word.source = source
