@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -71,7 +71,7 @@ class _Reading:
         try:
             self.state.feed_token(word)
         except UnexpectedToken as error:
-            self.problems.append(_unexpected(error, word, previous))
+            self.problems.append(_misspelt(error.expected or set(), word, previous) or _unexpected(error, word))
             left = self._unwind()
             if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
@@ -124,13 +124,10 @@ def parse(source: Source) -> list[Statement]:
     return reading.end(source)
 
 
-def _unexpected(error: UnexpectedToken, word: Word, previous: Word | None = None) -> Problem:
+def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
     expected = error.expected or set()
     if word.type == "$END":
         return Problem("the text ends in the middle of something: a closing '}' may be missing", word.mark)
-    misspelt = _misspelt(expected, word, previous)
-    if misspelt is not None:
-        return misspelt
     what = f"'{word.value if len(word.value) < 40 else word.value[:37] + '...'}' is not expected here"
     if 0 < len(expected) <= 6:
         what += f": {' or '.join(sorted(SHOWN.get(e, e.lower()) for e in expected))} may stand here"
@@ -142,11 +139,11 @@ def _unexpected(error: UnexpectedToken, word: Word, previous: Word | None = None
 def _misspelt(expected: set[str], word: Word, previous: Word | None) -> Problem | None:
     """The problem if a word is nearly one of the language: one that may stand here, or the one before, which was taken
     for a name and is followed by what follows no name."""
-    near = get_close_matches(word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED)
+    near = difflib.get_close_matches(word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED)
     if word.type == "ID" and near:
         return Problem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
     if previous is not None and previous.type == "ID":
-        near = get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
+        near = difflib.get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
         if near:
             return Problem(f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark)
     return None

@@ -137,7 +137,7 @@ class Select:
                 start, found = found, [Found(child, f.context) for f in found for child in children_of(f.thing)]
                 if stage.kind == "word" and stage.text in UPWARD:
                     found = found[:1] or (start if stage.text != "parent" else [])
-            result = self._regex(stage, found) if stage.kind == "regex" else self._word(stage, found, origin)
+            result = _numbered(self._regex(stage, found)) if stage.kind == "regex" else self._word(stage, found, origin)
         return [self._labelled(stage.label, f) for f in result] if stage.label else result
 
     @staticmethod
@@ -172,17 +172,14 @@ class Select:
             return []
 
     def _regex(self, stage: Stage, found: list[Found]) -> list[Found]:
-        """What a pattern matches. The index of the match counts matches, that of a group the different texts it had."""
         result: list[Found] = []
-        seen: dict[tuple[int, str], int] = {}
         for f in found:
             text = self.texts.whole(stage.text.replace("\\", "\\\\"), f.context) if "@" in stage.text or "$(" in stage.text else stage.text
             match = _pattern(text).fullmatch(f.thing.name)
             if match:
                 k = len(result)
                 groups = tuple(g or "" for g in match.groups())
-                indices = [seen.setdefault((i, g), sum(i == j for j, _ in seen)) for i, g in enumerate(groups)]
-                result.append(Found(f.thing, f.context.push(Expansion((match[0], *groups), (k, *indices)))))
+                result.append(Found(f.thing, f.context.push(Expansion((match[0], *groups), (k,) * (1 + len(groups))))))
         return result
 
     # ---- words ----
@@ -451,6 +448,20 @@ class Select:
 
     def _from_set(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         return list(self.from_set)
+
+
+def _numbered(found: list[Found]) -> list[Found]:
+    """What a pattern matched, with the index of every group: it counts the different texts that the group had."""
+    seen: list[dict[str, int]] = []
+    result: list[Found] = []
+    for f in found:
+        assert f.context.stack is not None
+        match, outer = f.context.stack
+        seen.extend({} for _ in range(len(match.texts) - 1 - len(seen)))
+        indices = (group.setdefault(text, len(group)) for group, text in zip(seen, match.texts[1:], strict=True))
+        numbered = Expansion(match.texts, (match.indices[0], *indices))
+        result.append(Found(f.thing, Context(f.context.scope, (numbered, outer))))
+    return result
 
 
 def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
