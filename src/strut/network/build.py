@@ -180,7 +180,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                     raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
                 found = self.select.template(statement.templates, target)
                 if not found:
-                    raise Mistake(self.no_template(statement.templates, target), statement.templates.mark)
+                    what = self.no_template(statement.templates, target)
+                    raise Mistake(f"the selector finds no template: {what}", statement.templates.mark)
                 for f in found:
                     assert isinstance(f.thing, Object)
                     (unapply if statement.undo else apply)(f.thing, target.thing)

@@ -458,7 +458,7 @@ def _numbered(found: list[Found]) -> list[Found]:
         assert f.context.stack is not None
         match, outer = f.context.stack
         seen.extend({} for _ in range(len(match.texts) - 1 - len(seen)))
-        indices = (group.setdefault(text, len(group)) for group, text in zip(seen, match.texts[1:], strict=True))
+        indices = (group.setdefault(text, len(group)) for group, text in zip(seen, match.texts[1:], strict=False))
         numbered = Expansion(match.texts, (match.indices[0], *indices))
         result.append(Found(f.thing, Context(f.context.scope, (numbered, outer))))
     return result
