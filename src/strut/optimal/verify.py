@@ -101,12 +101,14 @@ class Replay:
         """Of every foot that says so (outputs NAME_normal, NAME_friction): the smallest normal force [N], and the friction it needs."""
         found, names = {}, self.run.names.outputs
         t = np.linspace(self.run.t0, self.run.t1, 400)[:-1]
-        moments = self.run.at(t)
+        moments, last = self.run.at(t), self._last_row
         for name in names:
             if name.endswith("_normal"):
                 foot = name.removesuffix("_normal")
-                normal = moments[name]
-                sideways = moments[f"{foot}_friction"] if f"{foot}_friction" in names else np.zeros_like(normal)
+                normal = np.concatenate([moments[name], self.run[name][:last]])
+                sideways = np.zeros_like(normal)
+                if f"{foot}_friction" in names:
+                    sideways = np.concatenate([moments[f"{foot}_friction"], self.run[f"{foot}_friction"][:last]])
                 stands = (normal != 0) | (sideways != 0)
                 if not stands.any():
                     continue
@@ -116,6 +118,14 @@ class Replay:
                     with np.errstate(divide="ignore"):
                         found[f"{foot}: friction needed"] = float(np.where(normal > 0, np.abs(sideways) / normal, np.inf).max())
         return found
+
+    @property
+    def _last_row(self) -> int:
+        """Rows of the run that belong to the motion: up to just before the event that ends it; what comes after is the next step's."""
+        until = self.result.phases[-1].until
+        if until is None or not math.isfinite(self.late):
+            return len(self.run.t)
+        return int(np.searchsorted(self.run.t, self.run.events.times(until)[-1])) + 1
 
     @property
     def gait(self) -> Gait | None:
