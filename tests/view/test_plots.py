@@ -312,7 +312,7 @@ def test_rounding_is_not_drawn_along_x_either(walk):
 
 
 def test_many_kinds_of_cells_have_their_own_colours():
-    assert len(set(interactive.cell_colors(12))) == 12
+    assert len(set(interactive.distinct_colors(12))) == 12
 
 
 def test_basin():

@@ -153,18 +153,14 @@ def design(
 def design_text(found: Design) -> None:
     """As a table, and where it failed, why."""
     out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
-    table("", ["", "value", "unit"], [list(row) for row in found.rows()])
     r = found.result
+    table("", ["", "value" if r.success else "where the search stopped", "unit"], [list(row) for row in found.rows()])
     for why in found.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
-    if not found.ok and found.cost.name in ("paper", "energy", "positive-work", "absolute-work"):
-        notes.print(
-            "work alone asks for ever larger torques for ever shorter times: "
-            f"try --cost {found.cost.name}=1,squared-torque=0.1, or --torque",
-            soft_wrap=True,
-        )
+    if found.advice:
+        notes.print(escape(found.advice), soft_wrap=True)
 
 
 def written(found: Design, directory: Path, asked: str, again: str) -> None:
@@ -211,7 +207,7 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
     if output is not None:
         python = _python("trade_off", source, {"name": name, "values": values, **given})
         done = replace(sweep_result(found, asked), again=python).folder(output)
-        head, rows = found.rows()
+        head, rows = found.rows(rounded=False)
         lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
         put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
         for why in done.missing:

@@ -63,7 +63,7 @@ def machine(result: Result) -> System:
         p=(plan, ends, count),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
-    whole = join(system.name, system, holder, connect=inputs, description=system.description)
+    whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(scales=system.scales)
     table = ca.reshape(plan.sym, places, n)
     following = piece.sym + 1
     chosen = ca.vertcat(*[following == k for k in range(n)])

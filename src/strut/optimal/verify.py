@@ -21,6 +21,8 @@ LATER = 1.25
 """A replay may last so many times the planned duration until it counts as missed."""
 SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
+RESOLUTION = 1e-7
+"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are 1e-8 to 1e-6."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 
@@ -41,9 +43,18 @@ class Balance:
         return self.fallen + self.work - self.lost - self.dissipated - self.kept
 
     @property
+    def moved(self) -> float:
+        """The largest of these energies [J]."""
+        return max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
+
+    @property
     def relative(self) -> float:
-        """Of the energy that moved."""
-        return abs(self.residual) / max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated), 1e-300)
+        """The residual as a fraction of the energy that moved."""
+        return abs(self.residual) / max(self.moved, 1e-300)
+
+    def rounded(self, energy: float) -> float:
+        """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what moved."""
+        return 0.0 if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved) else energy
 
 
 @dataclass(frozen=True, eq=False)

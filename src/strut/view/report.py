@@ -13,6 +13,8 @@ from strut.view.figure import Figure
 from strut.view.interactive import Pages, plotly_script
 from strut.view.sheet import inlined, packed, part, sheet
 
+WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
+"""Classes in report.css of a verdict's word, by whether it went well."""
 LONG = 20
 """Rows of a table beyond which it scrolls by itself."""
 
@@ -38,10 +40,11 @@ class Rows:
 class Report:
     """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for HTML.
 
-    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None for what is
+    neither good nor bad. remarks: text below.
     """
 
-    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool = True, remarks: str = "") -> None:
+    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool | None = True, remarks: str = "") -> None:
         self.title = title
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
@@ -49,7 +52,7 @@ class Report:
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
-            word = f'<span class="{"ok" if well else "stopped"}">{safe(good)}</span>' if good else ""
+            word = f'<span class="{WORDS[well]}">{safe(good)}</span>' if good else ""
             self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
         if remarks:
             self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
