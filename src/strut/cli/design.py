@@ -199,7 +199,7 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
         as_json(found.data())
     else:
         head, rows = found.rows()
-        shown = [k for k, name in enumerate(head) if name not in NARROW]
+        shown = [k for k, title in enumerate(head) if title.split(" [")[0] not in NARROW]
         table("", [head[k] for k in shown], [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows])
         for point in found.points:
             if not point.ok:

@@ -51,9 +51,10 @@ class Energetics:
         """An energy to be shown: 0 where it is not above the resolution."""
         return 0.0 if abs(energy) <= self.resolution else energy
 
-    def rounded_cost(self, cost: float) -> float:
-        """A cost of transport to be shown: 0 where the energy in it is not above the resolution."""
-        return 0.0 if abs(cost) * self.weight * self.distance <= self.resolution else cost
+    def rounded_cost(self, cost: float, squared: bool = False) -> float:
+        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it is one of squared torques,
+        of which each [N m] is measured by the resolution [J]."""
+        return 0.0 if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1) else cost
 
     @property
     def definitions(self) -> Mapping[str, str]:

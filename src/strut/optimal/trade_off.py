@@ -74,11 +74,11 @@ class TradeOff:
     def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
         """A table: its head, and a row for each point. rounded: what is nothing beside the other rows of its column is 0."""
         names = [n for n in dict.fromkeys(name for point in self.points for name in point.numbers) if n != self.name]
-        head = [f"{self.name} [{self.unit}]" if self.unit else self.name, *names, "stable", "ok"]
-        columns = [_without_rounding(self[n]) if rounded else self[n] for n in names]
+        head = [_titled(self.name, self.unit), "ok", "stable", *[_titled(n, self.units.get(n, "")) for n in names]]
+        columns = [_without_rounding(self[n]) if rounded and n != "defect" else self[n] for n in names]
         stable = {True: "yes", False: "no", None: "no gait"}
         body: list[list[object]] = [
-            [p.value, *[float(column[k]) for column in columns], stable[p.stable], "yes" if p.ok else "no"]
+            [p.value, "yes" if p.ok else "no", stable[p.stable], *[float(column[k]) for column in columns]]
             for k, p in enumerate(self.points)
         ]
         return head, body
@@ -91,6 +91,10 @@ class TradeOff:
     def __repr__(self) -> str:
         good = sum(point.ok for point in self.points)
         return f"<TradeOff over {self.name}: {good} of {len(self.points)} points ok, {self.wall:.3g} s>"
+
+
+def _titled(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit else name
 
 
 def _without_rounding(column: np.ndarray) -> np.ndarray:

@@ -28,17 +28,19 @@ FINE = 401
 def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
     plan, gait, of = design.result, design.gait, design.system
-    stable = gait is not None and gait.stable
+    stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [_found(design), _plan(design), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]
     facts = {
         **{name: quantity(of, f"{value:.6g}", _unit(design, name)) for name, value in design.parameters.items()},
-        f"cost ({design.cost.name})": _cost(design),
+        cost: _cost(design),
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
         "step time": quantity(of, f"{plan.duration:.6g}", "s"),
         "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
+    if not plan.success:
+        facts = {name if name in ("solver", cost) else f"{name}, where it stopped": value for name, value in facts.items()}
     word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
     named = title or f"{design.system.name}: a design"
     if not plan.success:
@@ -118,7 +120,7 @@ def _plan(design: Any) -> Chapter:
         by_unit.setdefault(q.unit, {})[name] = columns[name]
     for unit, curves in by_unit.items():
         figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(system, t, curves, titled(system, "states", unit))
-    note = "As planned, over one step; below, what the simulator makes of it."
+    note = "As planned, over one step; below, what the simulator makes of it." if plan.success else "Where the search stopped: no plan."
     return Chapter("The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note)
 
 

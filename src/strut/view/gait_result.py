@@ -72,7 +72,9 @@ def _energy(gait: Any) -> Chapter:
     rows = [(name, kind, books.rounded(float(value))) for kind, entries in kinds for name, value in entries.items()]
     rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
     account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
-    meant = [(n.replace("_", " "), books.rounded_cost(float(v)), books.definitions[n]) for n, v in books.costs.items()]
+    meant = [
+        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared_torque"), books.definitions[n]) for n, v in books.costs.items()
+    ]
     return Chapter("Energy of a step", "", [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")])
 
 

@@ -45,7 +45,7 @@ def energy(trajectory: Trajectory) -> Figure:
     )
     colors, zero = channel_colors(trajectory), trajectory.ledger.resolution
     lines = [
-        curve_line(name + kind, books.t, np.where(np.abs(values) <= zero, 0.0, values), colors[name], dash)
+        curve_line(name + kind, books.t, values if np.max(np.abs(values), initial=0.0) > zero else 0 * values, colors[name], dash)
         for kind, found, dash in kinds
         for name, values in found.items()
     ]

@@ -18,6 +18,7 @@ from strut.view.report import LONG, Report, Rows
 from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
+    from strut.simulate.account import Account
     from strut.simulate.trajectory import Occurrence, Trajectory
 
 LISTED_EVENTS = 50
@@ -142,7 +143,7 @@ def _energy(run: Trajectory, report: Report) -> None:
     report.note(
         f"Largest residual {quantity(run, f'{account.residual:.3g}', 'J')}, {account.relative:.2g} of the energy that moved. "
         "It is what stored, supplied, dissipated and lost energy leave unexplained. "
-        f"Energies up to {quantity(run, f'{account.resolution:.2g}', 'J')} cannot be told from rounding and are shown as 0."
+        f"Energies up to {quantity(run, f'{account.resolution:.2g}', 'J')}, {_part(account)} of it, are shown as 0."
     )
     sources, sinks = joules.flows(run)
     if sources and sinks:
@@ -196,6 +197,11 @@ def _events(run: Trajectory, report: Report) -> None:
     report.table(("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
+
+
+def _part(account: Account) -> str:
+    """The resolution of an account as a part of the energy that moved."""
+    return f"{account.resolution / account.turnover:.1g}" if account.turnover > 0 else "nothing"
 
 
 def _signed(value: float) -> str:

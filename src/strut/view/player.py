@@ -33,10 +33,9 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
     span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"
     body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{span}. Space plays, arrow keys step<span
 class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
-{film_controls(film, more)}{data}<script>{part("three.js")}</script>
-<script>{"".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))}</script>
-"""
-    return sheet(name, "player.css", body)
+{film_controls(film, more)}{data}"""
+    scripts = part("three.js"), "".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))
+    return sheet(name, "player.css", body, scripts)
 
 
 def player(trajectory: Trajectory, path: str | Path, title: str | None = None, autoplay: bool = True) -> Path:

@@ -12,6 +12,7 @@ from strut.view.result import Chapter, Result, Rows
 
 PART = "part: "
 """What numbers begin with that are one of several costs."""
+CROSSED = "Points that are crossed are not to be trusted: see the table."
 MULTIPLIER = "largest multiplier"
 LEFT_OUT = ("defect",)
 
@@ -25,8 +26,8 @@ def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
         f": {good} of {len(sweep.points)} designs are trusted, each replayed in the simulator; {stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    parts = [name for name in head if name.startswith(PART)]
-    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "Points that are crossed are not to be trusted: see the table.")]
+    parts = [name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)]
+    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED)]
     if len(parts) == 2:
         a, b = (sweep[name] for name in parts)
         labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
