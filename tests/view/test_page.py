@@ -177,7 +177,7 @@ def test_page_tells_the_run(walk, tmp_path):
         assert words in seen.text
     for event in walk.events:
         assert f"{event.t:.9g}" in seen.text
-    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class") == "figure" for tag, a in seen.tags)
+    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class", "").startswith("figure ") for tag, a in seen.tags)
     assert film.rows(seen.data("film")["t"])[-1] == 10.0
 
 

@@ -120,7 +120,7 @@ def validated(system: System) -> dict[str, Any]:
 
     outputs = {}
     for name, expression in _own(system.outputs, merged).items():
-        check_name(str(name), f"output of system '{system.name}':")
+        check_name(str(name), "output")
         column = sx(merge(expression))
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
     names = [q.name for qs in groups.values() for q in qs] + list(outputs)
