@@ -65,6 +65,7 @@ def design(
         typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless hermite-simpson, which sees less."),
     ] = "",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
+    section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
     intervals: Annotated[int, typer.Option(help="To begin with; more are made where accuracy needs them.")] = 10,
     starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
@@ -109,7 +110,7 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive}
+    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive, "section": section}
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
@@ -129,6 +130,7 @@ def design(
         "friction": number(friction) if friction else None,
         "clearance": number(clearance, "m") if clearance else None,
         "stability": number(stability) if stability else None,
+        "section": section or None,
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
         "intervals": intervals,

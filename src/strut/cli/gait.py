@@ -23,7 +23,7 @@ from strut.gait.follow import Branch
 from strut.gait.gait import Gait
 from strut.system.system import System
 from strut.units import number
-from strut.view.gait_result import LISTED
+from strut.view.gait_result import EXACT, LISTED
 from strut.view.units import shown_unit, titled
 
 
@@ -119,7 +119,7 @@ def gait(
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
     article = "an" if g.kind == "unstable" else "a"
-    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {g.residual:.1e}\n")
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n")
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [

@@ -21,8 +21,8 @@ LATER = 1.25
 """A replay may last so many times the planned duration until it counts as missed."""
 SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
-RESOLUTION = 1e-7
-"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are 1e-8 to 1e-6."""
+RESOLUTION = 1e-6
+"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to 1e-6."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 

@@ -14,6 +14,8 @@ from strut.view.units import quantity, shown_unit, titled
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
+EXACT = 1e-12
+"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
 LISTED = 12
 """Gaits of a branch that its table shows, evenly along it."""
 PERIODS = 6
@@ -26,7 +28,7 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
     word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
-    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {gait.residual:.1e}.{many}"
+    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {max(gait.residual, EXACT):.1e}.{many}"
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
         verdict += "; other small disturbances die out." if gait.kind == "neutral" else "."
@@ -45,7 +47,7 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
         chapters.append(_branch(several))
     if cells is not None:
         chapters.append(_basin(cells))
-    made = {"section": gait.section, "steps": gait.steps, "residual": f"{gait.residual:.3g}"}
+    made = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data)
