@@ -142,3 +142,16 @@ def test_mistakes(compass):
         optimal.design(compass, cost="enrgy")
     with pytest.raises(UnknownNameError, match="has no parameter 'spring'"):
         optimal.design(compass, free=["spring"])
+
+
+def test_forces_reach_up_to_the_event_that_ends_the_motion(passive):
+    """The friction a foot needs is largest just before the other lands: a run that stops a nanosecond before says the same."""
+    walker = walkers.compass(slope=0.0)
+    found = optimal.design(walker, cost="squared-torque", speed=0.5, guess=passive, intervals=16)
+    run = found.replay.run
+    strike = run.events.times("heel_strike")[-1]
+    short = simulate(found.machine, t=strike - 1e-9, x0=found.result.x0, rtol=1e-11, atol=1e-12)
+    needed = np.abs(short["stance_friction"] / short["stance_normal"])
+    assert needed[-1] == pytest.approx(needed.max())  # at the very end
+    assert found.replay.forces["stance: friction needed"] == pytest.approx(needed.max(), rel=1e-6)
+    assert found.replay.forces["stance: smallest normal force [N]"] == pytest.approx(short["stance_normal"].min(), rel=1e-3)

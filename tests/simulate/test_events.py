@@ -195,7 +195,8 @@ def test_chattering_ends_the_run():
 def test_terminal_event_carries_the_state():
     run = strut.simulate(walkers.slip(stiffness=1e3), t=100.0)
     assert run.status == "fell"
-    assert run.ok
+    assert run.failed
+    assert not run.ok
     assert run.events[-1].name == "fell"
     assert run.events[-1].before["y"] == pytest.approx(0, abs=1e-9)
 

@@ -234,7 +234,8 @@ def run(
         raise typer.Exit(130)
     if not result.ok:
         if watch and not json:
-            notes.print(f"the run ended at {result.t1:g} s: {result.status}")
+            told = f"{result.status}, {result.meaning}" if result.meaning else result.status
+            notes.print(escape(f"the run ended at {result.t1:g} s: {told}"), soft_wrap=True)
         raise typer.Exit(1)
 
 

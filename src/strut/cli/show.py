@@ -18,6 +18,7 @@ from strut.simulate.trajectory import Trajectory
 from strut.system.event import Event
 from strut.system.system import System
 from strut.view import ledger_table
+from strut.view.units import quantity, shown_unit, titled
 
 out = Console(highlight=False, emoji=False)
 notes = Console(stderr=True, highlight=False, emoji=False)
@@ -89,6 +90,8 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         "system": trajectory.system_name,
         "status": trajectory.status,
         "ok": trajectory.ok,
+        "failed": trajectory.failed,
+        "meaning": trajectory.meaning,
         "t": [trajectory.t0, trajectory.t1],
         "final": final,
         "parameters": dict(zip(names.p, trajectory.p, strict=True)),
@@ -125,16 +128,19 @@ def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -
 
 def run_text(trajectory: Trajectory) -> None:
     names, raw = trajectory.names, trajectory.raw
-    s = trajectory.statistics
+    s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
     out.print(
-        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {trajectory.t1:.9g} s: [bold]{trajectory.status}[/bold]"
+        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: [bold]{trajectory.status}[/bold]"
         f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
     )
     if trajectory.status in EXPLAIN:
         out.print(EXPLAIN[trajectory.status])
+    if trajectory.meaning:
+        colour = "red" if trajectory.failed else "default"
+        out.print(f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]", soft_wrap=True)
     out.print()
     rows = [
-        [n, float(v), names.units.get(n.split("[")[0], "")]
+        [n, float(v), shown_unit(trajectory, names.units.get(n.split("[")[0], ""))]
         for n, v in [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]
     ]
     table("at the end", ["state", "value", "unit"], rows)
@@ -142,11 +148,11 @@ def run_text(trajectory: Trajectory) -> None:
     if len(log):
         table(
             "events",
-            ["event", "times", "first [s]", "last [s]"],
+            ["event", "times", titled(trajectory, "first", "s"), titled(trajectory, "last", "s")],
             [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
         )
     if names.stored:
-        table("energy", ["where", "change [J]"], [[n, v] for n, v in trajectory.ledger.summary().items()])
+        table("energy", ["where", titled(trajectory, "change", "J")], [[n, v] for n, v in trajectory.ledger.rounded().items()])
         if any(name in log.counts() for name in step_events(trajectory)):
             steps_text(trajectory)
 
@@ -154,7 +160,14 @@ def run_text(trajectory: Trajectory) -> None:
 def steps_text(trajectory: Trajectory) -> None:
     """The energy account step by step: the first and the last ones of many."""
     steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
-    rich = Table(title="energy per step [J]", title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    rich = Table(
+        title=escape(titled(trajectory, "energy per step", "J")),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+    )
     for name in steps.head:
         rich.add_column(escape(name.replace(" (", "\n(")), justify="right")
     for row in steps.rows:

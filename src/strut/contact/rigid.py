@@ -23,6 +23,8 @@ CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened bef
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
 DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
+INSIDE = "deep in the ground: the foot ran into a step, or began there"
+"""What the events FOOT_inside mean."""
 RELEASES = ("force", "acceleration")
 
 
@@ -124,7 +126,7 @@ class _Rigid:
             astray = ca.if_else(on, self.stands.strays(f) - SETTLED, -1)
             found.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
             inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - DEEP, -1)
-            found.append(Event(f"{f.name}_inside", guard=inside, terminal=True, eager=True, priority=3, description="deep in the ground"))
+            found.append(Event(f"{f.name}_inside", guard=inside, terminal=True, failure=True, eager=True, priority=3, description=INSIDE))
             leave = {f.on.name: ca.SX(0)} | {
                 z.name: ca.SX(0) for z, lock in zip(self.stands.locked, self.stands.locks, strict=True) if lock.foot == f.name
             }
@@ -220,7 +222,8 @@ class _Rigid:
         events = self._events(force)
         if fall is not None:
             low = sx(fall[1]) - self.ground.gap(observe.position(self.stands.tree, fall[0]))
-            events.append(Event("fall", guard=low, terminal=True, priority=9))
+            told = f"it fell: {fall[0]} came down"
+            events.append(Event("fall", guard=low, terminal=True, failure=True, priority=9, description=told))
         arrows = [Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)]) for f in self.stands.feet]
         return made.build(
             acceleration,

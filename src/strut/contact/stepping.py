@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.contact.ground import Ground, plane
 from strut.contact.masked import Masked
-from strut.contact.swinging import Swing
+from strut.contact.swinging import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.touch import Touch, point, spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
@@ -31,6 +31,8 @@ from strut.system.quantity import Discrete, Expression, Input, sx, time
 from strut.system.scene import Arrow
 from strut.system.system import System
 
+NOT_LIFTED = "the old foot did not lift"
+"""What the event double_support means: both feet stay on the ground, which this model does not describe."""
 BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 
 
@@ -288,12 +290,12 @@ class _Stepping:
         found = [
             *self.landing.events(),
             Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
-            Event("fall", guard=ca.if_else(onward >= 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
-            Event("sit", guard=ca.if_else(onward < 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
-            Event("double_support", guard=-self.counters[-1].sym, terminal=True, priority=2, description="the old foot did not lift"),
+            Event("fall", ca.if_else(onward >= 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_FORWARD),
+            Event("sit", ca.if_else(onward < 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_BACK),
+            Event("double_support", -self.counters[-1].sym, terminal=True, failure=True, priority=2, description=NOT_LIFTED),
         ]
         if take_off:
-            found.append(Event("take_off", guard=pull, terminal=True, priority=3, description="the stance foot would pull"))
+            found.append(Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED))
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
             bent = self.bent[k]

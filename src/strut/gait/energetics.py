@@ -34,6 +34,7 @@ class Energetics:
     lost, dissipated, supplied: energies by channel [J]. spent: all that was lost or dissipated [J].
     fallen: energy that gravity gave [J]. weight: of the walker [N]. distance: along the ground [m].
     costs: cost of transport by definition, see `DEFINITIONS`.
+    resolution: energies up to this [J] cannot be told from rounding; see `Account.resolution`.
     """
 
     lost: Mapping[str, float]
@@ -44,6 +45,16 @@ class Energetics:
     weight: float
     distance: float
     costs: Mapping[str, float]
+    resolution: float = 0.0
+
+    def rounded(self, energy: float) -> float:
+        """An energy to be shown: 0 where it is not above the resolution."""
+        return 0.0 if abs(energy) <= self.resolution else energy
+
+    def rounded_cost(self, cost: float, squared: bool = False) -> float:
+        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it is one of squared torques,
+        of which each [N m] is measured by the resolution [J]."""
+        return 0.0 if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1) else cost
 
     @property
     def definitions(self) -> Mapping[str, str]:
@@ -77,7 +88,7 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     carried = weight * distance
     costs = {"lost": spent / carried, "signed": sum(supplied.values()) / carried}
     costs |= {name: value / carried for name, value in _motor_work(run, points).items()}
-    return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs)
+    return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs, account.resolution)
 
 
 def _motor_work(run: Trajectory, points: int) -> dict[str, float]:

@@ -22,6 +22,8 @@ from strut.system.quantity import Discrete, Expression, Input, State, sx, time
 from strut.system.scene import Arrow, Floor
 from strut.system.system import Implied, System
 
+DEPENDENT = "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
+"""What the event dependence_lost means."""
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""
 
@@ -121,7 +123,7 @@ class Assembly:
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
         told = "a loop is open: begin from mechanism.closed_state(...)"
-        return [Event("loop_open", guard=gap - TORN, terminal=True, eager=True, priority=9, description=told)]
+        return [Event("loop_open", guard=gap - TORN, terminal=True, failure=True, eager=True, priority=9, description=told)]
 
     def build(
         self,
@@ -204,7 +206,11 @@ def system(
             for k in solver.dependent:
                 made.show(made.velocities[k].unit, {made.velocities[k].name: tree.v[k]})
             start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
-            events.append(Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True))
+            events.append(
+                Event(
+                    "dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True, failure=True, description=DEPENDENT
+                )
+            )
         else:
             solver = Constrained(tree, closure, sx(stabilise))
         acceleration, force = solver.forward(made.tau)

@@ -75,7 +75,8 @@ def distance(system: System, event: str) -> ca.SX:
         return sx(reset["step_length"])
     if not cyclic:
         raise ModelError(
-            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses"
+            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses; "
+            f"give it a discrete state 'step_length' [m] and set it in the reset of '{event}'"
         )
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
     moved = after(system, event, x[cyclic]) - start(system).x[cyclic]

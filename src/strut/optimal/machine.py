@@ -41,7 +41,8 @@ def machine(result: Result) -> System:
     piece = Discrete("piece", 0.0, description="of the plan")
     since = State("plan_clock", 0.0, "s", description="since the plan began")
     begin, end = Discrete("piece_begin", 0.0, "s"), Discrete("piece_end", times[1], "s")
-    now = Discrete("plan_now", w[0], description="inputs at the places of the piece")
+    units = {q.unit for q in system.u}
+    now = Discrete("plan_now", w[0], units.pop() if len(units) == 1 else "", description="inputs at the places of the piece")
     place = (since.sym - begin.sym) / (end.sym - begin.sym)
     u = ca.SX.zeros(nu, 1)
     for i in range(len(basis)):
@@ -63,7 +64,7 @@ def machine(result: Result) -> System:
         p=(plan, ends, count),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
-    whole = join(system.name, system, holder, connect=inputs, description=system.description)
+    whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(scales=system.scales)
     table = ca.reshape(plan.sym, places, n)
     following = piece.sym + 1
     chosen = ca.vertcat(*[following == k for k in range(n)])

@@ -193,6 +193,24 @@ class Problem:
             found[name] = _pair(value, f"'{name}'")
         return replace(self, limits={**self.limits, **found})
 
+    def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own, and those of `within`."""
+        quantities, labels = getattr(self.system, group), self.system.labels(group)
+        low, high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)]) for side in (0, 1))
+        for i, name in enumerate(labels):
+            a, b = self.limits.get(name, (-math.inf, math.inf))
+            low[i], high[i] = max(low[i], a), min(high[i], b)
+        return low, high
+
+    def path_requirements(self) -> tuple[Requirement, ...]:
+        """All that must hold all along: what was required along the path, and bounds of states and inputs, as 'bounds of NAME'."""
+        found = [r for r in self.requirements if r.at == "path"]
+        for group, column in zip("xu", self.system.columns("xu"), strict=True):
+            for i, (name, low, high) in enumerate(zip(self.system.labels(group), *self.bounds(group), strict=True)):
+                if math.isfinite(low) or math.isfinite(high):
+                    found.append(Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None))
+        return tuple(found)
+
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         known = self.system.labels("x")
         for name in values:

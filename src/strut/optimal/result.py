@@ -135,12 +135,12 @@ class Result:
 
     @cached_property
     def exceeded(self) -> dict[str, float]:
-        """By how much the requirements along the path, which hold at the points of the mesh, are violated anywhere, by name."""
+        """By how much what holds at the points of the mesh is violated anywhere between them: requirements along the path, by name, and
+        the bounds of states and inputs, as 'bounds of NAME'."""
         found: dict[str, float] = {}
-        for r in self.problem.requirements:
-            if r.at == "path":
-                worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
-                found[r.name] = max(found.get(r.name, 0.0), worst)
+        for r in self.problem.path_requirements():
+            worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+            found[r.name] = max(found.get(r.name, 0.0), worst)
         return found
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:

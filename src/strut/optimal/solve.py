@@ -113,8 +113,8 @@ def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | N
         size = np.where(np.isfinite(d.size), d.size, 1.0)
         parts = np.clip(np.ceil((size / (0.3 * accuracy)) ** (1 / (order + 1))), 1, 4).astype(int)
         split = size > accuracy
-        for r in result.problem.requirements:
-            if r.at == "path" and r.phase in (None, m.name):
+        for r in result.problem.path_requirements():
+            if r.phase in (None, m.name):
                 over, size_of = result.over(r, m)
                 split |= over > (BETWEEN if r.margin else ROUGHLY * size_of)
         parts = np.where(split, np.maximum(parts, 2), 1)

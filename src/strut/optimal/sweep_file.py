@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from strut.errors import StorageError
+from strut.gait.gait import FAMILY
 from strut.optimal.guess import Guess, Stretch, between, pieces
 from strut.optimal.result import Result
 from strut.optimal.transcription import lagrange
@@ -32,6 +34,12 @@ class Point:
     status: str
     numbers: dict[str, float]
     plan: Guess | None = field(repr=False, default=None)
+
+    @property
+    def stable(self) -> bool | None:
+        """Do disturbances of its gait die out? None where it is no gait."""
+        largest = self.numbers.get("largest multiplier", math.nan)
+        return None if math.isnan(largest) else largest < 1 - FAMILY
 
 
 class SweepFile:

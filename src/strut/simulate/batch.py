@@ -48,8 +48,9 @@ class Batch:
 
     @property
     def ok(self) -> np.ndarray:
-        """Which runs reached their end, or ended in an event meant to end them."""
-        return np.array([s == "done" or s in self.names.jumps for s in self.status])
+        """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a fall."""
+        meant = {"done", *self.names.jumps} - set(self.names.failures)
+        return np.array([s in meant for s in self.status])
 
     def __len__(self) -> int:
         return len(self.t)

@@ -133,6 +133,9 @@ def names_of(system: System) -> Names:
             tuple(ledger.dissipated),
             low.loss_channels,
             units,
+            tuple(e.name for e in system.events if e.failure),
+            {e.name: e.description for e in system.events if e.description},
+            system.scales,
         )
     names: Names = system.cache["names"]
     return names

@@ -46,6 +46,9 @@ class Names:
     dissipated: tuple[str, ...]
     lost: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()  # events in which the machine failed
+    meanings: Mapping[str, str] = field(default_factory=dict)  # descriptions of events
+    scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +152,24 @@ class Trajectory:
 
     @property
     def ok(self) -> bool:
-        """The run reached its end, or ended in an event that was meant to end it."""
-        return self.status == "done" or self.status in self.names.jumps
+        """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a fall."""
+        return self.status == "done" or (self.status in self.names.jumps and not self.failed)
+
+    @property
+    def failed(self) -> bool:
+        """Did it end in an event that says the machine failed?"""
+        return self.status in self.names.failures
+
+    @property
+    def meaning(self) -> str:
+        """What the event that ended it says of itself; empty where none did, or it says nothing."""
+        return self.names.meanings.get(self.status, "")
+
+    @property
+    def dimensionless(self) -> bool:
+        """Do its numbers have no units? They have none where the system names `scales` and all of them were 1."""
+        scales = [value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales]
+        return bool(scales) and all(value == 1 for value in scales)
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"

@@ -135,7 +135,16 @@ def _assembled(
         scene=_scene(parts, rename, follow),
         output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
         description=description,
+        scales=_joined_scales(parts, quantities),
     )
+
+
+def _joined_scales(parts: tuple[System, ...], quantities: Mapping[Quantity, Quantity]) -> tuple[str, ...]:
+    """The scales of all parts; none where a part with states has none, for its numbers have units."""
+    if any(part.x and not part.scales for part in parts):
+        return ()
+    named = [quantities[q].name for part in parts for q in part.p if q.name in part.scales and q in quantities]
+    return tuple(dict.fromkeys(named))
 
 
 def _implied(

@@ -24,6 +24,8 @@ class Event:
         not fire. (To fire then too, make it part of the guard: if_else(flag > 0, guard, -1).)
     priority: of events at the same instant, the smallest number goes first.
     terminal: the run ends after the reset, with the event's name as its status.
+    failure: the machine fails here: it fell, or did what its model does not hold for. A run that ends so is not `ok`, and
+        `strut run` says so and exits with status 1. Such an event is terminal.
     eager: fires also where the guard is positive when a run begins: a foot that would pull lets go at once.
     loss: energy [J] that leaves the ledger in this event, by channel, from the state before it. Without it the change
         of stored energy is booked to a channel with the event's name, and nothing is checked.
@@ -39,9 +41,12 @@ class Event:
     eager: bool = False
     loss: Mapping[str, Expression] | None = None
     description: str = ""
+    failure: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name, "event")
+        if self.failure and not self.terminal:
+            raise ModelError(f"event '{self.name}' is a failure and not terminal: a failure ends the run, say terminal=True")
         if self.direction not in ("up", "down", "both"):
             raise ModelError(f"event '{self.name}' has direction '{self.direction}': allowed are 'up', 'down' and 'both'")
 

@@ -47,6 +47,8 @@ class System:
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
         stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
+    scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times, lengths and energies
+        have no units (`dimensionless`), and nothing that is shown carries s, m or J.
     scene: how it looks; see `strut.system.scene`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
@@ -70,6 +72,7 @@ class System:
     scene: Scene = field(default_factory=Scene)
     output_units: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+    scales: tuple[str, ...] = ()
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -149,6 +152,12 @@ class System:
         jumps = [(e.name, f"{e.direction}{', ends the run' if e.terminal else ''}", e.description) for e in self.events]
         tables["events"] = (("name", "", ""), [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)])
         return card(f"System {self.name}", self.description, tables)
+
+    @property
+    def dimensionless(self) -> bool:
+        """Are all of its `scales` 1?"""
+        chosen = [q.value for q in self.p if q.name in self.scales]
+        return bool(chosen) and all(isinstance(value, np.ndarray) and bool(np.all(value == 1)) for value in chosen)
 
     # ---- values ----
 

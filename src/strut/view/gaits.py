@@ -10,8 +10,11 @@ import numpy as np
 
 from strut.errors import ShapeError, UnknownNameError, did_you_mean
 from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
+from strut.view.units import shown_unit
 
 STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
+ON_CIRCLE = 1e-7
+"""A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which side."""
 
 
 def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
@@ -26,11 +29,13 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     for k, (name, array) in enumerate(groups.items()):
         values = np.atleast_1d(np.asarray(array, dtype=complex))
         told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
-        inside = np.abs(values) < 1
-        for word, which, symbol in (("inside", inside, "circle"), ("outside", ~inside, "diamond")):
+        on = np.abs(np.abs(values) - 1) < ON_CIRCLE
+        inside = (np.abs(values) < 1) & ~on
+        places = (("inside", inside, "circle"), ("on the circle", on, "square"), ("outside", ~inside & ~on, "diamond"))
+        for word, which, symbol in places:
             if which.any():
                 color = PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
-                chosen = tuple(label for label, on in zip(told, which, strict=True) if on)
+                chosen = tuple(label for label, wanted in zip(told, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
                 traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)))
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
@@ -99,7 +104,8 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
             "quantity": "",
         }
     chosen = quantity or branch.names[0]
-    units = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
+    known = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
+    units = {name: shown_unit(branch.system, unit) for name, unit in known.items()}
     points = [
         (b.kind, float(b.at), float(b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]))
         for b in branch.bifurcations
@@ -127,7 +133,7 @@ def basin(
     marked: tuple[Points, ...] = ()
     if hasattr(labels, "outcomes"):
         found = labels
-        units = {q.name: q.unit for q in found.gait.system.x}
+        units = {q.name: shown_unit(found.gait.system, q.unit) for q in found.gait.system.x}
         kinds = sorted(found.outcomes, key=lambda kind: (kind != "walks", kind))
         names = dict(enumerate(kinds))
         labels = np.vectorize(kinds.index)(found.label.astype(str)).T

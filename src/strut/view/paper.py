@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from strut.errors import MissingExtraError
-from strut.view.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points
-from strut.view.interactive import SCALE, cell_colors, flow_colors
+from strut.view.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
+from strut.view.interactive import SCALE, flow_colors
 
 WIDTH = 6.3
 """Of a figure [inch]: a page of A4 between its margins."""
@@ -197,7 +197,7 @@ def _cells(axes: Any, cells: Cells) -> None:
     keys = sorted(cells.names)
     ranks = np.searchsorted(keys, cells.values)
     known = np.isin(cells.values, keys)
-    colors, edges = ListedColormap(cell_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
+    colors, edges = ListedColormap(distinct_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
     ranked = np.ma.masked_where(~known, ranks)
     norm = BoundaryNorm(edges, len(keys))
     mesh = axes.pcolormesh(cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True)
@@ -224,14 +224,14 @@ def _flow(axes: Any, flow: Flow) -> None:
             axes.text(
                 outside + away,
                 low_out + thick / 2,
-                plain(f"{name}\n{amount:.4g} {flow.unit}".replace(" (", "\n(")),
+                plain(f"{name}\n{amount:.4g} {flow.unit}".strip().replace(" (", "\n(")),
                 ha=align,
                 va="center",
                 fontsize=8,
             )
             low_in, low_out = low_in + thick, low_out + thick + gap
     axes.fill_between([0.46, 0.54], 0, 1, color=NEUTRAL, linewidth=0)
-    axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}"), ha="center", va="bottom", fontsize=8)
+    axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}".strip()), ha="center", va="bottom", fontsize=8)
     axes.set_xlim(-0.5, 1.5)
     axes.margins(y=0.12)
 

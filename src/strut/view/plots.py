@@ -12,6 +12,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.steps import step_events
 from strut.view.curves import curves, shown
 from strut.view.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.units import shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
@@ -21,6 +22,12 @@ __all__ = ["PALETTE", "planar_points"]
 MOST_EVENTS = 400
 """Marked in a figure: beyond that the lines would be all one sees."""
 
+NOTHING_THERE = (-1.0, 1.0)
+"""What the axis of curves covers that are nothing but rounding: as of curves that are zero."""
+TOLERANCES = 100.0
+"""Absolute tolerances of a run up to which a value is rounding."""
+ENERGIES = ("J", "N m", "N*m", "Nm", "W")
+"""Units of quantities that the turnover of energy is a measure of."""
 FRICTION = ("mu", "friction")
 """What parameters that are a coefficient of friction are called."""
 
@@ -195,8 +202,8 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     edge_y = np.concatenate([[top, 0.0, np.nan] for _ in sides])
     return Figure(
         (Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2), Points(foot, pull[kept], push[kept], PALETTE[0], size=4)),
-        f"{foot} friction [N]",
-        f"{normal} [N]",
+        titled(trajectory, f"{foot} friction", "N"),
+        titled(trajectory, normal, "N"),
         height=340,
     )
 
@@ -247,7 +254,7 @@ def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
 
 def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
     """A title: the name if there is one, and the unit if one is known."""
-    known = unit_of(trajectory, labels[0]) if unit is None else unit
+    known = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
     return " ".join([*(labels if len(labels) == 1 else []), *([f"[{known}]"] if known else [])])
 
 
@@ -275,6 +282,7 @@ def _by_unit(
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
+        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, known, lines) else {}
         made = over_time(trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options)
         figures.append(made)
     return Panels(figures)
@@ -285,7 +293,22 @@ def over_time(trajectory: Trajectory, traces: Iterable[Any], y: str, height: int
     traces = tuple(traces)
     span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
     given: dict[str, Any] = {"marks": marks(trajectory), "legend": len(traces) > 1 or bool(options.get("mark_names"))} | options
-    return Figure(traces, "time [s]", y, over_time=True, span=span, height=height, **given)
+    return Figure(traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given)
+
+
+def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
+    """Are curves of a unit nothing but rounding? Torques are measured by the energy that moved, others by the tolerance of the run."""
+    largest = max((float(np.nanmax(np.abs(line.y), initial=0.0)) for line in lines), default=0.0)
+    return 0 < largest <= noise_floor(trajectory, unit)
+
+
+def noise_floor(trajectory: Trajectory, unit: str) -> float:
+    """Values of a unit up to this are rounding."""
+    options = trajectory.provenance.get("options", {})
+    tolerance = float(options.get("atol") or 0.0) * TOLERANCES
+    if unit in ENERGIES and trajectory.names.stored and trajectory.has_ledger:
+        return max(tolerance, trajectory.ledger.resolution)
+    return tolerance
 
 
 def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:

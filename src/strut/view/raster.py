@@ -114,15 +114,17 @@ def shots(
     look = look or Look(ghosts=ghosts)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps
+    words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
-    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, title) for k in np.clip(chosen, 0, len(stage.t) - 1))
+    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, words) for k in np.clip(chosen, 0, len(stage.t) - 1))
 
 
-def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str | None) -> Image:
+def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str) -> Image:
+    """One frame; title: what stands above it after the time."""
     low, high = box = window(stage, k, width / height)
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()
-    words = f"{stage.t[k]:.2f} s" + (f"   {title}" if title else "")
+    words = f"{stage.t[k]:.2f}{title}"
     draw_module.Draw(image).text((10, 8), words, fill=SOFT, font=_font(max(10, height // 26)))
     return image
 

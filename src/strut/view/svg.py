@@ -15,6 +15,7 @@ from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
 from strut.view.flat import GROUND, PATH, SOFT, Eye, Figure, Look, across, eye, frame, ground_line, hull, outlines
 from strut.view.staged import camera, colour, needed
+from strut.view.units import quantity
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
@@ -31,7 +32,7 @@ def still(
     k = int(np.argmin(np.abs(stage.t - moment)))
     low, high = box = window(stage, k, width / height)
     figures = frame(stage, k, look, within=(float(low[0]), float(high[0])))
-    return _written(path, figures, box, width, f"{trajectory.system_name} at {stage.t[k]:.4g} s")
+    return _written(path, figures, box, width, f"{trajectory.system_name} at {quantity(trajectory, f'{stage.t[k]:.4g}', 's')}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,8 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
         sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
     if stage.land is not None and stage.planar:
         sticks = ground_line(stage, low[0], high[0]) + sticks
-    return Strip(sticks, (low, high), f"{trajectory.system_name}, {begin:.4g} to {end:.4g} s", begin, end)
+    title = f"{trajectory.system_name}, {begin:.4g} to {quantity(trajectory, f'{end:.4g}', 's')}"
+    return Strip(sticks, (low, high), title, begin, end)
 
 
 def inline(drawn: Strip, width: int = 640) -> str:

@@ -84,4 +84,5 @@ def round_foot(**values: float) -> System:
     m.shape(hip, shapes.sphere(0.08))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
     legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()], margin=0.02 * (centre + radius))
-    return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)").using(values)
+    walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
+    return walker.replace(scales=("hip_mass", "centre", "g")).using(values)
