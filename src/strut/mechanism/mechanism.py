@@ -121,15 +121,21 @@ class Mechanism:
         return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
     def body(
-        self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0, forgiving: bool = False
+        self,
+        name: str,
+        mass: Expression = 0.0,
+        com: Expression = (0, 0, 0),
+        inertia: Expression = 0.0,
+        forgiving: bool = False,
+        source: str = "",
     ) -> Body:
         """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
-        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that exceeds the sum of the
-        other two is refused; `forgiving` only warns, for files of others."""
+        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that is negative, or
+        exceeds the sum of the other two, is refused; `forgiving` only warns, for files of others, and names `source`."""
         self._new(name, self.bodies, "body")
         mass_, com_ = self._take(mass, f"the mass of body '{name}'"), self._vector(com, f"the centre of mass of body '{name}'")
         made = Body(name, mass_, com_, self._inertia(name, inertia))
-        check.body(made, self.planar, forgiving)
+        check.body(made, self.planar, forgiving, source)
         if isinstance(mass, Param):
             self._bound(mass)
         self.bodies[name] = made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -9,6 +11,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from strut.errors import ModelError, StorageError
+
+
+class ReadWarning(UserWarning):
+    """Something in a file written by others that is left out, or read in another way than it says."""
 
 
 def read(path: str | Path) -> str:
@@ -26,15 +32,33 @@ def xml(text: str, where: str) -> ElementTree.Element:
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
     try:
-        return ElementTree.fromstring(text)
+        return ElementTree.fromstring(text.removeprefix("\ufeff").lstrip())  # a declaration must come first of all
     except ElementTree.ParseError as error:
         raise ModelError(f"{where} is not XML: {error}") from error
+    except ValueError as error:  # a declaration with an encoding that is none
+        raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
+
+
+@contextlib.contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Errors about the model inside say in which file it stands."""
+    try:
+        yield
+    except ModelError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error
 
 
 def name_of(text: str) -> str:
     """A foreign name as a name of ours: what is no letter, digit or _ becomes _."""
     name = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
     return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+
+
+def _short(text: str) -> str:
+    """Text of a file as messages show it: not more than a line."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
@@ -44,9 +68,9 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
     try:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
-        raise ModelError(f"{what} is '{text}': {needed} {plural} needed") from error
+        raise ModelError(f"{what} is '{_short(text)}': {needed} {plural} needed") from error
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
-        raise ModelError(f"{what} is '{text}': {needed} finite {plural} needed")
+        raise ModelError(f"{what} is '{_short(text)}': {needed} finite {plural} needed")
     return values
 
 
