@@ -340,7 +340,15 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
                 tau[column] = tau[column] + ratio * push
                 entries["stored"][f"{label}_stop"] = stored
                 entries["dissipated"][f"{label}_stop_damper"] = lost
-    return ca.vertcat(*tau, ca.SX(0, 1)), entries
+    total = ca.vertcat(*tau, ca.SX(0, 1))
+    for force in tree.mechanism.forces.values():
+        effect = force.effect(tree)
+        tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
+        total = total + effect.tau
+        for group, value in (("stored", effect.stored), ("dissipated", effect.dissipated)):
+            if not value.is_zero():
+                entries[group][force.name] = value
+    return total, entries
 
 
 def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -20,6 +20,7 @@ from strut.system.quantity import Expression, Param, Quantity, check_name, known
 
 if TYPE_CHECKING:
     from strut.mechanism.constraints import Constraint
+    from strut.mechanism.forces import Force
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ class Mechanism:
     connections: dict[str, Connection] = field(default_factory=dict, repr=False)
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
+    forces: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
@@ -250,6 +252,12 @@ class Mechanism:
         self._new(constraint.name, self.constraints, "constraint")
         self.constraints[constraint.name] = constraint
         return constraint
+
+    def force(self, force: Force) -> Force:
+        """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a weight taken off."""
+        self._new(force.name, self.forces, "force")
+        self.forces[force.name] = force
+        return force
 
     def shape(self, body: Body, *shapes: Shape) -> None:
         """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""

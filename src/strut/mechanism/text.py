@@ -12,6 +12,9 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 
+MAX_DEPTH = 200
+"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a thousand."""
+
 
 class ReadWarning(UserWarning):
     """Something in a file written by others that is left out, or read in another way than it says."""
@@ -32,11 +35,23 @@ def xml(text: str, where: str) -> ElementTree.Element:
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
     try:
-        return ElementTree.fromstring(text.removeprefix("\ufeff").lstrip())  # a declaration must come first of all
+        root = ElementTree.fromstring(text.removeprefix("\ufeff").lstrip())  # a declaration must come first of all
     except ElementTree.ParseError as error:
         raise ModelError(f"{where} is not XML: {error}") from error
     except ValueError as error:  # a declaration with an encoding that is none
         raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
+    check_depth(root, where)
+    return root
+
+
+def check_depth(root: ElementTree.Element, where: str) -> None:
+    """Elements are not nested deeper than `MAX_DEPTH`."""
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        level = [child for element in level for child in element]
+        if not level:
+            return
+    raise ModelError(f"{where} has elements nested deeper than {MAX_DEPTH}: bodies carry at most that many one after another")
 
 
 @contextlib.contextmanager
