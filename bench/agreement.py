@@ -11,6 +11,7 @@ import numpy as np
 
 from strut.mechanism import Mechanism, Tree, observe
 from strut.mechanism.assemble import forces_of
+from strut.mechanism.text import name_of
 
 AGREED = 1e-9
 """Relative difference up to which two machines are the same."""
@@ -70,10 +71,17 @@ def worst_against_pinocchio(m: Mechanism, path: Path) -> tuple[str, float]:
             "mass matrix": P.T @ M @ P,
             "bias": P.T @ pin.nonLinearEffects(model, data, theirs, P @ v),
             "gravity": P.T @ pin.computeGeneralizedGravity(model, data, theirs),
-            "centre of mass": pin.centerOfMass(model, data, theirs) if _moves_mass(tree) else np.zeros(3),
+            "centre of mass": _centre(pin, model, data, theirs),
         }
         worst = max(worst, _worst(ours(q, v), expected), key=lambda pair: pair[1])
     return worst
+
+
+def _centre(pin: Any, model: Any, data: Any, q: np.ndarray) -> np.ndarray:
+    """Pinocchio's, with what is fixed to the world counted too."""
+    moving, fixed = pin.centerOfMass(model, data, q), model.inertias[0]
+    total = data.mass[0] + fixed.mass
+    return (data.mass[0] * moving + fixed.mass * fixed.lever) / total if total else np.zeros(3)
 
 
 def _worst(ours: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> tuple[str, float]:
@@ -90,12 +98,15 @@ def _ours(tree: Tree, passive: bool) -> Any:
     m = tree.mechanism
     still = ca.substitute([tree.bias], [tree.v], [ca.SX.zeros(tree.nv)])[0]
     push = forces_of(tree, {})[0] if passive else ca.SX.zeros(tree.nv)
+    aside = m.forces["gravity_aside"].effect(tree).tau if "gravity_aside" in m.forces else ca.SX.zeros(tree.nv)
     centre = observe.com(tree) if _moves_mass(tree) else ca.SX.zeros(3)
     params = list(m.params.values())
     symbols = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1))
     values = np.concatenate([p.value for p in params] or [np.empty(0)])
     names = ("mass matrix", "bias", "gravity", "passive", "centre of mass")
-    f = ca.Function("f", [tree.q, tree.v, symbols], [ca.densify(e) for e in (tree.mass_matrix, tree.bias, still, push, centre)])
+    f = ca.Function(
+        "f", [tree.q, tree.v, symbols], [ca.densify(e) for e in (tree.mass_matrix, tree.bias - aside, still - aside, push - aside, centre)]
+    )
     return lambda q, v: dict(zip(names, (np.array(r) for r in f(q, v, values)), strict=True))
 
 
@@ -137,7 +148,7 @@ def _as_pinocchio(tree: Tree, model: Any, q: np.ndarray) -> tuple[np.ndarray, np
     import pinocchio as pin
 
     theirs, P = pin.neutral(model), np.zeros((model.nv, tree.nv))
-    known = {"".join(c if c.isalnum() or c == "_" else "_" for c in name): k for k, name in enumerate(model.names)}
+    known = {name_of(name): k for k, name in enumerate(model.names)}
     for node in tree.nodes:
         c = node.connection
         if not c.joint.nv:

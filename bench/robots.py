@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import re
 import sys
@@ -27,8 +28,11 @@ HUMANOID = "simple_humanoid.urdf"
 MISSING = "needs example-robot-data (446 MB): pip install '.[robots]'"
 
 PACKAGES = {
-    ".urdf": ("example-robot-data", "pybullet", "robosuite", "mujoco"),
-    ".xml": (*("metaworld", "dm_control", "robosuite", "gymnasium-robotics", "gymnasium", "pybullet", "myosuite", "myo_sim", "mujoco"),),
+    ".urdf": ("example-robot-data", "pybullet", "robosuite", "mujoco-core"),
+    ".xml": (
+        *("metaworld", "dm_control", "robosuite", "gymnasium-robotics", "gymnasium"),
+        *("pybullet", "myosuite", "myo_sim", "mujoco-core"),
+    ),
 }
 """Where robots come from: URDF, which Pinocchio reads too, and MJCF, which MuJoCo reads."""
 
@@ -54,11 +58,7 @@ def humanoid() -> str | None:
 
 def _installed(name: str) -> Path | None:
     """A file of the package, found without importing it."""
-    try:
-        files = importlib.metadata.files(PACKAGE) or ()
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    return next((Path(str(file.locate())) for file in files if file.name == name), None)
+    return next((Path(str(file.locate())) for file in _listed(PACKAGE) if file.name == name), None)
 
 
 # ---- a census of what can be read ----
@@ -77,11 +77,15 @@ class Census:
 
 def files_of(package: str, ending: str) -> list[Path]:
     """Files of an installed package with this ending; none where it is not installed."""
+    return sorted({Path(str(file.locate())) for file in _listed(package) if file.name.endswith(ending)})
+
+
+@functools.cache
+def _listed(package: str) -> list[importlib.metadata.PackagePath]:
     try:
-        files = importlib.metadata.files(package) or ()
+        return list(importlib.metadata.files(package) or ())
     except importlib.metadata.PackageNotFoundError:
         return []
-    return sorted({Path(str(file.locate())) for file in files if file.name.endswith(ending)})
 
 
 def count_robots(package: str, ending: str, compare: bool = True) -> Census:
@@ -94,7 +98,7 @@ def count_robots(package: str, ending: str, compare: bool = True) -> Census:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = urdf.load(path) if ending == ".urdf" else mjcf.load(path, roots=_roots(package))
+                found = urdf.load(path) if ending == ".urdf" else mjcf.load(path, roots=_roots())
             except StrutError as error:
                 census.refused[_reason(str(error), path)] += 1
                 continue
@@ -104,7 +108,7 @@ def count_robots(package: str, ending: str, compare: bool = True) -> Census:
         if ending == ".xml" and found.forces:  # MuJoCo counts dry friction among constraints
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = mjcf.load(path, roots=_roots(package), ignore=["frictionloss"])
+                found = mjcf.load(path, roots=_roots(), ignore=["frictionloss"])
         try:
             what, worst = (worst_against_pinocchio if ending == ".urdf" else worst_against_mujoco)(found, path)
         except NotImplementedError as error:
@@ -136,11 +140,14 @@ def _peer_reads(path: Path) -> bool:
     return True
 
 
-def _roots(package: str) -> list[Path]:
-    """The folders of a package, which may all be read."""
-    files = importlib.metadata.files(package) or ()
-    tops = {file.parts[0] for file in files if not file.parts[0].endswith((".dist-info", ".data", "..")) and len(file.parts) > 1}
-    return [folder for top in sorted(tops) if (folder := Path(str(importlib.metadata.distribution(package).locate_file(top)))).is_dir()]
+@functools.cache
+def _roots() -> list[Path]:
+    """The folders of all packages, which may all be read: some use the files of others."""
+    found: set[Path] = set()
+    for package in {name for names in PACKAGES.values() for name in names}:
+        files = [file for file in (_listed(package)) if len(file.parts) > 1 and not file.parts[0].endswith((".dist-info", ".data", ".."))]
+        found |= {Path(str(file.locate())).parents[len(file.parts) - 2] for file in files}
+    return sorted(folder for folder in found if folder.is_dir())
 
 
 def _reason(message: str, path: Path) -> str:

@@ -111,6 +111,17 @@ def support(name: str, body: str, share: Expression = 1.0) -> Force:
     return Force(name, effect)
 
 
+def aside(name: str, pull: tuple[float, float]) -> Force:
+    """Gravity along x and y [m/s^2], beside that of the mechanism, which is along -z."""
+
+    def effect(tree: Tree) -> Effect:
+        centre, total = observe.com(tree), observe.mass(tree)
+        along = centre[0] * pull[0] + centre[1] * pull[1]
+        return Effect(total * rate_matrix(tree, along).T, -total * along, ca.SX(0))
+
+    return Force(name, effect)
+
+
 def rate_matrix(tree: Tree, length: ca.SX) -> ca.SX:
     """1 x nv: the rate of a length is this times v."""
     held = ca.SX.sym("v", tree.nv)

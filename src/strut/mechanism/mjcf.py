@@ -12,6 +12,7 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import forces, joints, shapes, text
+from strut.mechanism.fluid import drag
 from strut.mechanism.folders import Folders
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.mjcf_equality import Equalities, add_equalities
@@ -23,6 +24,8 @@ from strut.mechanism.places import HERE, Place, quat_of_rotation, rotation, shif
 from strut.system.quantity import Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
+SMALLEST_MOMENT = 1e-15
+"""[kg m^2] below which MuJoCo takes a moment of inertia for this."""
 QUIET = {
     *("compiler", "option", "default", "asset", "visual", "statistic", "size", "custom", "contact", "sensor", "actuator"),
     *("keyframe", "worldbody", "equality", "tendon"),
@@ -40,14 +43,15 @@ def load(
 
     stops: ranges of hinges, slides and tendons become soft end stops.
     symbolic_masses: every mass becomes a parameter BODY_mass.
-    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'density'. Without it whatever would change the
-        motion and is not read is an error: composites, flexes, plugins, fluids, springs of tendons that wrap around geoms.
+    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'fluidshape'. Without it whatever would change the
+        motion and is not read is an error: flexes, plugins, springs of tendons that wrap around geoms.
     roots: folders that may be read besides the file's own: <include> and the files of meshes stay inside of them.
 
     Read are included files, bodies, frames, inertias (given, or from geoms and meshes), hinge, slide, ball and free joints, springs,
-    dampers, armatures, dry friction (smooth about zero, see `forces.dry_friction`), gravcomp, springs and dampers of tendons, geoms as
-    shapes, sites as frames, connect, weld, joint and tendon equalities (which are exact here), gravity along -z, and the flags that
-    switch these off. Actuators say which joints have an input, their laws are not read; contacts and sensors are left out.
+    dampers, armatures, dry friction (smooth about zero, see `forces.dry_friction`), gravcomp, springs and dampers of tendons, geoms
+    as shapes, sites as frames, connect, weld, joint and tendon equalities (which are exact here), gravity, the drag of a fluid on
+    boxes of like inertia, and the flags that switch these off. Actuators say which joints have an input, their laws are not read;
+    contacts and sensors are left out.
 
     Coordinates are MuJoCo's, but for the order of quaternions (x, y, z, w) and the velocities of free joints, which are in the
     body's axes. Several joints of one body become a chain with massless bodies between them, named after their joints; a body
@@ -87,6 +91,7 @@ def _parse(source: str, stops: bool, symbolic_masses: bool, ignore: Collection[s
         for record in reader.world.bodies:
             build.body(record, m.world, HERE)
         build.warn_of_meshes()
+        build.surroundings()
         tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
         tendons.add_forces(stops)
         if "equality" not in reader.options.off and "equality" not in ignore:
@@ -232,6 +237,21 @@ class _Builder:
 
     def _damping(self, joint: JointRecord) -> float | None:
         return None if "damper" in self.reader.options.off else joint.damping or None
+
+    def surroundings(self) -> None:
+        """Gravity that is not along -z, and the fluid around."""
+        options = self.reader.options
+        if any(options.aside):
+            self.m.force(forces.aside("gravity_aside", options.aside))
+        for record in self.records.values() if options.fluid else ():
+            if record.name == "world" or not record.mass > 0:
+                continue
+            moments, axes = np.linalg.eigh(record.inertia)
+            axes = axes * np.sign(np.linalg.det(axes))
+            box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, SMALLEST_MOMENT) / record.mass)
+            at = self.at[record.name] @ Place(axes, record.com)
+            fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
+            self.m.force(drag(f"{record.name}_drag", record.name, at.p, at.R, box, **fluid))  # type: ignore[arg-type]
 
     def contents(self, record: BodyRecord, body: Body, at: Place) -> None:
         """Sites as frames and geoms as shapes."""

@@ -75,6 +75,8 @@ class Geoms:
             group=int(reader.several(a, "group", what, 1)[0]),
             name=a.get("name", ""),
         )
+        if a.get("fluidshape", "none") != "none" and reader.options.fluid:
+            reader.refuse("fluidshape", f"{what} has a fluidshape")
         if kind not in ("plane", "hfield"):
             self.waiting[id(made)] = (a, what)
         if made.mesh and kind in SIZES:

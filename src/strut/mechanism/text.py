@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,11 @@ from strut.errors import ModelError, StorageError
 
 MAX_DEPTH = 200
 """Elements inside one another in a file of others. They are read by recursion, of which Python allows a thousand."""
+
+
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+SQUEEZED = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
+"""What other readers forgive: '--' inside of comments, and attributes without a space between them."""
 
 
 class ReadWarning(UserWarning):
@@ -34,10 +41,16 @@ def xml(text: str, where: str) -> ElementTree.Element:
     """The root element. Declarations of entities are refused: a model needs none, and nested ones exhaust memory."""
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
+    text = text.removeprefix("\ufeff").lstrip()  # a declaration must come first of all
     try:
-        root = ElementTree.fromstring(text.removeprefix("\ufeff").lstrip())  # a declaration must come first of all
+        root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise ModelError(f"{where} is not XML: {error}") from error
+        try:
+            root = ElementTree.fromstring(SQUEEZED.sub(r"\1 ", COMMENT.sub("", text)))
+        except (ElementTree.ParseError, ValueError):
+            raise ModelError(f"{where} is not XML: {error}") from error
+        told = "it is read without comments, and with spaces between attributes"
+        warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
     except ValueError as error:  # a declaration with an encoding that is none
         raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
     check_depth(root, where)
