@@ -15,7 +15,7 @@ from strut.mechanism.tree import Tree
 
 def drag(
     name: str,
-    body: str,
+    frame: str,
     com: np.ndarray,
     axes: np.ndarray,
     box: np.ndarray,
@@ -25,7 +25,8 @@ def drag(
 ) -> Force:
     """Drag on a body.
 
-    com [m] and axes (principal, in columns) are in the body's frame, `box` are the full lengths [m] along them; density [kg/m^3] and
+    com [m] and axes (principal, in columns) are in a frame of the body, or its own by its name; `box` are the full lengths [m]
+    along them; density [kg/m^3] and
     viscosity [Pa s] of the fluid, `wind` its velocity in the world [m/s].
     """
     diameter = float(box.mean())
@@ -35,9 +36,9 @@ def drag(
 
     def effect(tree: Tree) -> Effect:
         X = Pose(ca.densify(ca.SX(axes)), ca.SX(com))
-        J = X.twist_inward(observe.jacobian(tree, body))
+        J = X.twist_inward(observe.jacobian(tree, frame))
         twist = J @ tree.v
-        R = tree.poses[tree.place[body]].R @ X.R
+        R = observe.pose(tree, frame).R @ X.R
         spin, slip = twist[:3], twist[3:] - R.T @ ca.SX(list(wind))
         moment = np.pi * diameter**3 * viscosity * spin + turns * ca.fabs(spin) * spin
         force = 3 * np.pi * diameter * viscosity * slip + faces * ca.fabs(slip) * slip

@@ -26,6 +26,8 @@ from strut.system.quantity import Param
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
 SMALLEST_MOMENT = 1e-15
 """[kg m^2] below which MuJoCo takes a moment of inertia for this."""
+LIKE_MOMENTS = 1e-6
+"""Relative difference below which two moments of inertia count as equal."""
 QUIET = {
     *("compiler", "option", "default", "asset", "visual", "statistic", "size", "custom", "contact", "sensor", "actuator"),
     *("keyframe", "worldbody", "equality", "tendon"),
@@ -246,12 +248,20 @@ class _Builder:
         for record in self.records.values() if options.fluid else ():
             if record.name == "world" or not record.mass > 0:
                 continue
-            moments, axes = np.linalg.eigh(record.inertia)
-            axes = axes * np.sign(np.linalg.det(axes))
+            axes = record.axes
+            if axes is None:
+                moments, axes = np.linalg.eigh(record.inertia)
+                axes = axes * np.sign(np.linalg.det(axes))
+                if options.density and np.diff(moments).min() < LIKE_MOMENTS * moments[2]:
+                    self.reader.refuse(
+                        "density",
+                        f"body '{record.name}' has two equal moments of inertia, so that the axes of its drag in <option density> are open",
+                    )
+                    continue
+            moments = np.einsum("ki,kl,li->i", axes, record.inertia, axes)
             box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, SMALLEST_MOMENT) / record.mass)
-            at = self.at[record.name] @ Place(axes, record.com)
             fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
-            self.m.force(drag(f"{record.name}_drag", record.name, at.p, at.R, box, **fluid))  # type: ignore[arg-type]
+            self.m.force(drag(f"{record.name}_drag", record.name, record.com, axes, box, **fluid))  # type: ignore[arg-type]
 
     def contents(self, record: BodyRecord, body: Body, at: Place) -> None:
         """Sites as frames and geoms as shapes."""

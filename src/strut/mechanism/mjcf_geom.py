@@ -23,6 +23,8 @@ Element = ElementTree.Element
 
 GEOMS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "mesh", "hfield", "sdf")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
+SMALLEST_MASS = 1e-14
+"""[kg] below which MuJoCo takes no notice of a geom."""
 MOST_VERTICES = 10_000_000
 """Of a mesh written out in the model."""
 
@@ -69,6 +71,7 @@ class Geoms:
             mass=0.0,
             com=np.zeros(3),
             inertia=np.zeros((3, 3)),
+            axes=np.eye(3),
             frame=X @ at,
             mesh=a.get("mesh", ""),
             colour=rgba,
@@ -121,6 +124,7 @@ class Geoms:
             turn = geom.X.R
             geom.com = turn @ solid.com + geom.X.p
             geom.inertia = turn @ (solid.inertia * geom.mass / solid.volume) @ turn.T
+            geom.axes = turn @ solid.axes
             return
         count = SIZES[geom.kind]
         if not np.all(geom.size[:count] > 0):
@@ -129,7 +133,7 @@ class Geoms:
         if a.get("shellinertia") == "true":
             reader.refuse("shellinertia", f"{what} has shellinertia")
         geom.mass = density * volume_of(geom.kind, geom.size) if mass is None else mass
-        geom.com = geom.X.p
+        geom.com, geom.axes = geom.X.p, geom.X.R
         geom.inertia = geom.X.R @ (geom.mass * np.diag(moments_of(geom.kind, geom.size))) @ geom.X.R.T
 
     # ---- meshes ----
@@ -201,11 +205,12 @@ class Geoms:
     def _sum_geoms(self, body: BodyRecord, geoms: list[GeomRecord]) -> None:
         for geom in geoms:
             self.weigh(geom)
-        heavy = [g for g in geoms if g.mass != 0]
+        heavy = [g for g in geoms if g.mass > SMALLEST_MASS]
         if not heavy and body.given is not None:
             body.mass, body.com, body.inertia = body.given
             return
         body.mass = sum(g.mass for g in heavy)
+        body.axes = heavy[0].axes if len(heavy) == 1 else None
         if body.mass:
             body.com = sum((g.mass * g.com for g in heavy), np.zeros(3)) / body.mass
             for g in heavy:

@@ -242,6 +242,7 @@ class Reader:
             raise ModelError(f"{self.where}: {what} needs a mass, and either diaginertia or fullinertia")
         at = X @ self.place(a, what)
         if "diaginertia" in a:
+            body.axes = at.R
             about = np.diag(numbers(a["diaginertia"], 3, 3, f"{self.where}: diaginertia of {what}"))
         else:
             xx, yy, zz, xy, xz, yz = numbers(a["fullinertia"], 6, 6, f"{self.where}: fullinertia of {what}")

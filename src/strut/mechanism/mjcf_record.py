@@ -11,8 +11,8 @@ from strut.mechanism.places import Place
 
 @dataclass
 class GeomRecord:
-    """X: in the body. Sizes as in MJCF: radii and half lengths. `com` and `inertia` about it in the body's frame; `frame` is where
-    the file of a mesh has its origin."""
+    """X: in the body. Sizes as in MJCF: radii and half lengths. `com`, `inertia` about it and its principal `axes` (in columns) in the
+    body's frame; `frame` is where the file of a mesh has its origin."""
 
     kind: str
     X: Place
@@ -20,6 +20,7 @@ class GeomRecord:
     mass: float
     com: np.ndarray
     inertia: np.ndarray
+    axes: np.ndarray
     frame: Place
     mesh: str = ""
     colour: tuple[float, ...] | None = None
@@ -47,7 +48,8 @@ class JointRecord:
 
 @dataclass
 class BodyRecord:
-    """X: in the parent, before joints move it; X_W: in the world, likewise. `gravcomp`: the share of its weight that is taken off."""
+    """X: in the parent, before joints move it; X_W: in the world, likewise. `gravcomp`: the share of its weight that is taken off.
+    `axes`: principal ones of its inertia, in columns, where the file determines them."""
 
     name: str
     X: Place
@@ -60,6 +62,7 @@ class BodyRecord:
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    axes: np.ndarray | None = None
     gravcomp: float = 0.0
 
     def all(self) -> list[BodyRecord]:
