@@ -26,8 +26,7 @@ def drag(
     """Drag on a body.
 
     com [m] and axes (principal, in columns) are in a frame of the body, or its own by its name; `box` are the full lengths [m]
-    along them; density [kg/m^3] and
-    viscosity [Pa s] of the fluid, `wind` its velocity in the world [m/s].
+    along them; density [kg/m^3] and viscosity [Pa s] of the fluid, `wind` its velocity in the world [m/s].
     """
     diameter = float(box.mean())
     x, y, z = box

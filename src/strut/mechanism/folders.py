@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,8 @@ class Folders:
         if "\0" in name or not name:
             raise ModelError(f"{self.where}: {what} names no file")
         try:
-            target = ((beside or self.home) / name.replace("\\", "/")).resolve()
+            whole = os.path.normpath((beside or self.home) / name.replace("\\", "/"))  # '..' first, as MuJoCo does, then links
+            target = Path(whole).resolve()
         except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a name too long
             raise ModelError(f"{self.where}: {what} is in '{name[:60]}', which is no path") from error
         if not any(target.is_relative_to(folder) for folder in self.allowed):

@@ -192,6 +192,8 @@ class Geoms:
                 self._sum_geoms(body, [g for g in body.geoms if self.groups[0] <= g.group <= self.groups[1]])
             elif body.given is not None:
                 body.mass, body.com, body.inertia = body.given
+            if not body.mass and body.given is None:
+                body.com = body.pos  # where MuJoCo puts what boundmass gives to a body that has nothing
             self._bound(body)
         total = self._setting("settotalmass")
         now = sum(body.mass for body in bodies)

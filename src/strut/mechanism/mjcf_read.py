@@ -170,8 +170,9 @@ class Reader:
         name = name_of(element.get("name") or self._free_name())
         for key in set(element.attrib) - BODY_ATTRIBUTES:
             self.refuse(key, f"body '{name}' has the attribute {key}")
-        at = X @ self.place(element.attrib, f"body '{name}'")
-        made = BodyRecord(name, at, parent.X_W @ at)
+        own = self.place(element.attrib, f"body '{name}'")
+        at = X @ own
+        made = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
         if "gravcomp" not in self.ignore:
             made.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
         self._inside(element, made, HERE, element.get("childclass", childclass))

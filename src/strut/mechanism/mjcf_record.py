@@ -49,7 +49,8 @@ class JointRecord:
 @dataclass
 class BodyRecord:
     """X: in the parent, before joints move it; X_W: in the world, likewise. `gravcomp`: the share of its weight that is taken off.
-    `axes`: principal ones of its inertia, in columns, where the file determines them."""
+    `axes`: principal ones of its inertia, in columns, where the file determines them;
+    `pos`: as its element says."""
 
     name: str
     X: Place
@@ -63,6 +64,7 @@ class BodyRecord:
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
     axes: np.ndarray | None = None
+    pos: np.ndarray = field(default_factory=lambda: np.zeros(3))
     gravcomp: float = 0.0
 
     def all(self) -> list[BodyRecord]:
