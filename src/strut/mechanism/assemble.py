@@ -345,9 +345,9 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
         effect = force.effect(tree)
         tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
         total = total + effect.tau
-        for group, value in (("stored", effect.stored), ("dissipated", effect.dissipated)):
+        for group, suffix, value in (("stored", "", effect.stored), ("dissipated", "_loss", effect.dissipated)):
             if not value.is_zero():
-                entries[group][force.name] = value
+                entries[group][f"{force.name}{suffix}"] = value
     return total, entries
 
 

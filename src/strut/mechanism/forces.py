@@ -96,17 +96,18 @@ def ball_spring(name: str, joint: str, stiffness: Expression) -> Force:
     return Force(name, effect)
 
 
-def support(name: str, body: str, share: Expression = 1.0) -> Force:
-    """Takes `share` of a body's weight off, at its centre of mass."""
+def support(name: str, body: str, share: Expression = 1.0, pull: tuple[float, float] = (0.0, 0.0)) -> Force:
+    """Takes `share` of a body's weight off, at its centre of mass; `pull` is what of gravity is along x and y, see `aside`."""
 
     def effect(tree: Tree) -> Effect:
         m = tree.mechanism
         if body not in m.bodies or body == "world":
             raise UnknownNameError(f"force '{name}' holds body '{body}': {did_you_mean(body, [b for b in m.bodies if b != 'world'])}")
         carried = m.bodies[body]
-        height = tree.poses[tree.place[body]].point(carried.com)[2]
-        lift = sx(share) * carried.mass * m.gravity
-        return Effect(rate_matrix(tree, height).T * lift, -lift * height, ca.SX(0))
+        at = tree.poses[tree.place[body]].point(carried.com)
+        work = m.gravity * at[2] - pull[0] * at[0] - pull[1] * at[1]
+        carries = sx(share) * carried.mass
+        return Effect(carries * rate_matrix(tree, work).T, -carries * work, ca.SX(0))
 
     return Force(name, effect)
 

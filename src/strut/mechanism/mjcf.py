@@ -168,7 +168,7 @@ class _Builder:
         if after.moved:
             self.m.frame(record.name, made, after.p, _matrix(after))
         if record.gravcomp and "gravcomp" not in self.reader.options.off:
-            self.m.force(forces.support(f"{record.name}_gravcomp", record.name, record.gravcomp))
+            self.m.force(forces.support(f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside))
         self.contents(record, made, after)
         for child in record.bodies:
             self.body(child, made, after)
