@@ -89,7 +89,11 @@ def test_mistakes_with_includes_are_named(tmp_path, inside, other, message):
 
 def test_files_stay_in_the_folder_unless_roots_are_given(tmp_path):
     """By '..', by a whole path and by a link: nothing outside is read, and the message says which argument would allow it."""
-    files(tmp_path, model__main='<mujoco><include file="{}"/></mujoco>', shared__leg='<mujoco><worldbody><body name="b"/></worldbody></mujoco>')
+    files(
+        tmp_path,
+        model__main='<mujoco><include file="{}"/></mujoco>',
+        shared__leg='<mujoco><worldbody><body name="b"/></worldbody></mujoco>',
+    )
     (tmp_path / "model" / "link.xml").symlink_to(tmp_path / "shared" / "leg.xml")
     shared = tmp_path / "shared"
     for name in ("../shared/leg.xml", str(shared / "leg.xml"), "link.xml"):

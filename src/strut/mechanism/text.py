@@ -23,6 +23,10 @@ SQUEEZED = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
 """What other readers forgive: '--' inside of comments, and attributes without a space between them."""
 
 
+LARGEST = 1e40
+"""In any unit: what is larger is no measure of a machine, and its powers would overflow."""
+
+
 class ReadWarning(UserWarning):
     """Something in a file written by others that is left out, or read in another way than it says."""
 
@@ -97,6 +101,8 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
         raise ModelError(f"{what} is '{_short(text)}': {needed} {plural} needed") from error
+    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > LARGEST:
+        raise ModelError(f"{what} is '{_short(text)}': numbers up to {LARGEST:g} are read")
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
         raise ModelError(f"{what} is '{_short(text)}': {needed} finite {plural} needed")
     return values
