@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from strut.errors import ModelError, StorageError
-from strut.mechanism import Tree, mjcf, shapes
+from strut.mechanism import Tree, mjcf, shapes, system
 from strut.mechanism.text import ReadWarning
 from tests.mechanism.in_mujoco import translate
 from tests.mechanism.test_mjcf import parameters, random_state, relative
@@ -101,7 +101,7 @@ def test_files_stay_in_the_folder_unless_roots_are_given(tmp_path):
         main.write_text(f'<mujoco><include file="{name}"/></mujoco>')
         with pytest.raises(ModelError, match="outside of the model's folder: if you trust it, name the folder") as caught:
             mjcf.load(main)
-        assert f"roots=['{shared}'] or --root {shared}" in str(caught.value)
+        assert f"roots=['{tmp_path}'] or --root {tmp_path}" in str(caught.value)
         assert set(mjcf.load(main, roots=[shared]).bodies) == {"world", "b"}
     with pytest.raises(StorageError, match="the root '.*nowhere' is no folder"):
         mjcf.load(main, roots=[tmp_path / "nowhere"])
@@ -226,6 +226,14 @@ def test_a_site_may_have_the_name_of_a_body():
     m = mjcf.parse(text)
     assert set(m.frames) == {"hand", "hand_site", "hand_site_site"}
     assert set(m.bodies) == {"world", "hand", "body_1", "body_2"}
+
+
+def test_a_site_may_be_called_as_a_joint_is_without_its_axis():
+    """Outputs are called after frames, hip_x; a joint of that name keeps it, and the output is hip_frame_x."""
+    text = """<mujoco><worldbody><body name="leg"><joint name="hip_x" axis="1 0 0"/><geom size="0.1"/><site name="hip" pos="1 2 3"/></body></worldbody></mujoco>"""
+    machine = system(mjcf.parse(text))
+    assert "hip_x" in machine.labels("x")
+    assert {"hip_frame_x", "hip_frame_y", "hip_frame_z"} <= set(machine.outputs)
 
 
 def test_a_body_that_has_nothing_gets_its_least_mass_where_mujoco_puts_it(tmp_path):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from strut.errors import ModelError, StorageError
 
+NEAR = 3
+"""Levels above a model's folder up to which a folder is suggested as a root."""
+
 
 class Folders:
     """The folder of a model, and `roots`, further ones that may be read. A path that leads out of all of them, by '..', by being
@@ -38,11 +41,22 @@ class Folders:
         except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a name too long
             raise ModelError(f"{self.where}: {what} is in '{name[:60]}', which is no path") from error
         if not any(target.is_relative_to(folder) for folder in self.allowed):
+            folder = self.suggest(target)
             raise ModelError(
                 f"{self.where}: {what} is in '{name}', which is outside of the model's folder: if you trust it, name the folder "
-                f"that may be read too, roots=['{target.parent}'] or --root {target.parent}"
+                f"that may be read too, roots=['{folder}'] or --root {folder}"
             )
         return target
+
+    def suggest(self, target: Path) -> Path:
+        """A root that would hold a file: the folder above it and the model where that is near, else its own."""
+        assert self.home is not None
+        try:
+            above = Path(os.path.commonpath([self.home, target]))
+        except ValueError:  # on another drive
+            return target.parent
+        near = len(self.home.relative_to(above).parts) <= NEAR and above != Path(above.anchor)
+        return above if near else target.parent
 
     def find(self, name: str, what: str, beside: Path | None = None) -> Path:
         """As `path`, and it is a file."""

@@ -307,7 +307,7 @@ class _Builder:
         """Pictures go without meshes that are outside of the model's folder."""
         if self.outside:
             assert self.reader.folders.home is not None
-            folder = (self.reader.folders.home / self.outside[0]).parent
+            folder = self.reader.folders.suggest((self.reader.folders.home / self.outside[0]).resolve())
             self.reader.warn(
                 f"{len(set(self.outside))} files of meshes, such as '{self.outside[0]}', are outside of the model's folder and not "
                 f"shown in pictures: if you trust them, name their folder, roots=['{folder}'] or --root {folder}"
