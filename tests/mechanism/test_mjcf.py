@@ -262,6 +262,7 @@ BODY = '<mujoco><worldbody><body name="leg">{}</body></worldbody></mujoco>'
         ('<mujoco><option><flag spring="off"/></option></mujoco>', "<flag> has spring=\"off\": it is 'enable' or 'disable'"),
         ('<mujoco><include file="other.xml"/></mujoco>', "what <include> asks for is in the file 'other.xml', and a model given as text has no folder"),
         ('<mujoco><deformable/></mujoco>', "<mujoco> has <deformable>.*ignore=\\['deformable'\\] \\(--ignore deformable\\)"),
+        ('<mujoco><body name="leg"/></mujoco>', "has a <body> outside of <worldbody>: it is a part of a model, to be included by another file"),
         ('<mujoco><compiler coordinate="global"/></mujoco>', "only 'local' coordinates"),
         ('<mujoco><compiler angle="grad"/></mujoco>', 'angle="grad"'),
         ('<mujoco><compiler eulerseq="xy"/></mujoco>', 'eulerseq="xy"'),

@@ -84,6 +84,11 @@ def _parse(source: str, stops: bool, symbolic_masses: bool, ignore: Collection[s
         include_files(root, folders, where, ignore)
         reader = Reader(root, where, ignore, folders)
         for element in root:
+            if element.tag in ("body", "geom", "site", "joint", "frame"):
+                raise ModelError(
+                    f"{where} has a <{element.tag}> outside of <worldbody>: it is a part of a model, to be included by another file; "
+                    "load that one"
+                )
             if element.tag not in QUIET:
                 reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
         m = Mechanism(text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2"))
@@ -292,16 +297,15 @@ class _Builder:
         return shapes.mesh(path, scale, at.p, _matrix(at), geom.colour) if path else None
 
     def _mesh_path(self, name: str) -> str:
-        """Where the file of a mesh is, for pictures; as the model names it where it is missing, nothing where it may not be read."""
+        """Where the file of a mesh is, for pictures; as a model given as text names it, nothing where it may not be read."""
         file, folders = self.reader.geoms.file(name), self.reader.folders
         if not file or folders.home is None:
             return file
         try:
-            path = folders.path(file, f"mesh '{name}'")
+            return str(folders.path(file, f"mesh '{name}'"))
         except ModelError:
             self.outside.append(file)
             return ""
-        return str(path) if path.is_file() else file
 
     def warn_of_meshes(self) -> None:
         """Pictures go without meshes that are outside of the model's folder."""
