@@ -146,6 +146,14 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
             "the mass of link 'a' is 'heavy'",
         ),
         (CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'), "joint 'j' has no <parent"),
+        (
+            '<robot name="r"><link name="a"><inertial><origin xyz="0 0"/><mass value="1"/><inertia/></inertial></link></robot>',
+            "URDF: the xyz of the origin of the inertial of link 'a' is '0 0'",
+        ),
+        (
+            CHAIN.format('<joint name="j" type="fixed"><parent link="a"/><child link="b"/><origin rpy="up"/></joint>'),
+            "URDF: the rpy of the origin of joint 'j' is 'up'",
+        ),
         ('<robot name="r"/>', "URDF has no <link>: a URDF has at least one"),
         ('<robot name="r"><link/></robot>', "<link> number 1 has no name"),
         ('<robot name="r"><link name="a"/><link name="a"/></robot>', "has two links 'a'"),

@@ -168,7 +168,7 @@ class _Edge:
         self.kind = str(element.get("type"))
         self.parent = _link(element, "parent", self.name, where)
         self.child = _link(element, "child", self.name, where)
-        self.xyz, self.rpy = _origin(element)
+        self.xyz, self.rpy = _origin(element, f"joint '{self.name}'")
         axis = element.find("axis")
         self.axis = (
             numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
@@ -282,7 +282,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
         raise ModelError(
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
         )
-    xyz, rpy = _origin(inertial)
+    xyz, rpy = _origin(inertial, f"the inertial of link '{name}'")
     value = number(mass.get("value", "0"), f"the mass of link '{name}'")
     entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     about_com = np.array(
@@ -329,12 +329,12 @@ def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str
     return str(found.get("link"))
 
 
-def _origin(element: ElementTree.Element) -> tuple[np.ndarray, np.ndarray]:
+def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.ndarray]:
     origin = element.find("origin")
     if origin is None:
         return np.zeros(3), np.zeros(3)
-    what = f"the origin of '{element.get('name', element.tag)}'"
-    return numbers(origin.get("xyz", "0 0 0"), 3, 3, what), numbers(origin.get("rpy", "0 0 0"), 3, 3, what)
+    xyz, rpy = (numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}") for key in ("xyz", "rpy"))
+    return xyz, rpy
 
 
 def _rotation(rpy: np.ndarray) -> ca.SX:
