@@ -104,6 +104,10 @@ Ignore = Annotated[
         "--ignore", metavar="NAME", help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once."
     ),
 ]
+Root = Annotated[
+    list[str],
+    typer.Option("--root", metavar="FOLDER", help="Of FILE.xml: a folder besides its own that it may read; may be given more than once."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
 
 
@@ -174,6 +178,7 @@ def run(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
     json: Json = False,
 ) -> None:
@@ -197,7 +202,7 @@ def run(
     for path in output:
         check_kind(path)
     times = parse_times(t)
-    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
+    system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), times.step, watch)
     system = with_settings(with_drive(system, drive), settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
@@ -280,6 +285,7 @@ def export(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
     matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
     dynamics: Annotated[
@@ -308,7 +314,7 @@ def export(
         raise ModelError(f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave one out")
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
-    how = Reading(stops, tuple(ignore))
+    how = Reading(stops, tuple(ignore), tuple(root))
     if dynamics:
         found = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES

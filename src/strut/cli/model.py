@@ -35,10 +35,12 @@ Drive = Annotated[
 
 @dataclass(frozen=True)
 class Reading:
-    """How files of others are read: joint limits as soft stops, and what of an MJCF file is left out knowingly."""
+    """How files of others are read: joint limits as soft stops, what of an MJCF file is left out knowingly, and the folders besides its
+    own that it may read."""
 
     stops: bool = False
     ignore: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
@@ -99,6 +101,8 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     path = text.partition(":")[0]
     if how.ignore and not path.endswith(".xml"):
         raise ModelError(f"--ignore belongs to FILE.xml (MJCF): '{text}' is something else")
+    if how.roots and not path.endswith(".xml"):
+        raise ModelError(f"--root names a folder that FILE.xml (MJCF) may read: '{text}' is something else")
     if how.stops and not path.endswith((".xml", ".urdf")):
         raise ModelError(f"--stops makes soft stops of the joint limits in FILE.urdf or FILE.xml (MJCF): '{text}' is something else")
     if text in CATALOGUE:
@@ -117,7 +121,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
+        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
 

@@ -1,6 +1,6 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, human, joints, mjcf, modelfile, observe, shapes, urdf
+from strut.mechanism import constraints, forces, human, joints, mjcf, modelfile, observe, shapes, urdf
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
@@ -23,6 +23,7 @@ __all__ = [
     "closed_state",
     "constraints",
     "default_shapes",
+    "forces",
     "forward_derivatives",
     "functions",
     "hamiltonian_system",

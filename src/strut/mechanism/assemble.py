@@ -252,10 +252,19 @@ def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: R
 
 
 def _places(tree: Tree) -> dict[str, ca.SX]:
-    """Positions of frames and of the centre of mass; in a plane without y."""
-    axes = {"x": 0, "z": 2} if tree.mechanism.planar else {"x": 0, "y": 1, "z": 2}
-    places = {name: observe.position(tree, name) for name in tree.mechanism.frames} | {"com": observe.com(tree)}
-    return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
+    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be called as a state is, or
+    another frame's, is called NAME_frame."""
+    m = tree.mechanism
+    axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
+    taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
+    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {p.name for p in m.params.values()}
+    found: dict[str, ca.SX] = {}
+    for name, p in ({name: observe.position(tree, name) for name in m.frames} | {"com": observe.com(tree)}).items():
+        label = name
+        while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
+            label = f"{label}_frame"
+        found |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+    return found
 
 
 def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -346,7 +355,15 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
                 tau[column] = tau[column] + ratio * push
                 entries["stored"][f"{label}_stop"] = stored
                 entries["dissipated"][f"{label}_stop_damper"] = lost
-    return ca.vertcat(*tau, ca.SX(0, 1)), entries
+    total = ca.vertcat(*tau, ca.SX(0, 1))
+    for force in tree.mechanism.forces.values():
+        effect = force.effect(tree)
+        tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
+        total = total + effect.tau
+        for group, suffix, value in (("stored", "", effect.stored), ("dissipated", "_loss", effect.dissipated)):
+            if not value.is_zero():
+                entries[group][f"{force.name}{suffix}"] = value
+    return total, entries
 
 
 def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -56,8 +56,9 @@ def soft_stop(stop: Any, where: str) -> Stop | None:
     return stop
 
 
-def body(made: Body, planar: bool, forgiving: bool) -> None:
-    """Numbers that no body can have. What is not made of parameters alone is trusted."""
+def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
+    """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia that no body has is
+    only warned of, naming `source`, the file it stands in."""
     mass = own_value(made.mass)
     if mass is not None and mass.item() < 0:
         raise ModelError(f"body '{made.name}' has mass {mass.item():g} kg: it must not be negative")
@@ -67,16 +68,18 @@ def body(made: Body, planar: bool, forgiving: bool) -> None:
     if not np.allclose(numbers, numbers.T, rtol=1e-9, atol=1e-15):
         raise ModelError(f"body '{made.name}' has an inertia that is not symmetric:\n{numbers}")
     small, middle, large = np.linalg.eigvalsh(numbers)
+    message = ""
     if small < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
-        raise ModelError(f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has")
-    if not planar and large > (1 + TRIANGLE) * (small + middle):
+        message = f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
+    elif not planar and large > (1 + TRIANGLE) * (small + middle):
         message = (
             f"body '{made.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg m^2: "
             "no body has one that exceeds the sum of the others; is it about the centre of mass?"
         )
-        if not forgiving:
-            raise ModelError(message)
-        warnings.warn(message, InertiaWarning, stacklevel=3)
+    if message and not forgiving:
+        raise ModelError(message)
+    if message:
+        warnings.warn(f"{source}: {message}" if source else message, InertiaWarning, stacklevel=3)
 
 
 def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from strut.system.quantity import Expression, Param, Quantity, check_name, known
 
 if TYPE_CHECKING:
     from strut.mechanism.constraints import Constraint
+    from strut.mechanism.forces import Force
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,7 @@ class Mechanism:
     connections: dict[str, Connection] = field(default_factory=dict, repr=False)
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
+    forces: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
@@ -121,15 +123,21 @@ class Mechanism:
         return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
     def body(
-        self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0, forgiving: bool = False
+        self,
+        name: str,
+        mass: Expression = 0.0,
+        com: Expression = (0, 0, 0),
+        inertia: Expression = 0.0,
+        forgiving: bool = False,
+        source: str = "",
     ) -> Body:
         """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
-        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that exceeds the sum of the
-        other two is refused; `forgiving` only warns, for files of others."""
+        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that is negative, or
+        exceeds the sum of the other two, is refused; `forgiving` only warns, for files of others, and names `source`."""
         self._new(name, self.bodies, "body")
         mass_, com_ = self._take(mass, f"the mass of body '{name}'"), self._vector(com, f"the centre of mass of body '{name}'")
         made = Body(name, mass_, com_, self._inertia(name, inertia))
-        check.body(made, self.planar, forgiving)
+        check.body(made, self.planar, forgiving, source)
         if isinstance(mass, Param):
             self._bound(mass)
         self.bodies[name] = made
@@ -244,6 +252,12 @@ class Mechanism:
         self._new(constraint.name, self.constraints, "constraint")
         self.constraints[constraint.name] = constraint
         return constraint
+
+    def force(self, force: Force) -> Force:
+        """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a weight taken off."""
+        self._new(force.name, self.forces, "force")
+        self.forces[force.name] = force
+        return force
 
     def shape(self, body: Body, *shapes: Shape) -> None:
         """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""

@@ -38,6 +38,11 @@ def add_mirror_image(m: Mechanism, side: str) -> None:
     bodies = {name: body for name, body in m.bodies.items() if name.endswith(side)}
     if not bodies:
         raise ModelError(f"mechanism '{m.name}' has nothing to mirror: no body's name ends in '{side}'")
+    for name in m.forces:
+        if name.endswith(side):
+            raise ModelError(
+                f"mechanism '{m.name}' has the force '{name}', which has no mirror image: add it on both sides after mirroring"
+            )
     for body in bodies.values():
         m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
         if body.name in m.shapes:

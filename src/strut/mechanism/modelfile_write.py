@@ -33,6 +33,8 @@ def dump(mechanism: Mechanism) -> str:
 class _Writer:
     def __init__(self, m: Mechanism) -> None:
         self.m = m
+        if m.forces:
+            raise ModelError(f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say")
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
         for told in self.arguments.values():
             m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
