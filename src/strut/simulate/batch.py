@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.ending import ending_message
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.raw import STATUS
 from strut.simulate.run_native import HISTORY
@@ -45,6 +46,15 @@ class Batch:
     names: Any = field(repr=False)
     wall: float = 0.0
     interrupted: bool = False
+    cause: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+    culprit: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+
+    def message(self, run: int) -> str:
+        """How a run ended, as a sentence: as `Trajectory.message`."""
+        cause, culprit, states = int(self.cause[run]), int(self.culprit[run]), [*self.x[run], *self.z[run]]
+        return ending_message(
+            str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states
+        )
 
     @property
     def ok(self) -> np.ndarray:
@@ -156,6 +166,7 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
         "steps": np.zeros(runs, dtype=np.int64),
         "status": np.zeros(runs, dtype=np.int32),
         "cause": np.full(runs, -1, dtype=np.int32),
+        "culprit": np.full(runs, -1, dtype=np.int32),
     }
 
 
@@ -200,7 +211,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             address(wanted),
             len(wanted),
             int(task.at_end),
-            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")],
             address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
@@ -230,6 +241,7 @@ def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
+            room["culprit"][k] = run.culprit
             room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
             if room["work"] is not None:
                 room["work"][k] = run.x[run.nx :]
@@ -305,6 +317,8 @@ def _batch(
         names,
         wall,
         interrupted,
+        room["cause"],
+        room["culprit"],
     )
 
 

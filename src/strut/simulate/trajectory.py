@@ -13,6 +13,7 @@ import numpy as np
 from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.html import card
 from strut.simulate.account import Account
+from strut.simulate.ending import ending_message
 from strut.simulate.raw import Raw
 from strut.simulate.steps import StepLedger, step_ledger
 
@@ -128,7 +129,7 @@ class Trajectory:
     at(times): everything at any times, from the integrator's dense output.
     events, ledger: what happened, and where the energy went.
     status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
-        first two.
+        first two. message: the same as a sentence, with names and numbers.
     statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
     """
@@ -151,6 +152,14 @@ class Trajectory:
     def ok(self) -> bool:
         """The run reached its end, or ended in an event that was meant to end it."""
         return self.status == "done" or self.status in self.names.jumps
+
+    @property
+    def message(self) -> str:
+        """How the run ended, as a sentence; it names the event or the state that ended it."""
+        states = [*self.raw.x_end[: len(self.names.x)], *self.raw.z_end]
+        return ending_message(
+            self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states
+        )
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"

@@ -13,6 +13,34 @@
 
 enum { STRUT_PASTE(STRUT_PREFIX, jumps_at_once) = 256 };
 
+/* Are all of n numbers finite? No branches: it is asked at every step. */
+STRUT_FN int STRUT_(finite)(const strut_real *a, int n)
+{
+    strut_real sum = R(0);
+    for (int i = 0; i < n; i++) sum += a[i] - a[i];
+    return sum == R(0);
+}
+
+/* The place of the first of n numbers that is infinite or not a number; -1 if all are finite. */
+STRUT_FN int STRUT_(first_not_finite)(const strut_real *a, int n)
+{
+    if (!STRUT_(finite)(a, n))
+        for (int i = 0; i < n; i++)
+            if (!(a[i] - a[i] == R(0))) return i;
+    return -1;
+}
+
+/* End the run if one of n states (rates, discrete states) is not finite; `offset` is the first one's number. */
+STRUT_FN int STRUT_(ends_not_finite)(STRUT_(sim) * s, const strut_real *a, int n, int offset, int cause)
+{
+    int i = STRUT_(first_not_finite)(a, n);
+    if (i < 0) return 0;
+    s->status = STRUT_NOT_FINITE;
+    s->cause = cause;
+    s->culprit = offset + i;
+    return 1;
+}
+
 /* Flow, enabling and guards at the present state. */
 STRUT_FN void STRUT_(refresh)(STRUT_(sim) * s)
 {
@@ -82,7 +110,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     s->h0 = s->h = s->error_before = s->h_past = R(0);
     s->degree = s->jump = s->started = s->at_this_instant = s->n_past = s->covered = 0;
     s->status = STRUT_RUNNING;
-    s->cause = -1;
+    s->cause = s->culprit = -1;
     s->steps = s->rejected = s->flows = s->jumps = 0;
     s->stream = stream;
     s->draws = 0;
@@ -118,6 +146,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
         s->shrinking[i] = s->chatter[i] = 0;
     }
     STRUT_(remember)(s);
+    if (!STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, -1)) STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, -1);
 }
 
 /* Jump j: reset the state, book the loss, and see which other guards that makes true. */
@@ -145,6 +174,7 @@ STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
     for (int k = 0; k < STRUT_NX; k++) s->x[k] = x[k];
     for (int k = 0; k < STRUT_NZ; k++) s->z[k] = z[k];
     if (i >= 0) s->holds[i] = 1;
+    if (STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, j) || STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, j)) return;
     STRUT_(settle)(s);
     if (STRUT_(terminal)[j]) {
         s->status = STRUT_TERMINAL;
@@ -153,13 +183,6 @@ STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
         s->status = STRUT_ZENO;
         s->cause = j;
     }
-}
-
-STRUT_FN int STRUT_(finite)(const strut_real *a, int n)
-{
-    strut_real sum = R(0);
-    for (int i = 0; i < n; i++) sum += a[i] - a[i];
-    return sum == R(0);
 }
 
 /* Hairer's guess of a first step: small against the scale of x, x' and x''. */
@@ -188,6 +211,7 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
     strut_real order = s->options.method == STRUT_DOPRI5 ? R(5) : R(8);
     strut_real damping = s->options.method == STRUT_DOPRI5 ? R(0.04) : R(0.02);
     strut_real longest = strut_min(s->options.max_step, s->shortest);
+    if (STRUT_(ends_not_finite)(s, s->dx, STRUT_NX, 0, -1)) return R(0);
     if (!adaptive && !(s->options.step > R(0))) {
         s->status = STRUT_TOO_SMALL; /* a fixed-step method needs a step */
         return R(0);
@@ -204,7 +228,7 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
         strut_real h = last ? room : wanted, error, factor;
         error = STRUT_(trial)(s, h);
         if (!adaptive) {
-            if (!STRUT_(finite)(s->x_new, STRUT_NX)) s->status = STRUT_NOT_FINITE;
+            STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1);
             return h;
         }
         if (error <= R(1) && STRUT_(finite)(s->dx_new, STRUT_NX)) {
@@ -220,8 +244,8 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
         factor = error == error && error < STRUT_MAX ? R(0.9) / STRUT_POW(error, R(1) / order) : R(0.1);
         s->h = h * strut_min(strut_max(factor, R(0.1)), R(0.9));
         if (!(s->h > R(4) * STRUT_EPS * STRUT_FABS(s->t)) || s->rejected > s->options.max_steps) {
-            s->status = STRUT_(finite)(s->dx, STRUT_NX) && STRUT_(finite)(s->x_new, STRUT_NX) ? STRUT_TOO_SMALL
-                                                                                             : STRUT_NOT_FINITE;
+            if (!STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1)
+                && !STRUT_(ends_not_finite)(s, s->dx_new, STRUT_NX, 0, -1)) s->status = STRUT_TOO_SMALL;
             return R(0);
         }
     }
