@@ -21,6 +21,7 @@ from strut.system.compile import compiled, lowered
 from strut.system.native import Many, Native, address, byref
 from strut.system.system import System
 from strut.system.values import Start, runs_in, start
+from strut.system.virtual import Virtual
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +118,17 @@ def simulate_batch(
     if threads is not None and threads < 1:
         raise ValueRangeError(f"threads is {threads}: at least 1 is needed")
     chosen = chosen_options({"ledger": False, **options})
-    if chosen.method in STIFF:
-        raise ModelError(f"method '{chosen.method}' does not run in batches: use an explicit method, or simulate() one by one")
     check_method(system, chosen, lowered(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
     runs = len(values.p)
     check_times(system, values.p)
     stops = _stops(at, begin, end)
-    model = compiled(system, backend=backend)
+    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
     task = _Task(chosen, values, begin, stops, wanted, room, seed, at is None)
-    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(system, task)
+    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(model, task)
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
     shown = None if at is None else np.size(at)
     return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
@@ -222,17 +221,16 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
     return work
 
 
-def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
+def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.engine import Engine
     from strut.simulate.random import Stream
 
-    low, model = lowered(system), compiled(system, backend="virtual")
     values, wanted, room = task.values, task.wanted, task.room
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
-            run = Engine(low, model, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
+            run = Engine(model.lowered, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
             run.stream = Stream(task.seed, k)
             for s, stop in enumerate(task.stops):
                 run.go(float(stop))

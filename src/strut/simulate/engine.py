@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.errors import ModelError
 from strut.simulate.locate import LOST, Reading, crossing
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
@@ -31,8 +32,8 @@ TINY = float(np.finfo(float).tiny)
 class Engine:
     """One run, advanced piece by piece."""
 
-    def __init__(self, low: Lowered, model: Any, options: Options, start: Start, begin: float, seed: int) -> None:
-        self.low, self.model, self.options = low, model, options
+    def __init__(self, low: Lowered, options: Options, start: Start, begin: float, seed: int) -> None:
+        self.low, self.options = low, options
         self.nx = low.sizes["NX"]
         self.width = self.nx + (low.sizes["NW"] if options.ledger else 0)
         self.t, self.t_begin = begin, begin
@@ -82,18 +83,20 @@ class Engine:
     def rate(self, t: float, x: np.ndarray) -> np.ndarray:
         self.flows += 1
         d = self._delayed(t)
-        if self.model.compiled:
-            dx = self.model.evaluate("flow", t, x[: self.nx], self.z, self.u, self.p, d)[0]
-            if self.width == self.nx:
-                return dx
-            return np.concatenate([dx, self.model.evaluate("powers", t, x[: self.nx], self.z, self.u, self.p, d)[0]])
         if self.width == self.nx:
-            return self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
+            rates: np.ndarray = self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
+            return rates
         return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        full = np.zeros((self.width, self.width))  # that of the powers is left out: nothing depends on them, and Newton converges without
-        full[: self.nx, : self.nx] = self.model.jacobian("flow_jacobian", t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))["x"]
+        """That of the powers is left out: nothing depends on them, and Newton's method converges without. An entry that is
+        infinite (that of a square root at zero) is left out too: the matrix only guides Newton's method."""
+        full = np.zeros((self.width, self.width))
+        state = (t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))
+        if self.low.state_jacobian is None:
+            raise ModelError("an implicit method needs the Jacobian by the state: lower the system with stiff=True")
+        exact = np.array(self.low.state_jacobian(*[ca.DM(np.atleast_1d(a)) for a in state]))
+        full[: self.nx, : self.nx] = np.where(np.isfinite(exact), exact, 0.0)
         return full
 
     def _energies(self) -> np.ndarray:

@@ -16,9 +16,9 @@ from strut.system.system import System
 
 FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
 ADAPTIVE = {"dopri5": 4, "dop853": 5}
-STIFF = {"radau": "Radau", "bdf": "BDF"}
+STIFF = {"radau": 6, "bdf": 7}
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
-DEGREE = {"dopri5": 4, "dop853": 7, "radau": 5, "bdf": 5}
+DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
 """Of the dense output; 3 for the others."""
 
 
@@ -27,7 +27,7 @@ class Options:
     """How to integrate.
 
     method: 'dop853' (default) or 'dopri5', adaptive; 'euler', 'rk4', 'leapfrog', 'predictor-corrector', fixed step;
-        'radau', 'bdf', for stiff systems (these need SciPy).
+        'radau', 'bdf', implicit, for stiff systems (without a C compiler these need SciPy).
     step: the step of a fixed-step method [s]; the first step of an adaptive one.
     rtol, atol: an adaptive step is accepted when its error is below atol + rtol |x|.
     max_step: no step is longer [s].
@@ -60,7 +60,7 @@ class Options:
         return DEGREE.get(self.method, 3)
 
     def native(self, dense: bool) -> NativeOptions:
-        code = {**FIXED, **ADAPTIVE}[self.method]
+        code = {**FIXED, **ADAPTIVE, **STIFF}[self.method]
         return NativeOptions(
             code,
             int(self.ledger),
@@ -136,7 +136,16 @@ def interval(t: Any) -> tuple[float, float]:
     return begin, end
 
 
+STIFF_MOST_STATES = 4000
+"""States of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this size."""
+
+
 def check_method(system: System, options: Options, velocity_of: list[int]) -> None:
+    if options.method in STIFF and system.size("x") > STIFF_MOST_STATES:
+        raise ModelError(
+            f"method '{options.method}' keeps matrices of {system.size('x')} by {system.size('x')} for '{system.name}': it takes "
+            f"systems of at most {STIFF_MOST_STATES} states; use 'dop853' or a fixed step, or fewer states"
+        )
     if options.method == "leapfrog" and max(velocity_of, default=-1) < 0:
         raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
 

@@ -20,12 +20,12 @@ from strut.system.virtual import Virtual
 BACKENDS = ("auto", "native", "virtual")
 
 
-def lowered(system: System, jacobians: bool = False) -> Lowered:
+def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
-    key = f"lowered-{jacobians}"
+    key = f"lowered-{jacobians}-{stiff}"
     if key not in system.cache:
         with paused():
-            system.cache[key] = lower(system, jacobians)
+            system.cache[key] = lower(system, jacobians, stiff)
     made: Lowered = system.cache[key]
     return made
 
@@ -59,17 +59,18 @@ def _warn_once() -> None:
         )
 
 
-def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND)."""
+def compiled(system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND); `stiff`: also
+    with implicit methods."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    key = f"compiled-{backend}-{jacobians}"
+    key = f"compiled-{backend}-{jacobians}-{stiff}"
     if key not in system.cache:
         if backend == "auto" and compiler() is not None:
-            system.cache[key] = compiled(system, jacobians, "native")
+            system.cache[key] = compiled(system, jacobians, "native", stiff)
         else:
-            system.cache[key] = _make(lowered(system, jacobians), backend)
+            system.cache[key] = _make(lowered(system, jacobians, stiff), backend)
     made: Native | Virtual = system.cache[key]
     return made
 

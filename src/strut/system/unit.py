@@ -69,8 +69,16 @@ def generate(lowered: Lowered) -> Code:
                 parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
             parts.append(write(functions[0], label, inputs, outputs))
+    nonzeros = 0
+    if lowered.state_jacobian is not None:
+        sparsity = lowered.state_jacobian.sparsity_out(0)
+        nonzeros = sparsity.nnz()
+        parts.append(_table("jacobian_row", list(sparsity.row())))
+        parts.append(_table("jacobian_column", [int(k) for k in sparsity.get_col()]))
+        parts.append(write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)))
     tables = [_table(name, values) for name, values in lowered.tables.items()]
-    return Code({**lowered.sizes, "NK": prepared.count}, "\n".join([*tables, prepared.text(), *parts]))
+    sizes = {**lowered.sizes, "NK": prepared.count, "STIFF": int(lowered.state_jacobian is not None), "NNZ": nonzeros}
+    return Code(sizes, "\n".join([*tables, prepared.text(), *parts]))
 
 
 def unit_text(lowered: Lowered) -> str:

@@ -167,6 +167,8 @@ STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
 /* Shorten the trial step of length h to the first event in it: find the root on the dense output, then repeat the step
  * itself up to the event until the guard is zero to rounding. Returns the new length, with x_new, dx_new, g_new, r_new
  * at its end and the jumps due there marked pending; -1 if a guard turns too fast to be followed over such a step. */
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a);
+
 STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 {
     strut_real first = R(2), length = h, moved = h;
@@ -189,7 +191,11 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
     }
     if (lost) return R(-1);
     if (who < 0) return h;
-    if (first < R(1)) {
+    if (first < R(1) && s->options.method >= STRUT_RADAU) {
+        length = first * h;
+        STRUT_(implicit_shorten)(s, h, first);
+        STRUT_(look)(s, s->t + length, s->x_new, s->dx_new, s->g_new, s->r_new);
+    } else if (first < R(1)) {
         length = first * h;
         for (int tries = 0; tries < 8; tries++) {
             strut_real change;

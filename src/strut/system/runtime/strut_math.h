@@ -178,7 +178,8 @@ STRUT_FN strut_real strut_normal(uint64_t stream, uint64_t *draws)
 
 /* ---- what a run is asked, and how it ends ---- */
 
-enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853 };
+/* The last two are implicit, for stiff systems; an exported model does not have them. */
+enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853, STRUT_RADAU, STRUT_BDF };
 
 enum strut_status {
     STRUT_RUNNING,

@@ -204,6 +204,56 @@ STRUT_FN strut_real STRUT_(first_step)(STRUT_(sim) * s, strut_real longest, stru
     return strut_min(strut_min(R(100) * h, d1), longest);
 }
 
+#if STRUT_STIFF
+#include "strut_stiff.h"
+#include "strut_bdf.h"
+#include "strut_radau.h"
+
+/* A step of an implicit method, at most `room` long. It comes with its dense output. */
+STRUT_FN strut_real STRUT_(implicit)(STRUT_(sim) * s, strut_real room)
+{
+    int bdf = s->options.method == STRUT_BDF;
+    strut_real longest = strut_min(s->options.max_step, s->shortest), h;
+    if (!s->started) {
+        h = STRUT_(first_step)(s, strut_min(room, longest), bdf ? R(2) : R(4));
+        s->h = s->options.step > R(0) ? s->options.step : h;
+        s->started = 1;
+    }
+    h = bdf ? STRUT_(bdf)(s, room, longest) : STRUT_(radau)(s, room, longest);
+    if (h > R(0)) return h;
+    STRUT_(euler)(s, R(16) * STRUT_EPS * STRUT_FABS(s->t)); /* is there anything to integrate, an instant ahead? */
+    if (!STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1)
+        && !STRUT_(ends_not_finite)(s, s->dx_new, STRUT_NX, 0, -1)) s->status = STRUT_TOO_SMALL;
+    return R(0);
+}
+
+/* Shorten the step of length h to the fraction a, on its dense output, whose order is that of the method. */
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a)
+{
+    strut_real scale = R(1);
+    STRUT_(interpolate)(s, h, a, s->x_new, 0);
+    for (int k = 1; k <= s->degree; k++) {
+        scale *= a;
+        for (int i = 0; i < STRUT_N; i++) s->poly[k][i] *= scale;
+    }
+    STRUT_(rate)(s, s->t + a * h, s->x_new, s->dx_new);
+    s->n_past = 0;
+}
+#else
+STRUT_FN strut_real STRUT_(implicit)(STRUT_(sim) * s, strut_real room)
+{
+    (void)room;
+    s->status = STRUT_TOO_SMALL; /* this model was written without the implicit methods */
+    return R(0);
+}
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a)
+{
+    (void)s;
+    (void)h;
+    (void)a;
+}
+#endif
+
 /* A trial step that passes the error test, at most `room` long. Sets s->h for the step after. Returns its length. */
 STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
 {
@@ -212,6 +262,7 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
     strut_real damping = s->options.method == STRUT_DOPRI5 ? R(0.04) : R(0.02);
     strut_real longest = strut_min(s->options.max_step, s->shortest);
     if (STRUT_(ends_not_finite)(s, s->dx, STRUT_NX, 0, -1)) return R(0);
+    if (s->options.method >= STRUT_RADAU) return STRUT_(implicit)(s, room);
     if (!adaptive && !(s->options.step > R(0))) {
         s->status = STRUT_TOO_SMALL; /* a fixed-step method needs a step */
         return R(0);
@@ -285,7 +336,8 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     do {
         h = STRUT_(attempt)(s, target - s->t);
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
-        s->may_shrink = s->options.method >= STRUT_DOPRI5 && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
+        s->may_shrink = (s->options.method == STRUT_DOPRI5 || s->options.method == STRUT_DOP853)
+            && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
         length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
         if (length < R(0)) s->h = h / R(8);
