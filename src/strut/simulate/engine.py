@@ -250,7 +250,7 @@ class Engine:
 
     # ---- jumps ----
 
-    def _execute(self, j: int) -> None:
+    def _execute(self, j: int, t_stop: float) -> None:
         i, c = self.low.tables["guard_of"][j], self.low.tables["clock_of"][j]
         self.pending[j] = False
         self.jumps += 1
@@ -291,17 +291,22 @@ class Engine:
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j
-        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i)):
+        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i, t_stop - self.t)):
             self.status, self.cause = ZENO, j
 
-    def _accumulates(self, i: int) -> bool:
+    def _accumulates(self, i: int, remaining: float) -> bool:
         gap, near_zero = self.t - self.fired[i], self.options.zeno * max(1.0, abs(self.t))
         ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
         shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero
         self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
-        self.chatter[i] = self.chatter[i] + 1 if 64 * gap < near_zero else 0
+        if 64 * gap < near_zero:
+            self.chatter[i] += 4
+        elif gap < near_zero and gap * self.options.max_steps < remaining:
+            self.chatter[i] += 1
+        else:
+            self.chatter[i] = 0
         self.fired[i], self.gap[i] = self.t, gap
-        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 64)
+        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 256)
 
     # ---- steps ----
 
@@ -375,7 +380,7 @@ class Engine:
                 elif self.t < t_stop:
                     self.pending[j] = True
         if np.any(self.pending):
-            self._execute(int(np.argmax(self.pending)))
+            self._execute(int(np.argmax(self.pending)), t_stop)
             return True
         if self.t >= t_stop or self.steps >= self.options.max_steps:
             self.status = DONE if self.t >= t_stop else MAX_STEPS

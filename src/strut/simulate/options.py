@@ -31,7 +31,7 @@ class Options:
     step: the step of a fixed-step method [s]; the first step of an adaptive one.
     rtol, atol: an adaptive step is accepted when its error is below atol + rtol |x|.
     max_step: no step is longer [s].
-    max_steps: the run ends with status 'too many steps' after so many.
+    max_steps: the run ends with status 'too many steps' after so many; None: there is no limit.
     ledger: integrate the energy account beside the state.
     zeno: events whose remaining intervals sum to less than this, relative to the time, count as accumulated.
     """
@@ -90,6 +90,8 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
         kind: Callable[[Any], Any] = {"method": str, "ledger": bool}.get(name, float)
         try:
             plain[name] = None if value is None else kind(value)
+        except OverflowError:  # an integer beyond all floating-point numbers
+            plain[name] = math.inf
         except (TypeError, ValueError) as error:
             raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
     return plain
@@ -102,11 +104,22 @@ def _checked(**options: Any) -> Options:
         if name not in known:
             raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
     plain = _plain(options)
-    if "max_steps" in plain:
-        if plain["max_steps"] != int(plain["max_steps"]):
-            raise ValueRangeError(f"option 'max_steps' is {plain['max_steps']}: a whole number is needed")
-        plain["max_steps"] = int(plain["max_steps"])
+    if "max_steps" in options:
+        plain["max_steps"] = _whole_steps(options["max_steps"], plain["max_steps"])
     return Options(**plain)
+
+
+UNLIMITED_STEPS = 2**63 - 1
+"""As many steps as the runtime can count: no run gets there."""
+
+
+def _whole_steps(given: Any, number: float | None) -> int:
+    """A number of steps as a whole number; None and infinity, and what is too large to count, mean without limit."""
+    if number is None or number >= UNLIMITED_STEPS:
+        return UNLIMITED_STEPS
+    if not math.isfinite(number) or number != int(number):
+        raise ValueRangeError(f"option 'max_steps' is {given}: a whole number is needed, or None for no limit")
+    return int(number)
 
 
 def check_system(system: Any) -> None:

@@ -216,14 +216,17 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 }
 
 /* Has guard i fired so often, so closely, that its events accumulate? Either the gaps shrink geometrically and what is
- * left of their sum is nothing, or it chatters without the clock moving. */
-STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i)
+ * left of their sum is nothing; or it chatters without the clock moving; or it crawls, events apart by no more than what
+ * counts as nothing, so many of them that the steps allowed do not suffice for the time that remains. */
+STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i, strut_real remaining)
 {
     strut_real gap = s->fired[i] > -STRUT_MAX ? s->t - s->fired[i] : STRUT_MAX, near_zero = s->options.zeno * strut_max(R(1), STRUT_FABS(s->t)), ratio;
     ratio = s->gap[i] > R(0) && s->gap[i] < STRUT_MAX ? gap / s->gap[i] : R(2);
     s->shrinking[i] = ratio < R(1) && gap * ratio / (R(1) - ratio) < near_zero ? s->shrinking[i] + 1 : 0;
-    s->chatter[i] = gap * R(64) < near_zero ? s->chatter[i] + 1 : 0;
+    if (gap * R(64) < near_zero) s->chatter[i] += 4;
+    else if (gap < near_zero && gap * (strut_real)s->options.max_steps < remaining) s->chatter[i]++;
+    else s->chatter[i] = 0;
     s->fired[i] = s->t;
     s->gap[i] = gap;
-    return s->shrinking[i] >= 3 || s->chatter[i] >= 64;
+    return s->shrinking[i] >= 3 || s->chatter[i] >= 256;
 }

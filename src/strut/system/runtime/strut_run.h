@@ -150,7 +150,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
 }
 
 /* Jump j: reset the state, book the loss, and see which other guards that makes true. */
-STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
+STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j, strut_real t_stop)
 {
     strut_real random[STRUT_SLOTS(STRUT_NR)], x[STRUT_SLOTS(STRUT_NX)], z[STRUT_SLOTS(STRUT_NZ)];
     int i = STRUT_(guard_of)[j], c = STRUT_(clock_of)[j];
@@ -179,7 +179,7 @@ STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
     if (STRUT_(terminal)[j]) {
         s->status = STRUT_TERMINAL;
         s->cause = j;
-    } else if (++s->at_this_instant > STRUT_(jumps_at_once) || (i >= 0 && STRUT_(accumulates)(s, i))) {
+    } else if (++s->at_this_instant > STRUT_(jumps_at_once) || (i >= 0 && STRUT_(accumulates)(s, i, t_stop - s->t))) {
         s->status = STRUT_ZENO;
         s->cause = j;
     }
@@ -322,7 +322,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     }
     for (int j = 0; j < STRUT_NJ; j++)
         if (s->pending[j]) {
-            STRUT_(execute)(s, j);
+            STRUT_(execute)(s, j, t_stop);
             return STRUT_JUMP;
         }
     if (s->t >= t_stop) {
