@@ -120,6 +120,19 @@ class Moments:
         return list(self.values)
 
 
+class CompiledLater:
+    """The functions of a system, compiled when they are first asked for: of a run that comes out of a pickle."""
+
+    def __init__(self, system: System, backend: str) -> None:
+        self.system, self.backend = system, backend
+
+    def evaluate(self, *arguments: Any) -> np.ndarray:
+        """One of the system's functions at many points; see `Native.evaluate`."""
+        from strut.system.compile import compiled
+
+        return compiled(self.system, backend=self.backend).evaluate(*arguments)
+
+
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """The result of a run.
@@ -141,12 +154,21 @@ class Trajectory:
     status: str
     statistics: Mapping[str, float]
     provenance: Mapping[str, Any] = field(repr=False)
-    model: Native | Virtual | None = field(default=None, repr=False)
+    model: Native | Virtual | CompiledLater | None = field(default=None, repr=False)
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
     plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
     kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a pickle: the fields, but for compiled code."""
+        return {label: getattr(self, label) for label in self.__dataclass_fields__ if label != "model"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        system, backend = self.system, "auto" if self.provenance["compiled"] else "virtual"
+        self.__dict__["model"] = None if system is None else CompiledLater(system, backend)
 
     @property
     def ok(self) -> bool:

@@ -42,7 +42,13 @@ typedef double strut_real;
 #define STRUT_PART static
 #endif
 #define STRUT_TABLE static const
+#ifndef __cplusplus
 #define STRUT_RESTRICT restrict
+#elif defined(__GNUC__) || defined(__clang__) || defined(_MSC_VER)
+#define STRUT_RESTRICT __restrict
+#else
+#define STRUT_RESTRICT
+#endif
 #endif
 
 /* Parts of long resets, which run once in many steps. */
