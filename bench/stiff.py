@@ -95,9 +95,7 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
 
     def theirs(name: str, rate: Rate, jacobian: Rate | None) -> Any:
         options = {} if jacobian is None else {"jac": jacobian}
-        found = scipy.solve_ivp(
-            rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options
-        )
+        found = scipy.solve_ivp(rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options)
         steps[name] = len(found.t) - 1
         return found.y[:, -1]
 

@@ -83,9 +83,7 @@ def test_hires_takes_the_steps_that_scipy_takes(method, digits):
 @pytest.mark.parametrize("make", [robertson, hires, walkers.pendulum, walkers.bouncing_ball, servo])
 def test_compiled_and_virtual_agree(make, method):
     """The same method twice, written independently: the steps differ where rounding decides, the answers by the tolerance."""
-    runs = [
-        strut.simulate(make(), t=1.0, method=method, rtol=1e-8, atol=1e-10, backend=backend) for backend in ("native", "virtual")
-    ]
+    runs = [strut.simulate(make(), t=1.0, method=method, rtol=1e-8, atol=1e-10, backend=backend) for backend in ("native", "virtual")]
     compiled, virtual = runs
     assert compiled.status == virtual.status == "done"
     assert compiled.events.names == virtual.events.names
@@ -106,7 +104,9 @@ def test_a_run_that_is_stopped_goes_on_as_if_it_was_not(method):
 
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_stiff_systems_run_in_batches(backend):
-    batch = strut.simulate_batch(walkers.van_der_pol(position=2.0), t=5.0, p={"mu": [10.0, 100.0]}, method="radau", rtol=1e-7, backend=backend)
+    batch = strut.simulate_batch(
+        walkers.van_der_pol(position=2.0), t=5.0, p={"mu": [10.0, 100.0]}, method="radau", rtol=1e-7, backend=backend
+    )
     for mu, x in zip((10.0, 100.0), batch.x, strict=True):
         alone = strut.simulate(walkers.van_der_pol(mu=mu, position=2.0), t=5.0, method="dop853")
         np.testing.assert_allclose(x, alone.raw.x_end, atol=1e-5)

@@ -27,6 +27,7 @@ READABLE = 40  # characters of an expression; longer ones are not printed
 MOST_STEPS = 8
 """Printed of a walk; the page and --json have more."""
 
+
 class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         notes.print(escape(record.getMessage()), soft_wrap=True)

@@ -53,9 +53,7 @@ class Batch:
     def message(self, run: int) -> str:
         """How a run ended, as a sentence: as `Trajectory.message`."""
         cause, culprit, states = int(self.cause[run]), int(self.culprit[run]), [*self.x[run], *self.z[run]]
-        return ending_message(
-            str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states
-        )
+        return ending_message(str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states)
 
     @property
     def ok(self) -> np.ndarray:

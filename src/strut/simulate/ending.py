@@ -50,7 +50,4 @@ def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states
         return f"{kind} '{name}' is {value} at t = {t:.9g} s, set by {jump}: a finite number is needed, mend its reset"
     if not math.isfinite(value):
         return f"{kind} '{name}' begins with {value} at t = {t:.9g} s: a finite number is needed, mend its initial value"
-    return (
-        f"{kind} '{name}' does not stay finite after t = {t:.9g} s: its rate is infinite or not a number there, "
-        "or the step is too long"
-    )
+    return f"{kind} '{name}' does not stay finite after t = {t:.9g} s: its rate is infinite or not a number there, or the step is too long"

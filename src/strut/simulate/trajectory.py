@@ -179,9 +179,7 @@ class Trajectory:
     def message(self) -> str:
         """How the run ended, as a sentence; it names the event or the state that ended it."""
         states = [*self.raw.x_end[: len(self.names.x)], *self.raw.z_end]
-        return ending_message(
-            self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states
-        )
+        return ending_message(self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states)
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"
