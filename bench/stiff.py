@@ -1,4 +1,4 @@
-"""Stiff systems: implicit methods against SciPy's, which gets plain NumPy functions, and our compiled flow and Jacobian."""
+"""Stiff systems: implicit methods against SciPy's, which gets plain NumPy functions, and our compiled flow and exact Jacobian."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from bench.peers import scipy
 from bench.timing import Contender, Effort, Section, measure
 from strut import State, System, simulate, walkers
-from strut.system.compile import compiled
+from strut.system.compile import compiled, lowered
 from strut.system.values import start
 
 TOLERANCE = 1e-7
@@ -69,17 +69,16 @@ def brusselator(cells: int = 50) -> tuple[System, Rate, float]:
 
 
 def compiled_functions(system: System) -> tuple[Rate, Rate]:
-    """Our own compiled flow and Jacobian, as SciPy wants them."""
+    """Our own compiled flow, and the exact Jacobian as CasADi evaluates it, as SciPy wants them."""
     values = start(system)
-    flow = compiled(system).caller("flow", values.p)
-    model = compiled(system, jacobians=True)
+    flow, exact = compiled(system).caller("flow", values.p), lowered(system, stiff=True).state_jacobian
 
     def rate(t: float, x: np.ndarray) -> np.ndarray:
         flow.t[0], flow.x[:] = t, x
         return flow().copy()
 
     def jacobian(t: float, x: np.ndarray) -> np.ndarray:
-        return model.jacobian("flow_jacobian", t, x, values.z, values.u, values.p)["x"]
+        return exact(t, x, values.z, values.u, values.p, ()).full()
 
     return rate, jacobian
 
@@ -103,7 +102,7 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
     rate, jacobian = compiled_functions(system)
     calls: dict[str, Callable[[], Any]] = {
         "SciPy, NumPy rate": lambda: theirs("SciPy, NumPy rate", numpy_rate, None),
-        "SciPy, our compiled rate and Jacobian": lambda: theirs("SciPy, our compiled rate and Jacobian", rate, jacobian),
+        "SciPy, our compiled rate and exact Jacobian": lambda: theirs("SciPy, our compiled rate and exact Jacobian", rate, jacobian),
     }
     contenders = [Contender(f"strut {method}", "", ours, _error(ours(), exact), f"{steps['strut']} steps")]
     for name, call in calls.items():
@@ -119,5 +118,10 @@ def _error(end: Any, exact: np.ndarray) -> float:
 
 
 def run(effort: Effort) -> list[Section]:
-    problems = {"HIRES": hires(), "Van der Pol, mu = 1000": van_der_pol(), "Brusselator, 100 states": brusselator()}
+    problems = {
+        "HIRES": hires(),
+        "Van der Pol, mu = 1000": van_der_pol(),
+        "Brusselator, 100 states": brusselator(),
+        "Brusselator, 400 states": brusselator(200),
+    }
     return [section(title, problem, method, effort) for title, problem in problems.items() for method in METHODS]

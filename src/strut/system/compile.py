@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from strut.errors import CompileError, ModelError
-from strut.system import emit, loop_text, loops, rolled, tables, unit
+from strut.system import bandwidth, emit, loop_text, loops, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
 from strut.system.garbage import paused
 from strut.system.lower import Lowered, lower
@@ -34,9 +34,8 @@ def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Low
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
     sources = unit.runtime_sources()
-    ours = "\0".join(
-        [*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, loop_text, loops, rolled, tables, unit))]
-    )
+    modules = (bandwidth, emit, loop_text, loops, rolled, tables, unit)
+    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in modules)])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 

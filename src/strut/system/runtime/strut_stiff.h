@@ -1,5 +1,7 @@
 /* strut runtime, stiff systems: what the implicit methods share. A model has it where STRUT_STIFF is 1; then it also has
- *   state_jacobian   the nonzeros of the flow's Jacobian by the state, at jacobian_row, jacobian_column.
+ *   state_jacobian   the nonzeros of the flow's Jacobian by the state, at jacobian_row, jacobian_column;
+ *   jacobian_order   which state stands where in these: an order in which they lie at most LOWER below and UPPER above
+ *                    the diagonal. Pivoting widens that, upwards to LOWER + UPPER.
  * The powers of the energy account (components NX to N) take part in a step and in no test of it: nothing depends on
  * them, so their rows of every matrix are a number on the diagonal. */
 
@@ -36,7 +38,7 @@ STRUT_FN void STRUT_(stiff_jacobian)(STRUT_(sim) * s, strut_real t, const strut_
 }
 
 /* LU factors, by rows with partial pivoting, of (re + i im) on the diagonal minus the Jacobian; `b` holds the imaginary
- * parts, null for a real matrix. A matrix is sparse more often than not: rows without an entry are skipped. */
+ * parts, null for a real matrix. Only what can differ from zero is touched. */
 STRUT_FN void STRUT_(factor)(const STRUT_(sim) * s, strut_real re, strut_real im, strut_real *a, strut_real *b, int32_t *pivot)
 {
     int n = STRUT_NX;
@@ -49,8 +51,9 @@ STRUT_FN void STRUT_(factor)(const STRUT_(sim) * s, strut_real re, strut_real im
     }
     for (int k = 0; k < n; k++) {
         strut_real best = R(-1), size, c, d;
-        int p = k;
-        for (int i = k; i < n; i++) {
+        int p = k, low = k + STRUT_LOWER < n ? k + STRUT_LOWER + 1 : n;
+        int right = k + STRUT_LOWER + STRUT_UPPER < n ? k + STRUT_LOWER + STRUT_UPPER + 1 : n;
+        for (int i = k; i < low; i++) {
             size = STRUT_FABS(a[i * n + k]) + (b ? STRUT_FABS(b[i * n + k]) : R(0));
             if (size > best) {
                 best = size;
@@ -59,7 +62,7 @@ STRUT_FN void STRUT_(factor)(const STRUT_(sim) * s, strut_real re, strut_real im
         }
         pivot[k] = (int32_t)p;
         if (p != k)
-            for (int j = 0; j < n; j++) {
+            for (int j = 0; j < right; j++) {
                 c = a[k * n + j];
                 a[k * n + j] = a[p * n + j];
                 a[p * n + j] = c;
@@ -72,19 +75,19 @@ STRUT_FN void STRUT_(factor)(const STRUT_(sim) * s, strut_real re, strut_real im
         c = a[k * n + k];
         d = b ? b[k * n + k] : R(0);
         size = c * c + d * d;
-        for (int i = k + 1; i < n; i++) {
+        for (int i = k + 1; i < low; i++) {
             strut_real *row = a + i * n, *top = a + k * n, l, m;
             if (row[k] == R(0) && (!b || b[i * n + k] == R(0))) continue;
             if (!b) {
                 row[k] = l = row[k] / c;
-                for (int j = k + 1; j < n; j++) row[j] -= l * top[j];
+                for (int j = k + 1; j < right; j++) row[j] -= l * top[j];
             } else {
                 strut_real *row_b = b + i * n, *top_b = b + k * n;
                 l = (row[k] * c + row_b[k] * d) / size;
                 m = (row_b[k] * c - row[k] * d) / size;
                 row[k] = l;
                 row_b[k] = m;
-                for (int j = k + 1; j < n; j++) {
+                for (int j = k + 1; j < right; j++) {
                     row[j] -= l * top[j] - m * top_b[j];
                     row_b[j] -= l * top_b[j] + m * top[j];
                 }
@@ -96,37 +99,45 @@ STRUT_FN void STRUT_(factor)(const STRUT_(sim) * s, strut_real re, strut_real im
 /* Solve with the factors, in place: x, and where b is not null x + i y. The components beyond NX are left to the caller. */
 STRUT_FN void STRUT_(backsolve)(const strut_real *a, const strut_real *b, const int32_t *pivot, strut_real *x, strut_real *y)
 {
+    strut_real v[STRUT_SLOTS(STRUT_NX)], w[STRUT_SLOTS(STRUT_NX)], c;
     int n = STRUT_NX;
+    for (int k = 0; k < n; k++) {
+        v[k] = x[STRUT_(jacobian_order)[k]];
+        w[k] = b ? y[STRUT_(jacobian_order)[k]] : R(0);
+    }
     for (int k = 0; k < n; k++)
         if (pivot[k] != k) {
-            strut_real c = x[k];
-            x[k] = x[pivot[k]];
-            x[pivot[k]] = c;
-            if (b) {
-                c = y[k];
-                y[k] = y[pivot[k]];
-                y[pivot[k]] = c;
-            }
+            c = v[k];
+            v[k] = v[pivot[k]];
+            v[pivot[k]] = c;
+            c = w[k];
+            w[k] = w[pivot[k]];
+            w[pivot[k]] = c;
         }
     for (int pass = 0; pass < 2; pass++) /* down through L, whose diagonal is one, then up through U */
         for (int k = 0; k < n; k++) {
-            int i = pass ? n - 1 - k : k, first = pass ? i + 1 : 0, end = pass ? n : i;
+            int i = pass ? n - 1 - k : k, first = pass ? i + 1 : 0, end = i;
             const strut_real *row = a + i * n, *row_b = b ? b + i * n : b;
-            strut_real u = x[i], v = b ? y[i] : R(0), size;
-            for (int j = first; j < end; j++) u -= row[j] * x[j];
+            strut_real re = v[i], im = w[i], size;
+            if (pass) end = i + STRUT_LOWER + STRUT_UPPER < n ? i + STRUT_LOWER + STRUT_UPPER + 1 : n;
+            for (int j = first; j < end; j++) re -= row[j] * v[j];
             if (b)
                 for (int j = first; j < end; j++) {
-                    u += row_b[j] * y[j];
-                    v -= row[j] * y[j] + row_b[j] * x[j];
+                    re += row_b[j] * w[j];
+                    im -= row[j] * w[j] + row_b[j] * v[j];
                 }
-            if (!b) x[i] = pass ? u / row[i] : u;
-            else if (!pass) {
-                x[i] = u;
-                y[i] = v;
-            } else {
+            if (pass && !b) re /= row[i];
+            else if (pass) {
                 size = row[i] * row[i] + row_b[i] * row_b[i];
-                x[i] = (u * row[i] + v * row_b[i]) / size;
-                y[i] = (v * row[i] - u * row_b[i]) / size;
+                c = (re * row[i] + im * row_b[i]) / size;
+                im = (im * row[i] - re * row_b[i]) / size;
+                re = c;
             }
+            v[i] = re;
+            w[i] = im;
         }
+    for (int k = 0; k < n; k++) {
+        x[STRUT_(jacobian_order)[k]] = v[k];
+        if (b) y[STRUT_(jacobian_order)[k]] = w[k];
+    }
 }

@@ -1,7 +1,7 @@
 /* strut runtime: the workspace of one run. A template: include it with STRUT_PREFIX and the sizes
  *   NX states, NZ discrete states, NU inputs, NP parameters, NW ledger powers, NE stored energies, NL losses,
  *   NK prepared numbers, NG guards, NJ jumps (guarded and clocked, in priority order), NC clocks, NR random numbers, ND delays,
- *   NY outputs; STIFF 1 if the implicit methods are wanted, with NNZ entries of the Jacobian by the state
+ *   NY outputs; STIFF 1 if the implicit methods are wanted, then also NNZ, LOWER and UPPER: see strut_stiff.h
  * defined as STRUT_NX and so on. No pointer in it owns anything; copying the struct copies the run. */
 
 #include "strut_template.h"
