@@ -7,6 +7,8 @@ import pytest
 import strut
 from strut import Event, State, System, walkers
 from strut.errors import MissingExtraError, ModelError
+from strut.system.bandwidth import narrow_order, widths
+from strut.system.compile import lowered
 from tests.problems import HIRES_END, HIRES_Y1, ROBERTSON_A, hires, robertson, servo
 
 
@@ -127,3 +129,45 @@ def test_a_system_too_large_is_refused():
     x = State("x", np.zeros(4001))
     with pytest.raises(ModelError, match=r"'bdf' keeps matrices of 4001 by 4001 for 'large': it takes systems of at most 4000 states"):
         strut.simulate(System("large", x=[x], flow={x: -x}), t=1.0, method="bdf")
+
+
+def chain(cells):
+    """Heat along a line, its cells named in a wild order; the slowest mode decays with a rate known exactly."""
+    order = np.random.default_rng(5).permutation(cells)
+    mode = np.sin(np.pi * np.arange(1, cells + 1) / (cells + 1))
+    u = {k: State(f"u{k}", float(mode[k])) for k in order}
+    flow = {u[k]: (u[k - 1] if k else 0) - 2 * u[k] + (u[k + 1] if k + 1 < cells else 0) for k in range(cells)}
+    return System("chain", x=list(u.values()), flow={q: 100 * flow[q] for q in flow})
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_a_chain_in_a_wild_order_is_a_band(method):
+    system, cells = chain(30), 30
+    pattern = lowered(system, stiff=True).state_jacobian.sparsity_out(0)
+    assert widths(pattern, list(range(cells)))[0] > 10
+    assert widths(pattern, narrow_order(pattern)) == (1, 1)
+    run = strut.simulate(system, t=2.0, method=method, rtol=1e-8, atol=1e-12)
+    decay = np.exp(-400 * np.sin(np.pi / (2 * (cells + 1))) ** 2 * 2.0)
+    np.testing.assert_allclose(run.raw.x_end, decay * run.raw.poly[0, 0], rtol=1e-4)
+
+
+def test_orders_of_other_patterns():
+    """Parts that do not hang together, nothing at all, and a full matrix, which stays as it is."""
+    assert sorted(narrow_order(ca.Sparsity.diag(4))) == [0, 1, 2, 3]
+    assert narrow_order(ca.Sparsity(0, 0)) == []
+    assert widths(ca.Sparsity(3, 3), [0, 1, 2]) == (0, 0)
+    assert narrow_order(ca.Sparsity.dense(3, 3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("method", ["radau", "bdf"])
+def test_matrices_that_need_pivots(method):
+    """x' = A x with a full matrix whose diagonal is small: exactly, exp(A t) x0."""
+    from scipy.linalg import expm
+
+    rng = np.random.default_rng(8)
+    A = rng.normal(size=(6, 6))
+    A = A - A.T - 1e-3 * np.eye(6)
+    A[0] *= 30
+    x = State("x", np.ones(6))
+    run = strut.simulate(System("full", x=[x], flow={x: ca.DM(A) @ x.sym}), t=1.0, method=method, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(run.raw.x_end, expm(A) @ np.ones(6), rtol=1e-5, atol=1e-5)
