@@ -4,6 +4,17 @@
 class StrutError(Exception):
     """Root of every error strut raises on purpose."""
 
+    def __reduce__(self) -> "tuple[object, ...]":
+        """For pickles and copies: the message and all attributes, whatever arguments its class takes."""
+        return _restored_error, (type(self), self.args, dict(self.__dict__))
+
+
+def _restored_error(kind: "type[StrutError]", arguments: "tuple[object, ...]", attributes: "dict[str, object]") -> StrutError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
 
 class ModelError(StrutError):
     """A system is described wrongly: a name, a shape, a unit of meaning is missing or doubled."""

@@ -1,7 +1,10 @@
 """The compass gait: passive, driven, designed; and what the simulator says to it."""
 
+import copy
 import math
+import pickle
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -32,6 +35,19 @@ def sprung(compass, passive):
 def level(compass, passive):
     """On level ground motors must give what the impact takes."""
     return optimal.design(compass, cost="squared-torque", slope=0.0, speed=0.5, guess=passive, intervals=16)
+
+
+def test_gaits_and_designs_survive_a_pickle(passive, sprung):
+    for back in (pickle.loads(pickle.dumps(passive)), copy.deepcopy(passive)):
+        assert back.x0 == passive.x0
+        assert back.trajectory.raw.x_end.tolist() == passive.trajectory.raw.x_end.tolist()
+        assert back.derivative("slope") == passive.derivative("slope")
+    for back in (pickle.loads(pickle.dumps(sprung)), copy.deepcopy(sprung)):
+        assert back.parameters == sprung.parameters
+        assert back.result.cost == sprung.result.cost
+        assert back.wrong == sprung.wrong
+        assert back.gait.multipliers.tolist() == sprung.gait.multipliers.tolist()
+        assert ca.is_equal(back.cost.expression, sprung.cost.expression, 100)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -28,15 +28,6 @@ READABLE = 40  # characters of an expression; longer ones are not printed
 MOST_STEPS = 8
 """Printed of a walk; the page and --json have more."""
 
-EXPLAIN = {
-    "zeno": "infinitely many events in finite time: the run ended where they accumulate",
-    "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
-    "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try --method radau)",
-    "too many steps": "the allowed number of steps is used up: raise max_steps, or try --method radau if the model is stiff",
-    "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
-    "interrupted": "stopped from the keyboard; what was computed is kept",
-}
-
 
 class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
@@ -133,11 +124,11 @@ def run_text(trajectory: Trajectory) -> None:
         f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: [bold]{trajectory.status}[/bold]"
         f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
     )
-    if trajectory.status in EXPLAIN:
-        out.print(EXPLAIN[trajectory.status])
     if trajectory.meaning:
         colour = "red" if trajectory.failed else "default"
         out.print(f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]", soft_wrap=True)
+    elif not trajectory.ok:
+        out.print(escape(trajectory.message), soft_wrap=True)
     out.print()
     rows = [
         [n, float(v), shown_unit(trajectory, names.units.get(n.split("[")[0], ""))]

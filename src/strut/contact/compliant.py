@@ -22,6 +22,9 @@ from strut.system.system import System
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
+LIFTOFF_MARGIN = 1e-12
+"""[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is rounding, and would
+land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15 m, and of a guard that rests at -1, 6e-14."""
 
 
 def compliant(
@@ -186,7 +189,7 @@ class Pad:
     def begin(self) -> dict[str, ca.SX]:
         """Flags of a run that begins anywhere."""
         inside = self.depth > 0
-        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= 0), inside))
+        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
         if self.slack is not None:
             assert self.law.grip is not None
             found |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
@@ -203,7 +206,7 @@ class Pad:
             loss[f"{name}_strain"] = self.energy
         found = [
             Event(f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}),
-            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth, -1), reset=leave, priority=1, loss=loss),
+            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth - LIFTOFF_MARGIN, -1), reset=leave, priority=1, loss=loss),
         ]
         if self.slack is not None:
             assert self.law.grip is not None

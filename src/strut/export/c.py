@@ -11,7 +11,7 @@ import casadi as ca
 
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
-from strut.files import written
+from strut.files import put
 from strut.system.compile import lowered
 from strut.system.emit import emit, literal, operation_count
 from strut.system.labelled import Entry
@@ -22,7 +22,18 @@ from strut.system.unit import Code, generate, runtime_sources
 from strut.system.values import initial_values, start
 from strut.version import VERSION
 
-HOST_ONLY = "strut_host.h"
+NOT_EXPORTED = ("strut_host.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
+"""Files of the runtime that an exported model never includes: recording, and implicit methods."""
+
+FOR_CPP = """#ifdef __cplusplus
+extern "C" {
+#endif
+"""
+FOR_CPP_END = """#ifdef __cplusplus
+}
+#endif
+"""
+"""Around the declarations of a header, so that C++ links to what C compiled."""
 HISTORY_ROWS = 4096
 LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
 
@@ -63,7 +74,7 @@ def export(
     low = lowered(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
-    runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
+    runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
     files = {
         f"{name}.h": _header(system, low, code, name),
         f"{name}.c": _source(system, low, code, name),
@@ -104,7 +115,7 @@ def write(directory: Path, files: Mapping[str, str]) -> None:
     """Write texts by file name into a directory, created if needed."""
     made(directory)
     for file, text in files.items():
-        written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
+        put(directory / file, text)
 
 
 def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], short: str = "") -> str:
@@ -173,6 +184,7 @@ def _header(system: System, low: Lowered, code: Code, name: str) -> str:
 {code.forget_text()}
 {_constants(system, name)}
 {jump_text}
+{FOR_CPP}
 /* Default parameters and inputs. */
 extern const strut_real {name}_p0[], {name}_u0[];
 
@@ -196,6 +208,7 @@ void {name}_observe({name}_sim *s, strut_real *y);
 /* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the energies. */
 strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
 {_jacobian_prototypes(name) if low.jacobians else ""}
+{FOR_CPP_END}
 #endif
 """
 

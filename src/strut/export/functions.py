@@ -8,7 +8,7 @@ from pathlib import Path
 
 from strut.errors import ModelError, did_you_mean
 from strut.export import matlab
-from strut.export.c import Export, constants_text, model_name, write
+from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, model_name, write
 from strut.export.identifiers import comment, distinct, identifier
 from strut.system.emit import emit, literal
 from strut.system.labelled import Labelled, Port
@@ -87,7 +87,9 @@ def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, s
 #include "strut_math.h"
 
 {enums}
+{FOR_CPP}
 {defaults}{prototypes}
+{FOR_CPP_END}
 #endif
 """
 

@@ -12,6 +12,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.shape import shape_of
 from strut.optimal.problem import Integral, Jumps, after, event_of
+from strut.system.pickling import Packed
 from strut.system.quantity import Param, sx
 from strut.system.system import System
 from strut.system.values import start
@@ -35,7 +36,7 @@ MEANING = {
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
+class Cost(Packed):
     """A cost to minimise, with the totals it is made of."""
 
     name: str

@@ -26,6 +26,7 @@ from strut.optimal.striding import Stride, striding
 from strut.optimal.transcription import Transcription
 from strut.optimal.verify import Replay, replay
 from strut.optimal.walking import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing, walking
+from strut.system.pickling import Packed
 from strut.system.quantity import time
 from strut.system.system import System
 
@@ -65,7 +66,7 @@ def rounded_cost(cost: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(Packed):
     """A walker and its gait.
 
     result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the search began, if there was one.

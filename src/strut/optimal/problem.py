@@ -17,6 +17,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
 from strut.system.event import Event
+from strut.system.pickling import Packed
 from strut.system.quantity import Expression, Quantity, known_symbol, sx, time
 from strut.system.system import System
 
@@ -93,7 +94,7 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class Requirement:
+class Requirement(Packed):
     """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it.
     margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends."""
 
@@ -127,7 +128,7 @@ def after(system: System, event: str, expression: Expression) -> ca.SX:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Packed):
     """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
 
     Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()

@@ -16,6 +16,7 @@ from strut.optimal.defect import Defects, defects
 from strut.optimal.guess import Guess, Stretch, between, pieces
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.transcription import Transcription, lagrange
+from strut.system.pickling import Packed
 from strut.system.quantity import time
 from strut.system.system import System
 
@@ -53,7 +54,7 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Packed):
     """A solved problem.
 
     ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with defects small enough.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.ending import ending_message
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.raw import STATUS
 from strut.simulate.run_native import HISTORY
@@ -20,6 +21,7 @@ from strut.system.compile import compiled, lowered
 from strut.system.native import Many, Native, address, byref
 from strut.system.system import System
 from strut.system.values import Start, runs_in, start
+from strut.system.virtual import Virtual
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,13 @@ class Batch:
     names: Any = field(repr=False)
     wall: float = 0.0
     interrupted: bool = False
+    cause: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+    culprit: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+
+    def message(self, run: int) -> str:
+        """How a run ended, as a sentence: as `Trajectory.message`."""
+        cause, culprit, states = int(self.cause[run]), int(self.culprit[run]), [*self.x[run], *self.z[run]]
+        return ending_message(str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states)
 
     @property
     def ok(self) -> np.ndarray:
@@ -108,19 +117,17 @@ def simulate_batch(
     if threads is not None and threads < 1:
         raise ValueRangeError(f"threads is {threads}: at least 1 is needed")
     chosen = chosen_options({"ledger": False, **options})
-    if chosen.method in STIFF:
-        raise ModelError(f"method '{chosen.method}' does not run in batches: use an explicit method, or simulate() one by one")
     check_method(system, chosen, lowered(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
     runs = len(values.p)
     check_times(system, values.p)
     stops = _stops(at, begin, end)
-    model = compiled(system, backend=backend)
+    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
     task = _Task(chosen, values, begin, stops, wanted, room, seed, at is None)
-    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(system, task)
+    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(model, task)
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
     shown = None if at is None else np.size(at)
     return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
@@ -157,6 +164,7 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
         "steps": np.zeros(runs, dtype=np.int64),
         "status": np.zeros(runs, dtype=np.int32),
         "cause": np.full(runs, -1, dtype=np.int32),
+        "culprit": np.full(runs, -1, dtype=np.int32),
     }
 
 
@@ -201,7 +209,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             address(wanted),
             len(wanted),
             int(task.at_end),
-            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")],
             address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
@@ -212,17 +220,16 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
     return work
 
 
-def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
+def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.engine import Engine
     from strut.simulate.random import Stream
 
-    low, model = lowered(system), compiled(system, backend="virtual")
     values, wanted, room = task.values, task.wanted, task.room
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
-            run = Engine(low, model, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
+            run = Engine(model.lowered, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
             run.stream = Stream(task.seed, k)
             for s, stop in enumerate(task.stops):
                 run.go(float(stop))
@@ -231,6 +238,7 @@ def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
+            room["culprit"][k] = run.culprit
             room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
             if room["work"] is not None:
                 room["work"][k] = run.x[run.nx :]
@@ -306,6 +314,8 @@ def _batch(
         names,
         wall,
         interrupted,
+        room["cause"],
+        room["culprit"],
     )
 
 

@@ -19,9 +19,9 @@ from strut.simulate.run_native import NativeRun, first_tick, is_native, native_c
 from strut.simulate.trajectory import Delays, Names, Trajectory
 from strut.system.compile import compiled, lowered
 from strut.system.event import Sample
-from strut.system.native import Native
 from strut.system.system import System
 from strut.system.values import Start, start
+from strut.system.virtual import Virtual
 from strut.version import VERSION
 
 LEDGER_TOLERANCE = 1e-3
@@ -70,16 +70,15 @@ def simulate(
     low = lowered(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()
-    model = compiled(system, backend=backend)
+    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
     run: NativeRun | Engine
-    if isinstance(model, Native) and chosen.method not in STIFF:
+    if isinstance(model, Virtual):
+        run = Engine(model.lowered, chosen, values, begin, seed)
+    else:  # also implicit methods
         run = NativeRun(model, chosen, values, begin, seed)
-    else:
-        stiff = compiled(system, backend=backend, jacobians=True) if chosen.method in STIFF else model
-        run = Engine(low, stiff, chosen, values, begin, seed)
     raw = _driven(system, run, control, begin, end, values, progress)
     wall = clock.perf_counter() - began
     result = Trajectory(

@@ -90,7 +90,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         for group, fields in (("steps", STEP_FIELDS), ("jumps", JUMP_FIELDS)):
             for name in fields:
                 file[f"{group}/{name}"] = getattr(trajectory.raw, name)
-        for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "interrupted"):
+        for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "culprit", "interrupted"):
             file[f"end/{name}"] = getattr(trajectory.raw, name)
         pictured = stage(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
         if pictured is not None:
@@ -124,6 +124,7 @@ def load(path: Path, system: System | None) -> Trajectory:
                 t_end=float(file["end/t_end"][()]),
                 status=int(file["end/status"][()]),
                 cause=int(file["end/cause"][()]),
+                culprit=int(file["end/culprit"][()]) if "end/culprit" in file else -1,
                 interrupted=bool(file["end/interrupted"][()]),
                 counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")},
             )

@@ -13,6 +13,7 @@ import numpy as np
 from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.html import card
 from strut.simulate.account import Account
+from strut.simulate.ending import ending_message
 from strut.simulate.raw import Raw
 from strut.simulate.steps import StepLedger, step_ledger
 
@@ -122,6 +123,19 @@ class Moments:
         return list(self.values)
 
 
+class CompiledLater:
+    """The functions of a system, compiled when they are first asked for: of a run that comes out of a pickle."""
+
+    def __init__(self, system: System, backend: str) -> None:
+        self.system, self.backend = system, backend
+
+    def evaluate(self, *arguments: Any) -> np.ndarray:
+        """One of the system's functions at many points; see `Native.evaluate`."""
+        from strut.system.compile import compiled
+
+        return compiled(self.system, backend=self.backend).evaluate(*arguments)
+
+
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """The result of a run.
@@ -131,7 +145,7 @@ class Trajectory:
     at(times): everything at any times, from the integrator's dense output.
     events, ledger: what happened, and where the energy went.
     status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
-        first two.
+        first two. message: the same as a sentence, with names and numbers.
     statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
     """
@@ -143,12 +157,21 @@ class Trajectory:
     status: str
     statistics: Mapping[str, float]
     provenance: Mapping[str, Any] = field(repr=False)
-    model: Native | Virtual | None = field(default=None, repr=False)
+    model: Native | Virtual | CompiledLater | None = field(default=None, repr=False)
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
     plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
     kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a pickle: the fields, but for compiled code."""
+        return {label: getattr(self, label) for label in self.__dataclass_fields__ if label != "model"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        system, backend = self.system, "auto" if self.provenance["compiled"] else "virtual"
+        self.__dict__["model"] = None if system is None else CompiledLater(system, backend)
 
     @property
     def ok(self) -> bool:
@@ -170,6 +193,12 @@ class Trajectory:
         """Do its numbers have no units? They have none where the system names `scales` and all of them were 1."""
         scales = [value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales]
         return bool(scales) and all(value == 1 for value in scales)
+
+    @property
+    def message(self) -> str:
+        """How the run ended, as a sentence; it names the event or the state that ended it."""
+        states = [*self.raw.x_end[: len(self.names.x)], *self.raw.z_end]
+        return ending_message(self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states)
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"

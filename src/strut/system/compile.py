@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from strut.errors import CompileError, ModelError
-from strut.system import emit, loop_text, loops, rolled, tables, unit
+from strut.system import bandwidth, emit, loop_text, loops, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
 from strut.system.garbage import paused
 from strut.system.lower import Lowered, lower
@@ -20,12 +20,12 @@ from strut.system.virtual import Virtual
 BACKENDS = ("auto", "native", "virtual")
 
 
-def lowered(system: System, jacobians: bool = False) -> Lowered:
+def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
-    key = f"lowered-{jacobians}"
+    key = f"lowered-{jacobians}-{stiff}"
     if key not in system.cache:
         with paused():
-            system.cache[key] = lower(system, jacobians)
+            system.cache[key] = lower(system, jacobians, stiff)
     made: Lowered = system.cache[key]
     return made
 
@@ -34,9 +34,8 @@ def lowered(system: System, jacobians: bool = False) -> Lowered:
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
     sources = unit.runtime_sources()
-    ours = "\0".join(
-        [*sources.values(), *(Path(str(module.__file__)).read_text() for module in (emit, loop_text, loops, rolled, tables, unit))]
-    )
+    modules = (bandwidth, emit, loop_text, loops, rolled, tables, unit)
+    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in modules)])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
@@ -59,17 +58,18 @@ def _warn_once() -> None:
         )
 
 
-def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND)."""
+def compiled(system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND); `stiff`: also
+    with implicit methods."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    key = f"compiled-{backend}-{jacobians}"
+    key = f"compiled-{backend}-{jacobians}-{stiff}"
     if key not in system.cache:
         if backend == "auto" and compiler() is not None:
-            system.cache[key] = compiled(system, jacobians, "native")
+            system.cache[key] = compiled(system, jacobians, "native", stiff)
         else:
-            system.cache[key] = _make(lowered(system, jacobians), backend)
+            system.cache[key] = _make(lowered(system, jacobians, stiff), backend)
     made: Native | Virtual = system.cache[key]
     return made
 

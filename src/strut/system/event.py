@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from strut.errors import ModelError
+from strut.system.pickling import Packed
 from strut.system.quantity import Expression, check_name
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(Packed):
     """When `guard` crosses zero, set some states to new values.
 
     A guard that is exactly zero and rising when a run begins fires at once: a ball on the floor moving down bounces.
@@ -52,7 +53,7 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Packed):
     """Every `every` seconds set some states to new values: a discrete controller, a zero-order hold, held noise.
 
     It happens at the times offset + k every, for every whole k, from the beginning of a run to before its end; what is

@@ -18,11 +18,12 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError, ShapeError, ValueRangeError
+from strut.system.pickling import Packed, name_symbol
 
 Expression = Any
 """What may stand in a model: a number, a `Quantity`, or a CasADi `SX` made of them."""
 
-time = ca.SX.sym("t")
+time = name_symbol("time", ca.SX.sym("t"))
 """The time [s], the same symbol in every system."""
 
 
@@ -119,7 +120,7 @@ UNBOUNDED = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class Quantity(Packed):
     """A named number or vector, and its symbol.
 
     `value` is the value it starts from; for states it may be an expression of parameters. A vector is given by a
@@ -167,6 +168,12 @@ class Quantity:
         object.__setattr__(self, "size", 1)
         object.__setattr__(self, "sym", symbol)
         _alive[symbol.element_hash()] = self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Out of a pickle: known by its symbol again, unless another with that symbol is."""
+        self.__dict__.update(state)
+        for i in range(self.size):
+            _alive.setdefault(self.sym[i].element_hash(), self)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
+from strut.system.pickling import Packed
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
 from strut.system.scene import Scene
 from strut.system.sums import sizes
@@ -22,7 +23,7 @@ GROUPS = ("x", "z", "u", "p")
 
 
 @dataclass(frozen=True, eq=False)
-class Implied:
+class Implied(Packed):
     """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component) for which
     `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come from a factorisation.
 
@@ -35,7 +36,7 @@ class Implied:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class System(Packed):
     """A hybrid dynamical system.
 
     x, z, u, p: continuous states, discrete states, inputs, parameters.
@@ -82,6 +83,13 @@ class System:
         for label, value in validated(self).items():
             object.__setattr__(self, label, value)
         object.__setattr__(self, "cache", {})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a pickle: without what can be made again."""
+        return {label: value for label, value in self.__dict__.items() if label != "cache"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, cache={})
 
     # ---- names ----
 
