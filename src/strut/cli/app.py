@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 import strut
 from strut.cli.design import design
 from strut.cli.doctor import examine
+from strut.cli.finite import check_finite, diverging_state
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
@@ -233,9 +234,15 @@ def run(
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
-        if watch and not json:
-            notes.print(f"the run ended at {result.t1:g} s: {result.status}")
+        name = diverging_state(result) if result.status == "not finite" else ""
+        if name or (watch and not json):
+            about = f": '{escape(name)}' becomes infinite or not a number" if name else ""
+            notes.print(f"the run ended at {result.t1:g} s: {result.status}{about}", soft_wrap=True, highlight=False)
         raise typer.Exit(1)
+    shown = watch or (list(result.keys()) if output else [])
+    if shown:
+        columns = watched(result, shown, times.grid)
+        check_finite(columns.pop("t"), columns)
 
 
 def _changed(options: dict[str, Any]) -> list[str]:
