@@ -17,6 +17,7 @@ from strut.network.files import Files, read
 from strut.network.graph import svg
 from strut.network.holding import holding
 from strut.network.lexer import heading
+from strut.network.limits import Includes
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.parse import parse
@@ -94,6 +95,7 @@ class Network:
     def change(self, text: str) -> Network:
         """Run further statements on this network."""
         self._builder.problems.clear()
+        self._builder.includes = Includes()
         with paused():
             self._builder.text(Source("text", text))
         return self
