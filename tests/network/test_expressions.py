@@ -135,5 +135,5 @@ def test_log10_is_exact_at_powers_of_ten():
     assert network.evaluated("floor(log10(1000))") == 3
     assert network.evaluated("log10([1, 10; 100, 2])").ravel() == pytest.approx([0, 1, 2, np.log10(2)], abs=1e-15)
     assert network.evaluated("log10(0)") == -np.inf
-    slope = begin('f(x) = "log10(x)"  at = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](at[0]); ∂[f](at[1]); ∂[f](at[2]); ∂[f](at[3])]"')["y"]
+    slope = begin('f(x) = "log10(x)"  v = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](v[0]); ∂[f](v[1]); ∂[f](v[2]); ∂[f](v[3])]"')["y"]
     assert slope == pytest.approx(1 / (np.array([10, 100, 7, 1e-3]) * np.log(10)), rel=1e-14)
