@@ -239,7 +239,7 @@ def run(
             about = f": '{escape(name)}' becomes infinite or not a number" if name else ""
             notes.print(f"the run ended at {result.t1:g} s: {result.status}{about}", soft_wrap=True, highlight=False)
         raise typer.Exit(1)
-    shown = watch or (list(result.keys()) if output else [])
+    shown = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
     if shown:
         columns = watched(result, shown, times.grid)
         check_finite(columns.pop("t"), columns)
