@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 import strut
 from strut.cli.design import design
 from strut.cli.doctor import examine
+from strut.cli.finite import check_finite
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
@@ -238,10 +239,14 @@ def run(
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
-        if watch and not json:
-            told = f"{result.status}, {result.meaning}" if result.meaning else result.status
-            notes.print(escape(f"the run ended at {result.t1:g} s: {told}"), soft_wrap=True)
+        if (watch and not json) or result.status == "not finite":
+            why = f"{result.status}, {result.meaning}" if result.meaning else result.message
+            notes.print(escape(f"the run ended at {result.t1:g} s: {why}"), soft_wrap=True, highlight=False)
         raise typer.Exit(1)
+    shown = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
+    if shown:
+        columns = watched(result, shown, times.grid)
+        check_finite(columns.pop("t"), columns)
 
 
 def _changed(options: dict[str, Any]) -> list[str]:

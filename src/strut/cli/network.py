@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from strut import network
+from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
 from strut.cli.model import find_network, lowered, parse_times
 from strut.cli.repl import Session, converse
@@ -79,6 +80,7 @@ def monitor(
     print("\t".join(columns))
     for row in zip(*columns.values(), strict=True):
         print("\t".join(f"{v:.12g}" for v in row))
+    check_finite(rows.t, {**rows.values, **columns})
 
 
 def _constant(found: network.Network, variable: network.Variable, count: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from strut.network.context import Context, Scope, plain
 from strut.network.defines import DefineStatements
 from strut.network.edges import EdgeStatements
 from strut.network.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.limits import check_text
 from strut.network.making import DEEPEST_INCLUDE, Place
 from strut.network.model import (
     Node,
@@ -22,7 +23,7 @@ from strut.network.model import (
     delete,
     unapply,
 )
-from strut.network.parse import parse
+from strut.network.parse import parse, parsed
 from strut.network.parts import PartStatements
 from strut.network.select import Found
 
@@ -32,6 +33,10 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
     def text(self, source: Source) -> None:
         """Run a whole text at the root."""
+        try:
+            check_text(source)
+        except TooMuch as mistake:
+            raise NetworkError([mistake.problem]) from mistake
         self.run(parse(source), [Place(self.root, Context(self.scope))])
         if self.problems:
             raise NetworkError(self.problems)
@@ -107,12 +112,13 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         if once and source.name in self.read:
             return
         self.read.add(source.name)
+        self.includes.add(source, mark)
         if source.name in (place.split(":")[0] for place in self.reading) or len(self.reading) > DEEPEST_INCLUDE:
             raise TooMuch(f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark)
         self.reading.append(source.name)
         try:
             try:
-                statements = parse(source)
+                statements = parsed(source)
             except NetworkError as error:
                 self.problems.extend(Problem(p.message, p.mark, (*p.trail, f"included from {mark}")) for p in error.problems)
                 return
@@ -127,7 +133,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             source = self.files.source(self.texts.one(statement.path.text, place.context), statement.mark.source.name)
             if len(self.reading) > DEEPEST_INCLUDE or source.name in self.reading:
                 raise TooMuch(f"'{source.name}' imports itself: {' -> '.join([*self.reading, source.name])}")
+            self.includes.add(source, statement.mark)
             other = Builder(self.files, source.name)
+            other.includes = self.includes
             other.reading = [*self.reading, source.name]
             other.scope = Scope(place.context.scope)
             other.objects = self.objects

@@ -34,10 +34,10 @@ class Files:
         places = [Path(beside).parent, Path(), *(Path(p) for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p)]
         for place in places if not wanted.is_absolute() else [Path()]:
             found = place / wanted
-            if found.is_file():
+            if _is_file(found):
                 return found
         own = Path(str(resources.files("strut.network"))) / "library" / wanted
-        if not wanted.is_absolute() and ".." not in wanted.parts and own.is_file():
+        if not wanted.is_absolute() and ".." not in wanted.parts and _is_file(own):
             return own
         raise Mistake(f"there is no file '{path}': looked beside {beside or 'the model'}, here, in CODYN_IMPORT_PATH and in the library")
 
@@ -47,6 +47,13 @@ class Files:
 
     def columns(self, path: Path, settings: Mapping[str, str]) -> list[str]:
         return list(table(path, settings).names)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no system has files of such names
+        return False
 
 
 def read(path: Path) -> Source:

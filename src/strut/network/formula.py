@@ -14,6 +14,8 @@ from strut.network.errors import Mistake
 
 DEEPEST = 100
 """Brackets nest no deeper."""
+MAX_FORMULA = 300_000
+"""One expression is not longer [characters]: reading takes up to ten seconds for a million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Formula:
 @lru_cache(maxsize=100_000)
 def read(text: str) -> Formula:
     """The tree of an expression; what follows a complete one is kept as `rest`."""
+    if len(text) > MAX_FORMULA:
+        raise FormulaError(f"an expression has {len(text)} characters, {MAX_FORMULA} are the most: write it in steps, or as edges", 0)
     reader = _Reader(text)
     if reader.kind == "end":
         raise FormulaError("an expression is needed, and there is none", 0)

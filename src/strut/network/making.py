@@ -14,6 +14,7 @@ from strut.network.context import Context, Scope
 from strut.network.embedded import Texts
 from strut.network.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
 from strut.network.files import Files
+from strut.network.limits import Includes
 from strut.network.model import Node, Object, apply
 from strut.network.numbers import calculate
 from strut.network.select import Found, Select
@@ -58,6 +59,7 @@ class Making(ABC):
         self.objects = 0
         self.reading: list[str] = []
         self.read: set[str] = set()
+        self.includes = Includes()
         self.scope = Scope()
 
     # ---- running ----

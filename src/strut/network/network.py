@@ -17,6 +17,7 @@ from strut.network.files import Files, read
 from strut.network.graph import svg
 from strut.network.holding import holding
 from strut.network.lexer import heading
+from strut.network.limits import Includes
 from strut.network.lower import Lowering
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.naming import Names
@@ -126,6 +127,7 @@ class Network:
     def change(self, text: str) -> Network:
         """Run further statements on this network: all of them, or none if there is a mistake in one."""
         self._builder.problems.clear()
+        self._builder.includes = Includes()
         with paused():
             before = Snapshot(self._builder)
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -122,6 +122,12 @@ def parse(source: Source) -> list[Statement]:
     except Mistake as mistake:
         reading.problems.append(mistake.problem)
     return reading.end(source)
+
+
+@lru_cache(maxsize=64)
+def parsed(source: Source) -> list[Statement]:
+    """The same, for files that may be read again: nobody changes statements."""
+    return parse(source)
 
 
 def _unexpected(error: UnexpectedToken, word: Word) -> Problem:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from strut.network.context import Context, Define, Expansion, Scope, Stack, plain
 from strut.network.embedded import Texts, written
 from strut.network.errors import Missing, Mistake, Problem, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
+from strut.network.pattern import StepBudget, pattern
 from strut.network.syntax import Selector, Stage
 from strut.network.whole import whole
 
@@ -82,16 +81,6 @@ def _order(thing: Thing) -> tuple[int, int]:
     return (group, thing.serial)
 
 
-@lru_cache(maxsize=4096)
-def _pattern(text: str) -> re.Pattern[str]:
-    if len(text) > 2000 or re.search(r"\)[*+{][^()]*\)[*+{]", text) or re.search(r"[*+]\)[*+{]", text):
-        raise Mistake(f"the pattern /{text[:60]}/ repeats something that repeats, which can take forever: write it plainer")
-    try:
-        return re.compile(text.replace("\\/", "/"))
-    except re.error as error:
-        raise Mistake(f"/{text}/ is no pattern: {error}") from error
-
-
 class Select:
     """Runs selectors in a network."""
 
@@ -101,6 +90,7 @@ class Select:
         self.root, self.templates, self.texts, self.say, self.warn = root, templates, texts, say, warn
         self.from_set: list[Found] = []
         self.depth = 0
+        self.budget = StepBudget()
 
     def below(self, selector: Selector, thing: Thing, context: Context) -> list[Found]:
         """What a selector finds among the children of a thing."""
@@ -175,11 +165,9 @@ class Select:
         result: list[Found] = []
         for f in found:
             text = self.texts.whole(stage.text.replace("\\", "\\\\"), f.context) if "@" in stage.text or "$(" in stage.text else stage.text
-            match = _pattern(text).fullmatch(f.thing.name)
-            if match:
-                k = len(result)
-                groups = tuple(g or "" for g in match.groups())
-                result.append(Found(f.thing, f.context.push(Expansion((match[0], *groups), (k,) * (1 + len(groups))))))
+            groups = pattern(text).groups(f.thing.name, self.budget)
+            if groups is not None:
+                result.append(Found(f.thing, f.context.push(Expansion(groups, (len(result),) * len(groups)))))
         return result
 
     # ---- words ----

@@ -99,7 +99,7 @@ def _vector(
         if name not in places:
             raise _unknown(system, group, name)
     array = _defaults(system, group, shape, p, x, named)
-    by_name = {q.name: q for q in quantities}
+    by_name = {q.name: q for q in quantities} if named else {}
     for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
         numbers = owner.check(_numbers(value, f"{WORDS[group]} '{name}'"))
@@ -138,8 +138,11 @@ def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray 
     evaluated where `given` does not replace them."""
     array = np.empty(shape)
     columns = None
-    places = system.slices(group)
-    for q in getattr(system, group):
+    places, quantities = system.slices(group), getattr(system, group)
+    if quantities and all(isinstance(q.value, np.ndarray) for q in quantities):  # at once: large networks have 100,000 of them
+        array[...] = np.concatenate([q.value for q in quantities])
+        return array
+    for q in quantities:
         where = places[q.name]
         if isinstance(q.value, np.ndarray):
             array[..., where] = q.value

@@ -56,6 +56,11 @@ typedef double strut_real;
 #define STRUT_RARE STRUT_PART
 #endif
 
+/* Functions that are loops over like terms. */
+#ifndef STRUT_LOOPS
+#define STRUT_LOOPS STRUT_FN
+#endif
+
 /* C has no empty arrays: a model without inputs still owns one unused slot. */
 #define STRUT_SLOTS(n) ((n) > 0 ? (n) : 1)
 
