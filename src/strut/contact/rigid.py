@@ -79,7 +79,10 @@ def rigid(
     if scuffing not in ("ignore", "stop"):
         raise ModelError(f"scuffing '{scuffing}' is unknown: use 'ignore' or 'stop'")
     surface, friction = ground_of(ground), coefficient(friction)
-    mechanism.note_params(restitution, rest_speed, 0 if fall is None else fall[1])
+    mechanism.note_number(restitution, "the restitution", low=0.0, high=1.0)
+    mechanism.note_number(rest_speed, "the rest_speed", low=0.0)
+    if fall is not None:
+        mechanism.note_number(fall[1], "the height of a fall")
     sinks = release == "force"  # what is let go by force may sink: it lands again after it was off the ground
     stands = Standing(mechanism, touches_of(feet), surface, friction, arm or {}, locks, stabilise, rearm=sinks)
     landing = Landing(stands, restitution, rest_speed, _counted(stands) if steps else ())

@@ -12,7 +12,7 @@ import numpy as np
 from strut.contact.ground import Ground
 from strut.contact.masked import Masked, Sliding
 from strut.contact.swinging import Swing
-from strut.contact.touch import Spot, Touch, reaching
+from strut.contact.touch import Spot, Touch, note_numbers, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
@@ -89,8 +89,9 @@ class Standing:
             if lock.foot not in names:
                 known = did_you_mean(lock.foot, names)
                 raise UnknownNameError(f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}")
-        numbers = (stabilise, *ground.numbers, *[t.radius for t in touches], *[lock.at for lock in locks])
-        mechanism.note_params(*numbers, 0 if friction is None else friction)
+        note_numbers(mechanism, ground, touches, friction, stabilise)
+        for lock in locks:
+            mechanism.note_number(lock.at, f"the angle at which '{lock.joint}' locks")
         self.made = Assembly(mechanism)
         self.tree = tree = self.made.tree
         self.friction, self.stabilise, self.locks = friction, sx(stabilise), locks

@@ -14,7 +14,7 @@ import casadi as ca
 
 from strut.contact.cone import resolved
 from strut.contact.ground import Ground, ground_of
-from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
+from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
@@ -59,8 +59,10 @@ def time_stepped(
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
     surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
-    numbers = (dt, relaxation, recover, *surface.numbers, *[t.radius for t in touches])
-    mechanism.note_params(*numbers, 0 if friction is None else friction)
+    note_numbers(mechanism, surface, touches, friction)
+    mechanism.note_number(dt, "the step dt", low=0.0, above=True)
+    mechanism.note_number(relaxation, "the relaxation", low=0.0, above=True)
+    mechanism.note_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
     made = Assembly(mechanism)
     steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
     steps.floor = surface.floor()

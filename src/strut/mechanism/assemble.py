@@ -188,7 +188,9 @@ def system(
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
         that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
     """
-    mechanism.note_params(stabilise, 0 if project is None else project)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    if project is not None:
+        mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
     made = Assembly(mechanism)
     tree, closure = made.tree, made.closure
     events: list[Event] = []
