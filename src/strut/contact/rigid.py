@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 
 from strut.contact.ground import Ground, ground_of
-from strut.contact.landing import LIFTING, MOVING, PARTING, Landing
+from strut.contact.landing import LIFTING, MOVING, PARTING, PULLING, Landing
 from strut.contact.standing import SETTLED, Foot, KneeLock, Standing
 from strut.contact.touch import Touch, coefficient, touches_of
 from strut.errors import ModelError, did_you_mean
@@ -15,7 +15,7 @@ from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system.event import Event
-from strut.system.quantity import Discrete, Expression, sx
+from strut.system.quantity import Discrete, Expression, sx, time
 from strut.system.scene import Arrow
 from strut.system.system import System
 
@@ -138,7 +138,7 @@ class _Rigid:
                 found += f.swing.events(1 - on)
                 found += [f.swing.scuff(CAUGHT, 1 - on)] if self.scuffing == "stop" and f.swing.ahead is not None else []
             if self.stands.coulomb:
-                found += self._friction_events(f, force, roles)
+                found += self._friction_events(f, force, roles) + self._jam_events(f, landing)
         for k, (lock, z, bent) in enumerate(zip(self.stands.locks, self.stands.locked, self.stands.bent, strict=True)):
             reset = self.landing.landed(lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
             angle = self.stands.closure.phi[self.stands.always + k]
@@ -169,14 +169,16 @@ class _Rigid:
 
     def _releases(self, force: ca.SX) -> list[ca.SX]:
         """Guards: positive where a foot should let go."""
+        if self.stands.coulomb:
+            return [self._release_with_friction(f, force[f.normal]) for f in self.stands.feet]
         if self.release == "force":
             return [-force[f.normal] for f in self.stands.feet]
         free = self.stands.unforced
         away = []
         for k, f in enumerate(self.stands.feet):
             others = [ca.SX(0) if k == i else g.on.sym for i, g in enumerate(self.stands.feet)]
-            away.append((free + self.stands.masked.A @ self.stands.forces(False, others))[f.normal] - LIFTING)
-        alone = free + self.stands.masked.A @ self.stands.forces(False, [ca.SX(0)] * len(self.stands.feet)) if self.stands.loops else free
+            away.append((free + self.stands.masked.A @ self.stands.forces(others))[f.normal] - LIFTING)
+        alone = free + self.stands.masked.A @ self.stands.forces([ca.SX(0)] * len(self.stands.feet)) if self.stands.loops else free
         presses = [alone[f.normal] <= 0 for f in self.stands.feet]
         guards = []
         for k in range(len(self.stands.feet)):  # the pressing foot stays if another can go
@@ -187,8 +189,41 @@ class _Rigid:
             guards.append(ca.if_else(yields, -1, away[k]))
         return guards
 
+    def _release_with_friction(self, f: Foot, normal: ca.SX) -> ca.SX:
+        """Coulomb's friction: where a foot pulls, all feet are asked who holds, slides and goes. One that sticks slides before it pulls;
+        one that slides pulls just where, let go, it would accelerate away, unless friction jams it: then it is the other way round,
+        and one that would pull but not go away has no consistent force (`jams`)."""
+        pulls = -normal * self.stands.masked.A[f.normal, f.normal] - PULLING  # as an acceleration
+        goes = -pulls - 2 * PULLING if self.release == "acceleration" else ca.SX(-1)
+        return ca.if_else(self.stands.slips(f) * (self.stands.switched.gain(f.normal) < 0), goes, pulls)
+
+    def _jam_events(self, f: Foot, landing: dict[str, ca.SX]) -> list[Event]:
+        """What happens where no force lets a foot slide on: it stops dead; where it cannot, the run ends."""
+        assert self.landing.jammed_at is not None
+        guard = self.landing.jams(f)
+        again = ca.if_else(ca.logic_and(guard > 0, time <= self.landing.jammed_at.sym), 1, -1)
+        return [
+            Event(
+                f"{f.name}_jam",
+                guard=guard,
+                reset=landing,
+                priority=6,
+                eager=True,
+                description="no contact force is consistent with sliding on (Painleve): the foot stops dead, a tangential impact",
+            ),
+            Event(
+                f"{f.name}_painleve",
+                guard=again,
+                terminal=True,
+                eager=True,
+                priority=7,
+                description="no consistent contact force (Painleve), and stopping the foot would leave its friction cone",
+            ),
+        ]
+
     def _discrete(self) -> list[Discrete]:
-        return self.stands.discrete() + list(self.landing.counters)
+        jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
+        return self.stands.discrete() + jammed + list(self.landing.counters)
 
     def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
         """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in pairs."""
@@ -206,15 +241,16 @@ class _Rigid:
         self, description: str, fall: tuple[str, Expression] | None, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None
     ) -> System:
         made = self.stands.made
-        force = self.stands.forces()
+        force = self.stands.force
         acceleration = self.stands.loose + self.stands.masked.effect(force)
         if made.closure is not None:
             made.note_closure(force[: self.stands.always])
         for f in self.stands.feet:
             made.show("m", {f"{f.name}_gap": f.spot.gap})
-            made.show("N", {f"{f.name}_normal": force[f.normal]})
+            there = ca.if_else(self.landing.jams(f) > 0, 0, force) if self.stands.coulomb else force  # no force fits a jam: its impulse does
+            made.show("N", {f"{f.name}_normal": there[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
-            made.show("N", {f"{f.name}_friction{s}": force[row] for s, row in zip(suffixes, f.tangents, strict=False)})
+            made.show("N", {f"{f.name}_friction{s}": there[row] for s, row in zip(suffixes, f.tangents, strict=False)})
             if self.stands.coulomb:
                 lost = -sum(force[row] * self.stands.u[row] for row in f.tangents)
                 assert f.slip is not None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.contact.cone import resolved
+from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
 from strut.errors import ModelError
@@ -123,10 +123,11 @@ class _Stepped:
         """Of all contacts, after a number of sweeps, beginning with those of the step before."""
         found = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
         u = self.K @ self.free + self.bias + self.A @ found
+        cones = [Cone(self.A[c.rows, c.rows], self.mu) for c in self.contacts]
         for _ in range(sweeps):
-            for c in self.contacts:
-                G, own = self.A[c.rows, c.rows], found[c.rows]
-                change = relaxation * (resolved(G, u[c.rows] - G @ own, self.mu, own) - own)
+            for c, cone in zip(self.contacts, cones, strict=True):
+                own = found[c.rows]
+                change = relaxation * (cone.resolve(u[c.rows] - cone.G @ own, own) - own)
                 found[c.rows] = own + change
                 u = u + self.A[:, c.rows] @ change
         return found
