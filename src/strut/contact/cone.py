@@ -45,7 +45,7 @@ class Cone:
         slid = self._slide_in_plane(c) if G.shape[0] == 2 else self._slide_in_space(c, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
         presses = c[0] < 0
         sticks = inside * (presses if stop is None else ca.fmax(presses, stop))
-        return ca.if_else(sticks, stuck, ca.if_else(presses, slid, 0))
+        return ca.if_else(sticks, stuck, 0) + ca.if_else(presses * (1 - sticks), slid, 0)
 
     def drive(self, c: ca.SX, way: ca.SX) -> ca.SX:
         """The impulse, or force, of a contact that slides along `way` already."""
@@ -91,22 +91,25 @@ def sweep_contacts(
     mu: ca.SX,
     moving: Sequence[tuple] = (),
     stops: Sequence[ca.SX] = (),
+    begin: ca.SX | None = None,
 ) -> ca.SX:
     """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after `SWEEPS` rounds in which each foot
     answers to the others. `present` says which feet take part; `moving` are (flag, way) of feet that slide already; `stops` is 1 for
-    feet that stop dead if their cone allows."""
-    impulses = ca.SX.zeros(A.shape[0])
-    u = ca.SX(u)
+    feet that stop dead if their cone allows; `begin` are impulses to begin with, 0 if none are given. Where feet share a load in many
+    ways, impulses that satisfy all cones stay as they are."""
     cones = [Cone(A[rows, rows], mu) for rows in feet]
+    impulses = [ca.SX.zeros(len(rows)) if begin is None else begin[rows] for rows in feet]
     for _ in range(SWEEPS):
         for k, (rows, cone) in enumerate(zip(feet, cones, strict=True)):
-            own = impulses[rows]
-            c = u[rows] - cone.G @ own
-            answer = cone.resolve(c, own, stops[k] if stops else None)
+            c = u[rows]
+            for i, others in enumerate(feet):
+                c = c if i == k else c + A[rows, others] @ impulses[i]
+            answer = cone.resolve(c, impulses[k], stops[k] if stops else None)
             if moving:
                 flag, way = moving[k]
                 answer = ca.if_else(flag, cone.drive(c, way), answer)
-            change = present[k] * answer - own
-            impulses[rows] = own + change
-            u = u + A[:, rows] @ change
-    return impulses
+            impulses[k] = ca.if_else(present[k], answer, 0)
+    found = ca.SX.zeros(A.shape[0])
+    for rows, impulse in zip(feet, impulses, strict=True):
+        found[rows] = impulse
+    return found

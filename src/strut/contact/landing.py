@@ -14,7 +14,9 @@ from strut.system.factors import Factors
 from strut.system.quantity import Discrete, Expression, sx, time
 
 PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
-MOVING = 1e-7  # [m/s]: a foot in space slides once it is faster, and sticks when it is half as fast again
+MOVING = 1e-7  # [m/s]: a foot slides already if it is faster; in space it sticks when it is half as fast
+STARTED = 2e-5
+"""[m/s]: a foot in space that began to slide keeps to the way in which it began until it is this fast."""
 GAIN = 1e-9  # of the energy an impact moves: less is rounding
 LIFTING = 1e-10  # [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
 EDGE = 1e-6  # of the friction cone: nearer than that is on it
@@ -170,7 +172,13 @@ class Landing:
             across = self.stands.u[list(f.tangents)]
             moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), NOTHING)))
         present = [f.on.sym for f in feet]
-        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, moving)
+        rules = [  # to begin with, what does not slide already sticks: where several feet can, they share the load evenly
+            Sliding(row, f.normal, moves, -mu * along[k])
+            for f, (moves, along) in zip(feet, moving, strict=True)
+            for k, row in enumerate(f.tangents)
+        ]
+        begin = self.stands.masked.forces(-self.stands.unforced, self.stands.switches(present), tuple(rules))
+        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, moving, begin=begin)
         held, slides, ways = self._sorted(rough)
         away = -wanted + A @ rough
         reset: dict[str, ca.SX] = {}

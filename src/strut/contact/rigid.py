@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 
 from strut.contact.ground import Ground, ground_of
-from strut.contact.landing import LIFTING, MOVING, PARTING, PULLING, Landing
+from strut.contact.landing import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
 from strut.contact.standing import SETTLED, Foot, KneeLock, Standing
 from strut.contact.touch import Touch, coefficient, touches_of
 from strut.errors import ModelError, did_you_mean
@@ -157,13 +157,16 @@ class _Rigid:
         stops = MOVING / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING
         beyond = ca.norm_2(push) - mu * force[f.normal]
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
-        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > (1.5 if f.way else 0.5)), stops, -1)
+        if f.way:  # one that begins to slide must not be pushed back against its own friction
+            backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - MOVING / 2
+            stops = ca.if_else(slip > 1.5, stops, backwards)
+        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
         found = [
             Event(f"{f.name}_slide", guard=slides, reset=roles, priority=4, eager=True),
             Event(f"{f.name}_stick", guard=sticks, reset=roles, priority=5),
         ]
         if f.way:
-            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - MOVING, -1)
+            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - STARTED, -1)
             found.append(Event(f"{f.name}_moves", guard=started, reset={f.slip.name: ca.SX(2)}, priority=4))
         return found
 

@@ -193,9 +193,12 @@ class Standing:
         return tuple(found)
 
     def _direction(self, f: Foot) -> ca.SX:
-        """In space: where a foot slides to."""
-        moved = self.u[list(f.tangents)] + AIMLESS * ca.vertcat(*[d.sym for d in f.way])
-        return moved / ca.norm_2(moved)
+        """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that of its velocity turns the
+        faster the slower it is, which costs an integrator thousands of steps."""
+        assert f.slip is not None
+        way = ca.vertcat(*[d.sym for d in f.way])
+        moved = self.u[list(f.tangents)] + AIMLESS * way
+        return ca.if_else(f.slip.sym > 1.5, moved / ca.norm_2(moved), way)
 
     @cached_property
     def unforced(self) -> ca.SX:
