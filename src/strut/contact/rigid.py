@@ -23,6 +23,9 @@ CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened bef
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
 DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
+FAINT = 1e-6
+"""[m/s^2], a force times a contact's lightness: feet that share a load in many ways push against each other by rounding, and a foot that
+carries nothing does not slide for that."""
 RELEASES = ("force", "acceleration")
 
 
@@ -155,7 +158,8 @@ class _Rigid:
         tangents = list(f.tangents)
         push, moving = force[tangents], self.stands.u[tangents]
         stops = MOVING / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING
-        beyond = ca.norm_2(push) - mu * force[f.normal]
+        rounding = FAINT / self.stands.masked.A[f.normal, f.normal] if self.stands.masked.redundant else 0
+        beyond = ca.norm_2(push) - mu * force[f.normal] - rounding
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
         if f.way:  # one that begins to slide must not be pushed back against its own friction
             backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - MOVING / 2
