@@ -3,11 +3,11 @@
 from math import inf, nan
 
 import pytest
-from tests.contact.machines import rod, weight
 
 import strut
 from strut import Param, contact
 from strut.errors import ModelError, ValueRangeError
+from tests.contact.machines import rod, weight
 
 LAW = contact.linear(1e4, 10.0)
 
@@ -36,7 +36,10 @@ NUMBERS = {
     "height": (lambda bad: contact.plane(0.1, bad), "the height of a plane"),
     "edge": (lambda bad: contact.stairs([(1.0, 0.1), (bad, 0.1)]), "x of edge 1 of stairs"),
     "rise": (lambda bad: contact.stairs([(bad, 0.1), (1.0, bad)][1:]), "the rise of edge 0 of stairs"),
-    "profile": (lambda bad: contact.profile(lambda x, y: bad * x if bad != bad else strut.system.quantity.sx(bad)), "the height of a profile"),
+    "profile": (
+        lambda bad: contact.profile(lambda x, y: bad * x if bad != bad else strut.system.quantity.sx(bad)),
+        "the height of a profile",
+    ),
     "radius": (lambda bad: contact.sphere("foot", bad), "the radius of contact 'foot'"),
     "arc": (lambda bad: contact.arc("foot", bad), "the radius of contact 'foot'"),
     "wheel": (lambda bad: contact.wheel("foot", bad), "the radius of contact 'foot'"),

@@ -80,6 +80,7 @@ class Cone:
 
     def _pressed(self, c: ca.SX, way: ca.SX) -> ca.SX:
         """The normal impulse that leaves no normal velocity, with friction along `way`; bounded where friction would jam it."""
+        assert self.mu is not None
         return -c[0] / ca.fmax(self.G[0, 0] + self.mu * ca.dot(self.G[0, 1:].T, way), self.least)
 
 

@@ -74,8 +74,9 @@ def rigid(
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
     F_stick, F_edge where the ground ends under it, F_settle where it was said to stand, but moved, and F_inside, which ends a run
-    that puts a foot deep into the ground; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
-    the ground). Many contacts with friction in space may chatter, which ends a run as 'zeno': `time_stepped` is for those.
+    that puts a foot deep into the ground; with Coulomb's friction F_jam, where no force lets it slide on (Painleve) and it stops dead, and
+    F_painleve, which ends a run where it cannot stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
+    the ground). Very many contacts with friction in space take long to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
@@ -254,7 +255,9 @@ class _Rigid:
             made.note_closure(force[: self.stands.always])
         for f in self.stands.feet:
             made.show("m", {f"{f.name}_gap": f.spot.gap})
-            there = ca.if_else(self.landing.jams(f) > 0, 0, force) if self.stands.coulomb else force  # no force fits a jam: its impulse does
+            there = (
+                ca.if_else(self.landing.jams(f) > 0, 0, force) if self.stands.coulomb else force
+            )  # no force fits a jam: its impulse does
             made.show("N", {f"{f.name}_normal": there[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
             made.show("N", {f"{f.name}_friction{s}": there[row] for s, row in zip(suffixes, f.tangents, strict=False)})

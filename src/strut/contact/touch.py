@@ -160,4 +160,3 @@ def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
             f"'{touch.frame}'; give another place, or let its body move"
         )
     return made
-

@@ -250,7 +250,8 @@ def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: R
 def _places(tree: Tree) -> dict[str, ca.SX]:
     """Positions of frames and of the centre of mass; in a plane without y."""
     axes = {"x": 0, "z": 2} if tree.mechanism.planar else {"x": 0, "y": 1, "z": 2}
-    places = {name: observe.position(tree, name) for name in tree.mechanism.frames} | {"com": observe.com(tree)}
+    places = {name: observe.position(tree, name) for name in tree.mechanism.frames}
+    places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
     return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
 
 

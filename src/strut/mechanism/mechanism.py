@@ -318,9 +318,7 @@ class Mechanism:
             if isinstance(owner, Param):
                 self._note(owner)
 
-    def note_number(
-        self, value: Expression, what: str, low: float | None = None, high: float | None = None, above: bool = False
-    ) -> ca.SX:
+    def note_number(self, value: Expression, what: str, low: float | None = None, high: float | None = None, above: bool = False) -> ca.SX:
         """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from `low` to `high` (with `above`
         more than `low`). Its parameters are noted, and one that is the number itself cannot be set below `low`."""
         check.number(value, what, low, high, above=above)
