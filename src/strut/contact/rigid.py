@@ -75,8 +75,8 @@ def rigid(
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
     F_stick, F_edge where the ground ends under it, F_settle where it was said to stand, but moved, and F_inside, which ends a run
     that puts a foot deep into the ground; with Coulomb's friction F_jam, where no force lets it slide on (Painleve) and it stops dead, and
-    F_painleve, which ends a run where it cannot stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
-    the ground). Very many contacts with friction in space take long to compile: `time_stepped` is for those.
+    F_painleve, which ends a run where it cannot stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and
+    F_friction_y, along the ground). Very many contacts with friction in space take long to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
