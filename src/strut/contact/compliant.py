@@ -9,7 +9,7 @@ import casadi as ca
 
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, reaching, touches_of
+from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -56,7 +56,8 @@ def compliant(
     if friction is not None and not isinstance(friction, (Anchored, Smooth)):
         raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
     surface, touches = ground_of(ground), touches_of(feet)
-    mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
+    note_numbers(mechanism, surface, touches, stabilise=stabilise)
+    mechanism.note_params(*law.numbers, *(friction.numbers if friction else ()))
     made = Assembly(mechanism)
     q, v, _ = made.start()
     pads = []

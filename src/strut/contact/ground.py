@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import ModelError
+from strut.mechanism import check
 from strut.system.quantity import Expression, Quantity, own_value, sx
 from strut.system.scene import Floor
 
@@ -58,6 +59,8 @@ def ground_of(ground: Any) -> Ground:
 
 def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane that falls towards +x by `slope` [rad], at `height` [m] under the origin."""
+    check.number(slope, "the slope of a plane")
+    check.number(height, "the height of a plane")
     angle, level = sx(slope), sx(height)
     steep = own_value(slope)
     if steep is not None and abs(steep.item()) >= pi / 2:
@@ -93,6 +96,11 @@ def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0
     if not edges:
         raise ModelError("stairs without edges are a plane: give (x, rise) pairs, or use plane()")
     base = plane(slope, height)
+    for k, pair in enumerate(edges):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ModelError(f"edge {k} of stairs is {pair!r}: give a pair (x, rise)")
+        check.number(pair[0], f"x of edge {k} of stairs")
+        check.number(pair[1], f"the rise of edge {k} of stairs")
 
     def z(x: ca.SX, y: ca.SX) -> ca.SX:
         total = base.height(x, y)
@@ -113,4 +121,7 @@ def profile(height: Callable[[ca.SX, ca.SX], ca.SX], numbers: Sequence[Expressio
         raise ModelError(f"the height of a profile takes x and y, and returns an expression: {error}") from error
     if probe.numel() != 1:
         raise ModelError(f"the height of a profile is one number, not {probe.numel()}")
+    check.finite(probe, "the height of a profile")
+    for number in numbers:
+        check.finite(number, "a number of a profile")
     return Ground(lambda x, y: sx(height(x, y)), "profile", tuple(numbers))

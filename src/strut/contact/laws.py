@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.errors import ModelError
-from strut.system.quantity import Expression, own_value, sx
+from strut.mechanism import check
+from strut.system.quantity import Expression, sx
 
 SHALLOW = 1e-15  # [m]: depths below it count as this, so that roots and powers have finite slopes
 
@@ -201,23 +202,11 @@ def _deep(x: ca.SX) -> ca.SX:
     return ca.fmax(sx(x), SHALLOW)
 
 
-def _number(value: Expression, name: str) -> tuple[ca.SX, float | None]:
-    column = sx(value)
-    if column.numel() != 1:
-        raise ModelError(f"the {name} of a contact law is one number, not {column.numel()}")
-    own = own_value(column)
-    return column, None if own is None else own.item()
-
-
 def _positive(value: Expression, name: str) -> ca.SX:
-    column, number = _number(value, name)
-    if number is not None and not number > 0:
-        raise ModelError(f"the {name} of a contact law is {number:g}: it must be positive")
-    return column
+    check.number(value, f"the {name} of a contact law", low=0.0, above=True)
+    return sx(value)
 
 
 def _not_negative(value: Expression, name: str) -> ca.SX:
-    column, number = _number(value, name)
-    if number is not None and not number >= 0:
-        raise ModelError(f"the {name} of a contact law is {number:g}: it must not be negative")
-    return column
+    check.number(value, f"the {name} of a contact law", low=0.0)
+    return sx(value)

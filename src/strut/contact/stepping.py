@@ -16,7 +16,7 @@ import numpy as np
 from strut.contact.ground import Ground, plane
 from strut.contact.masked import Masked
 from strut.contact.swinging import FELL_BACK, FELL_FORWARD, PULLED, Swing
-from strut.contact.touch import Touch, point, spot
+from strut.contact.touch import Touch, note_numbers, point, spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -96,8 +96,15 @@ class _Stepping:
     def __init__(self, mechanism: Mechanism, legs: Legs, ground: Ground) -> None:
         self.legs, self.ground = legs, ground
         self.stance, self.swing = (foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing))
-        numbers = (*ground.numbers, self.stance.radius, self.swing.radius, legs.fall, legs.margin)
-        mechanism.note_params(*numbers, *[e for d in legs.drives for e in (d.spring, d.damping, d.rest)])
+        note_numbers(mechanism, ground, (self.stance, self.swing))
+        mechanism.note_number(legs.fall, "the height of a fall")
+        mechanism.note_number(legs.margin, "the margin of legs")
+        for drive in legs.drives:
+            mechanism.note_number(drive.spring, f"the spring of drive '{drive.name}'")
+            mechanism.note_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
+            mechanism.note_number(drive.rest, f"the rest of drive '{drive.name}'")
+            for angle, weight in drive.weights.items():
+                mechanism.note_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
         self.made = made = Assembly(mechanism)
         self.tree = tree = made.tree
         if mechanism.constraints:

@@ -18,7 +18,7 @@ from strut.contact.compliant import Pad, settled
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot
 from strut.errors import ModelError
-from strut.mechanism import observe
+from strut.mechanism import check, observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import Pose, cross, skew
@@ -67,6 +67,8 @@ class Surface:
 
 def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
     """With half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
+    for axis, name in ((a, "a"), (b, "b"), (c, "c")):
+        check.number(axis, f"the half axis {name} of an ellipsoid", low=0.0, above=True)
     axes = ca.vertcat(sx(a), sx(b), sx(c))
 
     def chart(u: ca.SX, side: ca.SX) -> ca.SX:
@@ -83,6 +85,8 @@ def plane_surface() -> Surface:
 
 def sine_ground(height: Expression, frequency: Expression) -> Surface:
     """Waves along x: z = height sin(2 pi frequency x), with height [m] and frequency [1/m]."""
+    check.number(height, "the height of a sine ground")
+    check.number(frequency, "the frequency of a sine ground")
     A, f = sx(height), sx(frequency)
     return Surface("sine", lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])), numbers=(height, frequency))
 
@@ -93,6 +97,8 @@ def surface(chart: Callable[[ca.SX], ca.SX], inside_out: bool = False, span: flo
     probe = sx(chart(ca.SX.sym("u", 2)))
     if probe.numel() != 3:
         raise ModelError(f"the chart of a surface gives three numbers, x, y and z, not {probe.numel()}")
+    check.finite(probe, "the chart of a surface")
+    check.number(span, "the span of a surface", low=0.0, above=True)
     return Surface("surface", lambda u, side: sx(chart(u)), lambda side: ca.SX(-1 if inside_out else 1), span=span, numbers=tuple(numbers))
 
 
@@ -144,7 +150,9 @@ def surfaces(
         if pair.name in [other.name for other in pairs[:k]]:
             raise ModelError(f"two contacts are called '{pair.name}': give one of them another name")
     numbers = [n for p in pairs for n in (*p.surface_a.numbers, *p.surface_b.numbers)]
-    mechanism.note_params(correct, stabilise, *numbers, *law.numbers, *(friction.numbers if friction else ()))
+    mechanism.note_number(correct, "the rate of correction, correct,", low=0.0)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    mechanism.note_params(*numbers, *law.numbers, *(friction.numbers if friction else ()))
     made = Assembly(mechanism)
     found = [_Meeting(made, pair) for pair in pairs]
     pads = [Pad(made.tree, m.spot(mechanism.planar), law, friction, m.inside) for m in found]

@@ -190,7 +190,9 @@ def system(
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
         that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
     """
-    mechanism.note_params(stabilise, 0 if project is None else project)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    if project is not None:
+        mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
     made = Assembly(mechanism)
     tree, closure = made.tree, made.closure
     events: list[Event] = []
@@ -259,7 +261,9 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
     taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {p.name for p in m.params.values()}
     found: dict[str, ca.SX] = {}
-    for name, p in ({name: observe.position(tree, name) for name in m.frames} | {"com": observe.com(tree)}).items():
+    places = {name: observe.position(tree, name) for name in m.frames}
+    places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
+    for name, p in places.items():
         label = name
         while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
             label = f"{label}_frame"

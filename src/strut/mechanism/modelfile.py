@@ -90,7 +90,8 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
     gravity = top.number("gravity", params.get("g"))
-    m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
+    with _at(top):
+        m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
     for param in params.values():
         m.note_params(param)
     for key, table in top.tables("bodies"):
@@ -209,7 +210,7 @@ def _joint(m: Mechanism, name: str, table: Table) -> None:
 
 
 def _stop(table: Table) -> Stop:
-    made = Stop(table.number("low"), table.number("high"), table.number("stiffness"), table.number("damping", 0.0))
+    made = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
     table.done()
     return made
 

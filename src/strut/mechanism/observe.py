@@ -6,7 +6,7 @@ from functools import reduce
 
 import casadi as ca
 
-from strut.errors import UnknownNameError, did_you_mean
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.mechanism import Frame
 from strut.mechanism.spatial import Pose, cross
 from strut.mechanism.tree import Node, Tree
@@ -81,16 +81,28 @@ def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     return ca.densify(ca.substitute([along], [held], [tree.v])[0])
 
 
+def moving(tree: Tree) -> list[int]:
+    """Which nodes can move: all but those whose joints, down to the world, are fixed."""
+    free: list[int] = []
+    for k, node in enumerate(tree.nodes):
+        if node.columns or node.parent in free:
+            free.append(k)
+    return free
+
+
 def mass(tree: Tree) -> ca.SX:
-    """Of everything that moves [kg]."""
-    return reduce(lambda total, node: total + node.inertia.mass, tree.nodes, ca.SX(0))
+    """Of everything that moves [kg]: bodies welded to the world do not count."""
+    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving(tree), ca.SX(0))
 
 
 def com(tree: Tree) -> ca.SX:
-    """The centre of mass in the world [m]."""
+    """The centre of mass, in the world, of everything that moves [m]."""
+    if not moving(tree):
+        raise ModelError(f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move")
     moment = ca.SX.zeros(3)
-    for node, X in zip(tree.nodes, tree.poses, strict=True):
-        moment = moment + node.inertia.mass * X.p + X.R @ node.inertia.h
+    for k in moving(tree):
+        X, inertia = tree.poses[k], tree.nodes[k].inertia
+        moment = moment + inertia.mass * X.p + X.R @ inertia.h
     return moment / mass(tree)
 
 
@@ -100,7 +112,7 @@ def com_jacobian(tree: Tree) -> ca.SX:
 
 
 def momentum_matrix(tree: Tree) -> ca.SX:
-    """6 x nv, centroidal: angular momentum about the centre of mass and linear momentum, along the world's axes."""
+    """6 x nv, centroidal: angular momentum about the centre of mass of what moves, and linear momentum, along the world's axes."""
     columns = [ca.SX.zeros(6)] * tree.nv
     for node, X, composite in zip(tree.nodes, tree.poses, tree.composites, strict=True):
         if node.columns:
@@ -132,5 +144,7 @@ def kinetic(tree: Tree) -> ca.SX:
 
 
 def potential(tree: Tree) -> ca.SX:
-    """Energy in gravity [J], zero where the centre of mass is at the height of the world's origin."""
+    """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the world's origin."""
+    if not moving(tree):
+        return ca.SX(0)
     return mass(tree) * tree.mechanism.gravity * com(tree)[2]

@@ -198,6 +198,7 @@ class Quantity(Packed):
             return self
         narrow = copy.copy(self)
         object.__setattr__(narrow, "bounds", (low, max(low, self.bounds[1])))
+        object.__setattr__(self, "_narrow", narrow)  # the symbol's owner lives as long as either of them
         for i in range(self.size):
             _alive[self.sym[i].element_hash()] = narrow
         return narrow
