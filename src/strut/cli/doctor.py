@@ -11,19 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from strut.extras import EXTRAS
 from strut.system.build import cache_directory, compiler
 from strut.version import VERSION
-
-OPTIONAL = {
-    "scipy": "stiff",
-    "pandas": "data",
-    "plotly": "view",
-    "pillow": "view",
-    "trimesh": "view",
-    "matplotlib": "paper",
-    "imageio-ffmpeg": "film",
-    "mujoco": "bench",
-}
 
 
 def _says(*command: str) -> str:
@@ -75,7 +65,8 @@ def examine() -> list[dict[str, Any]]:
     row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", ok, "" if ok else "not writable: set STRUT_CACHE")
     for package in ("casadi", "numpy", "h5py"):
         row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
-    for package, extra in OPTIONAL.items():
+    for name, extra in EXTRAS.values():
+        package = name.lower()
         found = _version(package)
         row(package, found or "not installed", True, "" if found else f"optional: pip install 'strut[{extra}]'")
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")

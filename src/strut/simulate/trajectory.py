@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.extras import optional_module
 from strut.html import card
 from strut.simulate.account import Account
 from strut.simulate.raw import Raw
@@ -27,7 +29,14 @@ if TYPE_CHECKING:
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
-"""What `strut.view` can make of a run, by the name of the method; it enters itself here."""
+"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is imported."""
+
+
+def picture_maker(name: str) -> Callable[..., Any]:
+    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture is asked for."""
+    if name not in SHOWN:
+        importlib.import_module("strut.view")
+    return SHOWN[name]
 
 
 @dataclass(frozen=True)
@@ -144,7 +153,6 @@ class Trajectory:
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
-    plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
     kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
 
     @property
@@ -377,17 +385,17 @@ class Trajectory:
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
         `strut.view.animation`. Without a path, one that a notebook shows."""
-        return SHOWN["animate"](self, path, **options)
+        return picture_maker("animate")(self, path, **options)
+
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Curves by name over time; see `strut.view.plot`."""
+        return picture_maker("plot")(self, *names, **options)
 
     # ---- files and tables ----
 
     def to_dataframe(self, times: Any = None) -> pd.DataFrame:
         """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("pandas", "to_dataframe", "data") from error
-        return pd.DataFrame(self.table(times))
+        return optional_module("pandas", "to_dataframe").DataFrame(self.table(times))
 
     def table(self, times: Any = None) -> dict[str, np.ndarray]:
         """Columns by name: t, then every component of states, discrete states, inputs and outputs."""
