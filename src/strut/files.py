@@ -10,6 +10,9 @@ from pathlib import Path
 
 from strut.errors import StorageError
 
+DAMAGE = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError)
+"""What Python and its readers raise on a file that is not what it says: a place that reads one turns these into `StorageError`."""
+
 
 def written(path: Path, write: Callable[[Path], None]) -> Path:
     """Write a file that appears whole or not at all: a failure leaves what was there before, and says why."""
