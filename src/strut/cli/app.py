@@ -22,6 +22,7 @@ from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
     Drive,
     Reading,
+    Root,
     end_of,
     find_mechanism,
     find_model,
@@ -174,6 +175,7 @@ def run(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
     json: Json = False,
 ) -> None:
@@ -197,7 +199,7 @@ def run(
     for path in output:
         check_kind(path)
     times = parse_times(t)
-    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
+    system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), times.step, watch)
     system = with_settings(with_drive(system, drive), settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
@@ -247,6 +249,7 @@ def _changed(options: dict[str, Any]) -> list[str]:
 @app.command("list")
 def list_models(
     model: Annotated[str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")] = "",
+    root: Root = [],
     json: Json = False,
 ) -> None:
     """List the machines that come with strut, or describe one of them.
@@ -258,7 +261,7 @@ def list_models(
       strut list rimless-wheel
     """
     if model:
-        system = find_model(model)
+        system = find_model(model, Reading(roots=tuple(root)))
         as_json(system_data(system)) if json else system_text(system)
         return
     systems = {name: make() for name, make in CATALOGUE.items()}
@@ -279,6 +282,7 @@ def export(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
     matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
     dynamics: Annotated[
@@ -307,7 +311,7 @@ def export(
         raise ModelError(f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave one out")
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
-    how = Reading(stops, tuple(ignore))
+    how = Reading(stops, tuple(ignore), tuple(root))
     if dynamics:
         found = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES

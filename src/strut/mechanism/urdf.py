@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
@@ -34,6 +35,7 @@ def load(
     symbolic_lengths: bool = False,
     symbolic_inertias: bool = False,
     actuated: Collection[str] | None = None,
+    roots: Roots = (),
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
@@ -46,6 +48,7 @@ def load(
         knee_at_z or shank_com_z.
     symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
     actuated: the joints that have a motor; all of them unless given.
+    roots: folders from which meshes may come, besides the file's own and the package it is in.
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
@@ -56,7 +59,7 @@ def load(
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
     made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
-    return locate_meshes(made, path)
+    return locate_meshes(made, path, roots)
 
 
 def parse(

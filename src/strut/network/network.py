@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.confine import Roots
 from strut.errors import ValueRangeError
 from strut.network.build import Builder
 from strut.network.context import Context
@@ -164,18 +165,21 @@ class Network:
         raise NetworkError([Problem(f"'{node}' has no states")])
 
 
-def load(path: str | Path, *, seed: int = 0) -> Network:
-    """A network from a file. `seed` is that of random edges."""
+def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a file.
+
+    seed: that of random edges. roots: folders from which it may read files that it names, besides its own.
+    """
     try:
         source = read(Path(path))
     except Mistake as mistake:
         raise NetworkError([mistake.problem]) from mistake
-    return loads(source.text, str(path), seed=seed)
+    return loads(source.text, str(path), seed=seed, roots=roots)
 
 
-def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
-    """A network from a text."""
-    builder = Builder(Files(), seed=seed)
+def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
+    builder = Builder(Files(where, roots), seed=seed)
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))
