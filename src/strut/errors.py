@@ -29,6 +29,10 @@ class ValueRangeError(StrutError, ValueError):
     """A number that is not finite, or outside of what is allowed."""
 
 
+class ArgumentError(StrutError, TypeError):
+    """An argument of the wrong kind: a text where a number is needed, a function where a `System` is."""
+
+
 class CompileError(StrutError):
     """The C compiler refused the generated code, or could not be run."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot, Touch, reaching, touches_of
@@ -24,6 +25,7 @@ ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
 
 
+@checked
 def compliant(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.landing import LIFTING, MOVING, PARTING, Landing
 from strut.contact.standing import SETTLED, Foot, KneeLock, Standing
@@ -26,11 +27,13 @@ DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on i
 RELEASES = ("force", "acceleration")
 
 
+@checked
 def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree], ca.SX]:
     """For `arm`: how far one frame is in front of another [m], less a margin."""
     return lambda tree: observe.position(tree, frame)[0] - observe.position(tree, other)[0] - sx(margin)
 
 
+@checked
 def rigid(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],

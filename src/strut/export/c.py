@@ -8,6 +8,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import StorageError
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import written
@@ -35,6 +36,7 @@ class Export:
     operations: dict[str, int]
 
 
+@checked
 def export(system: System, directory: str | Path, jacobians: bool = False) -> Export:
     """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last two only
     where they do not exist yet.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.robust import survives
@@ -52,6 +53,7 @@ class Basin:
         return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"
 
 
+@checked
 def basin(
     gait: Gait,
     names: tuple[str, str] | None = None,

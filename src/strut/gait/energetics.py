@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.gait.shape import Shape, shape_of
 from strut.simulate import Trajectory
@@ -56,6 +57,7 @@ class Energetics:
         return "\n".join(f"{name:{width}}  {value:12.9f}  {DEFINITIONS[name]}" for name, value in self.costs.items())
 
 
+@checked
 def froude(speed: float, leg: float, g: float) -> float:
     """Froude number: speed^2 / (g leg)."""
     return speed**2 / (g * leg)
@@ -138,6 +140,7 @@ def _adding(system: System, section: str) -> list[int]:
     return found
 
 
+@checked
 def weight_of(system: System) -> float:
     """Mass times g [N]: how the energy stored in gravity changes with height."""
     known = {q.name: float(q.value[0]) for q in system.p if isinstance(q.value, np.ndarray)}
@@ -172,6 +175,7 @@ class ImpactLoss:
     loss: np.ndarray
 
 
+@checked
 def impact_loss(system: System, state: Mapping[str, float], section: str | None = None) -> ImpactLoss:
     """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the posture `state`."""
     name = shape_of(system, section).section

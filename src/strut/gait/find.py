@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap, Step
@@ -22,6 +23,7 @@ SETTLED = 2e-2
 NO_GAIT = "no gait: "
 
 
+@checked
 def find(
     system: System,
     guess: Any = None,
@@ -64,6 +66,7 @@ def find(
     raise _none(system, step, min(closest, near), fell + more)
 
 
+@checked
 def find_all(
     system: System,
     section: str | None = None,

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.find import find
 from strut.gait.gait import Gait, dies_out, spectrum
@@ -149,6 +150,7 @@ class Branch:
         return f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, {marks}; {self.ended}>"
 
 
+@checked
 def follow(
     system: System,
     parameter: str,

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.shape import Shape, shape_of
 from strut.gait.variational import variational
@@ -76,6 +77,7 @@ class ReturnMap:
     parameters: names to differentiate by. Compiled once per system, section and parameters.
     """
 
+    @checked
     def __init__(
         self,
         system: System,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
@@ -47,6 +48,7 @@ class Survived:
         return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends by {self.fell}{more}"
 
 
+@checked
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
 
@@ -68,6 +70,7 @@ def _matters(system: System, name: str) -> bool:
     return any(bool(ca.depends_on(sx(e.guard), system[name])) for e in system.events)
 
 
+@checked
 def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = None, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that the gait survives."""
     system = gait.system
@@ -132,6 +135,7 @@ def _limit(
     return Survived(kind, low, high, fell, unit, float(again.max(initial=-np.inf)) if len(again) else np.nan)
 
 
+@checked
 def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray) -> float:
     """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a matrix with a column
     for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
@@ -144,6 +148,7 @@ def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray)
     return float(np.trace(C @ total @ C.T)) ** 0.5
 
 
+@checked
 def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
     """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its largest multiplier."""
     step = gait.map()

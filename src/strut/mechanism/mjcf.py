@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints, shapes, text
 from strut.mechanism.mechanism import Body, Mechanism, Stop
@@ -22,6 +23,7 @@ QUIET = {"compiler", "default", "asset", "visual", "statistic", "size", "custom"
 SWITCHES = ("constraint", "equality", "passive", "spring", "damper", "gravity")
 
 
+@checked
 def load(path: str | Path, stops: bool = False, symbolic_masses: bool = False, ignore: Collection[str] = ()) -> Mechanism:
     """A mechanism from an MJCF file.
 
@@ -42,6 +44,7 @@ def load(path: str | Path, stops: bool = False, symbolic_masses: bool = False, i
     return locate_meshes(parse(text.read(path), stops, symbolic_masses, ignore, where=str(path)), path)
 
 
+@checked
 def parse(source: str, stops: bool = False, symbolic_masses: bool = False, ignore: Collection[str] = (), where: str = "MJCF") -> Mechanism:
     """A mechanism from the text of an MJCF file; see `load`."""
     root = text.xml(source, where)

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.confine import Roots, is_inside, outside, resolve_roots
 from strut.errors import ModelError
 from strut.mechanism.spatial import Pose, reflect, reflect_matrix, vector
@@ -121,29 +122,35 @@ class Mesh(Shape):
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale))
 
 
+@checked
 def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
     return Sphere(_colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere"))
 
 
+@checked
 def capsule(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Capsule:
     ends = vector(start, "the start of a capsule"), vector(end, "the end of a capsule")
     return Capsule(_colour(colour), *ends, _number(radius, "the radius of a capsule"))
 
 
+@checked
 def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Cylinder:
     ends = vector(start, "the start of a cylinder"), vector(end, "the end of a cylinder")
     return Cylinder(_colour(colour), *ends, _number(radius, "the radius of a cylinder"))
 
 
+@checked
 def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
     return Box(_colour(colour), vector(at, "the place of a box"), _rotation(rotation), vector(size, "the size of a box"))
 
 
+@checked
 def ellipsoid(radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Ellipsoid:
     place = vector(at, "the place of an ellipsoid")
     return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
 
 
+@checked
 def arc(
     radius: Expression,
     at: Expression = ORIGIN,
@@ -158,6 +165,7 @@ def arc(
     return Arc(_colour(colour), vector(at, "the centre of an arc"), *numbers)
 
 
+@checked
 def mesh(path: str, scale: Expression = (1, 1, 1), at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Mesh:
     factors = sx(scale)
     return Mesh(
@@ -180,6 +188,7 @@ MAKERS: dict[str, Callable[..., Shape]] = {
 }
 
 
+@checked
 def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict[str, list[Shape]]:
     """The shapes of all bodies with NumPy arrays in place of expressions, for the parameters' own values or those in `p`."""
 
@@ -190,6 +199,7 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
     return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
 
 
+@checked
 def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> Mechanism:
     """Make the paths of meshes whole, as the file of a model names them, where there is such a mesh.
 
@@ -236,6 +246,7 @@ def _packages(name: str, here: Path, roots: Sequence[Path]) -> list[Path]:
     return own + [folder.resolve() for root in roots for folder in (root / name, root) if folder.name == name and folder.is_dir()]
 
 
+@checked
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
     the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints
@@ -26,6 +27,7 @@ STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits
 BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
 
 
+@checked
 def load(
     path: str | Path,
     base: str = "free",
@@ -62,6 +64,7 @@ def load(
     return locate_meshes(made, path, roots)
 
 
+@checked
 def parse(
     text: str,
     base: str = "free",
@@ -281,6 +284,7 @@ def _rotation(rpy: np.ndarray) -> ca.SX:
 # ---- writing ----
 
 
+@checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused; shapes become
     <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left out."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.confine import Roots
 from strut.errors import ValueRangeError
 from strut.network.build import Builder
@@ -77,11 +78,13 @@ class Network:
         """The step the file asks for [s]."""
         return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
 
+    @checked
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
         chosen = self.step if step is None else _positive(step)
         return {"method": METHODS[self.integrator["method"]], "step": chosen}
 
+    @checked
     def find(self, selector: str) -> list[Object | Item]:
         """What a selector finds: `network.find('nodes | /h.*/ . r')`."""
         statements = parse(Source("selector", f"delete {selector}"))
@@ -92,6 +95,7 @@ class Network:
             raise NetworkError([mistake.problem]) from mistake
         return [f.thing for f in found]
 
+    @checked
     def change(self, text: str) -> Network:
         """Run further statements on this network."""
         self._builder.problems.clear()
@@ -99,6 +103,7 @@ class Network:
             self._builder.text(Source("text", text))
         return self
 
+    @checked
     def system(
         self,
         *,
@@ -120,6 +125,7 @@ class Network:
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
 
+    @checked
     def stepped(
         self,
         t: float | tuple[float, float],
@@ -142,6 +148,7 @@ class Network:
             raise ValueRangeError(f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer steps")
         return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
+    @checked
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
         """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
 
@@ -151,10 +158,12 @@ class Network:
 
         return Asking(self).value(text, t, at, of)
 
+    @checked
     def graph(self) -> str:
         """A picture of the network, as SVG."""
         return svg(self.root, self.name)
 
+    @checked
     def states_of(self, node: str) -> list[str]:
         """Names of the states a node can be in, in the order in which they are counted."""
         lowering = Lowering(self, 0)
@@ -165,6 +174,7 @@ class Network:
         raise NetworkError([Problem(f"'{node}' has no states")])
 
 
+@checked
 def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
     """A network from a file.
 
@@ -177,6 +187,7 @@ def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
     return loads(source.text, str(path), seed=seed, roots=roots)
 
 
+@checked
 def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
     """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
     builder = Builder(Files(where, roots), seed=seed)

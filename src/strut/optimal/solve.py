@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.defect import integrals
 from strut.optimal.guess import Guess, filled, guessed, shaken
@@ -45,6 +46,7 @@ MOST = 400
 """Intervals of a phase at most."""
 
 
+@checked
 def solve(
     problem: Problem,
     guess: Any = None,

@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.gait.shape import default_section
@@ -88,6 +89,7 @@ class TradeOff:
         return f"<TradeOff over {self.name}: {good} of {len(self.points)} points ok, {self.wall:.3g} s>"
 
 
+@checked
 def trade_off(
     walker: System,
     name: str,

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.gait import Gait
 from strut.optimal.branch import Branch, answered
@@ -111,6 +112,7 @@ def strength(walker: System, torque: float | None, step: float | None) -> dict[s
     return {q.name: STRENGTH * value(walker, weight(walker)) * step for q in unlimited}
 
 
+@checked
 def walking(
     walker: System,
     events: Sequence[str],

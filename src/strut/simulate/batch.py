@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.raw import STATUS
@@ -69,6 +70,7 @@ class Batch:
         return f"<Batch of {len(self)} runs: " + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True)) + ">"
 
 
+@checked
 def simulate_batch(
     system: System,
     t: float | tuple[float, float],

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system.native import Options as NativeOptions
 from strut.system.system import System
@@ -22,6 +23,7 @@ DEGREE = {"dopri5": 4, "dop853": 7, "radau": 5, "bdf": 5}
 """Of the dense output; 3 for the others."""
 
 
+@checked
 @dataclass(frozen=True)
 class Options:
     """How to integrate.
@@ -141,6 +143,7 @@ def check_method(system: System, options: Options, velocity_of: list[int]) -> No
         raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
 
 
+@checked
 @dataclass(frozen=True)
 class Hold:
     """A discrete controller: every `every` seconds it sets the inputs, which are held in between.

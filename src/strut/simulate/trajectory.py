@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.extras import optional_module
 from strut.html import card
@@ -300,6 +301,7 @@ class Trajectory:
         n = self.names
         return [*n.x, *n.z, *n.u, *n.outputs, *n.p]
 
+    @checked
     def at(self, times: Any) -> Moments:
         """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
         t = self._inside(times)
@@ -348,12 +350,14 @@ class Trajectory:
         energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
         return self._account(t, energies, x, count)
 
+    @checked
     def ledger_at(self, times: Any) -> Account:
         """The energy account at any times [s]; at an event, what holds after it."""
         t = self._inside(times)
         x, z, u = self._states(t)
         return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
 
+    @checked
     def steps(self, event: str | None = None) -> StepLedger:
         """The energy account step by step, from landing to landing; `event` names what ends a step, if not the obvious one."""
         return step_ledger(self, event)
@@ -376,27 +380,32 @@ class Trajectory:
 
     # ---- pictures ----
 
+    @checked
     def stage(self, rate: float = 60.0) -> Stage | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
         from strut.simulate import staged
 
         return staged.stage(self, rate)
 
+    @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
         `strut.view.animation`. Without a path, one that a notebook shows."""
         return picture_maker("animate")(self, path, **options)
 
+    @checked
     def plot(self, *names: str, **options: Any) -> Any:
         """Curves by name over time; see `strut.view.plot`."""
         return picture_maker("plot")(self, *names, **options)
 
     # ---- files and tables ----
 
+    @checked
     def to_dataframe(self, times: Any = None) -> pd.DataFrame:
         """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
         return optional_module("pandas", "to_dataframe").DataFrame(self.table(times))
 
+    @checked
     def table(self, times: Any = None) -> dict[str, np.ndarray]:
         """Columns by name: t, then every component of states, discrete states, inputs and outputs."""
         n = self.names
@@ -406,6 +415,7 @@ class Trajectory:
         moments = self.at(np.atleast_1d(times))
         return {"t": moments.t, **{label: moments[label] for label in labels if label in moments.values}}
 
+    @checked
     def save(self, path: str | Path, times: Any = None) -> Path:
         """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or at
         chosen times. The file appears whole or not at all."""
@@ -414,6 +424,7 @@ class Trajectory:
         return storage.save(self, Path(path), times)
 
     @staticmethod
+    @checked
     def load(path: str | Path, system: System | None = None) -> Trajectory:
         """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the points."""
         from strut.simulate import storage

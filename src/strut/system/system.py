@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
@@ -34,6 +35,7 @@ class Implied:
     residual: ca.SX
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class System:
     """A hybrid dynamical system.
@@ -152,6 +154,7 @@ class System:
 
     # ---- values ----
 
+    @checked
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
         known = {q.name: group for group in GROUPS for q in getattr(self, group)}
@@ -183,6 +186,7 @@ class System:
                 whole[name] = value
         return whole
 
+    @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
         if "outputs" in changes and "output_units" not in changes:

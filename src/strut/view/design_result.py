@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.simulate import simulate
 from strut.view.figure import DASHES, PALETTE, Figure, Line
 from strut.view.gaits import multipliers
@@ -20,6 +21,7 @@ FINE = 401
 """Points of the plan that its figures show."""
 
 
+@checked
 def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
     plan, gait = design.result, design.gait

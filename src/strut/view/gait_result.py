@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.simulate import simulate
 from strut.view.gaits import basin, bifurcation, multipliers
 from strut.view.result import Chapter, Result, Rows
@@ -17,6 +18,7 @@ PERIODS = 6
 """Of a gait that a page shows."""
 
 
+@checked
 def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
     cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""

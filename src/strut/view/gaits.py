@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ShapeError, UnknownNameError, did_you_mean
 from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 
 STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
 
 
+@checked
 def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     """Multipliers of a gait in the complex plane, with the unit circle: the gait is stable if all are inside.
 
@@ -36,6 +38,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
 
 
+@checked
 def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
     """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked. One becomes the
     other at the special point between two gaits, or where none is known halfway.
@@ -109,6 +112,7 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
     return found | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 
 
+@checked
 def basin(
     labels: Any,
     x: Any = None,
@@ -141,6 +145,7 @@ def basin(
     return Figure((cells, *marked), x_name, y_name, legend=False, height=420)
 
 
+@checked
 def trade_off(
     x: Any, y: Any, x_name: str, y_name: str, labels: Sequence[str] = (), more: tuple[bool, bool] = (False, False), name: str = "designs"
 ) -> Figure:
@@ -164,6 +169,7 @@ def trade_off(
     return Figure(tuple(traces), x_name, y_name, height=360)
 
 
+@checked
 def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False)) -> np.ndarray:
     """The numbers of the points that no other beats: at least as good in both and better in one; in the order of x."""
     a, b = (-v if better else v for v, better in zip((x, y), more, strict=True))

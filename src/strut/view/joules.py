@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.simulate.steps import StepLedger, step_ledger
 from strut.view.curves import account, shown
 from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Areas, Figure, Flow, Line, Points
@@ -19,6 +20,7 @@ MOST_ROWS = 40
 """Of a table of steps: beyond that the first and the last ones."""
 
 
+@checked
 def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
     books = account(trajectory)
@@ -35,12 +37,14 @@ def energy(trajectory: Trajectory) -> Figure:
     return over_time(trajectory, lines, "energy [J]", 380)
 
 
+@checked
 def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
     return over_time(trajectory, [curve_line("residual", books.t, books.imbalance, PALETTE[1])], "residual [J]", 190, fine=True)
 
 
+@checked
 def energy_areas(trajectory: Trajectory) -> Figure:
     """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or taken out.
 
@@ -65,6 +69,7 @@ def energy_areas(trajectory: Trajectory) -> Figure:
     return over_time(trajectory, (areas, top), "energy [J]", 340)
 
 
+@checked
 def energy_flow(trajectory: Trajectory) -> Figure:
     """Where the joules of a run came from and where they went: on the left what was supplied or taken from a store, on the right
     what was dissipated, lost, or put into a store."""
@@ -85,6 +90,7 @@ def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
     return sources, sinks
 
 
+@checked
 def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
     steps = step_ledger(trajectory, event)
@@ -96,6 +102,7 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     return Figure(tuple(points), "step", "change of stored energy [J]", height=300, counted=True)
 
 
+@checked
 def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds where those are many."""
     steps = step_ledger(trajectory, event)

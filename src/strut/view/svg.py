@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 
+@checked
 def still(
     trajectory: Trajectory, path: str | Path, t: float | None = None, look: Look = Look(), width: int = 800, height: int = 500
 ) -> Path:
@@ -45,6 +47,7 @@ class Strip:
     end: float
 
 
+@checked
 def stick_figure(
     trajectory: Trajectory, path: str | Path, between: tuple[float, float] | None = None, poses: int = 9, width: int = 800
 ) -> Path:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.view.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.gaits import trade_off
 from strut.view.result import Chapter, Result, Rows
@@ -15,6 +16,7 @@ PART = "part: "
 LEFT_OUT = ("defect",)
 
 
+@checked
 def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
     head, rows = sweep.rows()

@@ -1,0 +1,2 @@
+def schedule(count, seed):
+    return iter(())
