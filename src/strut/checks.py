@@ -99,6 +99,25 @@ def seed_number(value: Any) -> int:
     return integer("seed", value, 0)
 
 
+def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:
+    """The value as an array of numbers with so many axes, else `ValueRangeError`; what is not a number, nan, may be in it."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueRangeError(f"{name} is {shown(value)}: numbers are needed") from error
+    if array.ndim not in axes:
+        allowed = " or ".join({0: "one number", 1: "a row of numbers", 2: "a table of numbers"}[k] for k in axes)
+        raise ValueRangeError(f"{name} has the shape {array.shape}: {allowed} is needed")
+    return array
+
+
+def having(name: str, value: Any, attributes: Iterable[str], what: str) -> None:
+    """Refuse a value that lacks what is read of it, with `ArgumentError`: where a room may not know the class itself."""
+    for attribute in attributes:
+        if not hasattr(value, attribute):
+            raise ArgumentError(f"{name} is {shown(value)}{_kind_of(value)}, which has no '{attribute}': {what} is needed")
+
+
 def ordered_pair(name: str, value: Any) -> tuple[float, float]:
     """Two numbers, the first not above the second, else `ValueRangeError`; infinity is allowed."""
     try:
@@ -139,6 +158,9 @@ def _checking(function: F, title: str) -> F:
             for name, value in bound.items():
                 if name in expected and value is not signature.parameters[name].default:
                     _check_argument(title, signature.parameters[name], value, expected[name], error)
+            if isinstance(error, (RuntimeError, NotImplementedError)) and "casadi" in str(error).lower():
+                why = str(error).strip().splitlines()[0].rpartition(": ")[2] or "CasADi refused them"
+                raise ArgumentError(f"{title}: its expressions do not fit together ({why}): check their sizes") from error
             raise
 
     return typing.cast(F, call)
@@ -287,7 +309,9 @@ def _fits_mapping(value: Any, inner: tuple[Any, ...]) -> bool:
 
 def _fits_expression(value: Any, inner: tuple[Any, ...]) -> bool:
     if isinstance(value, (list, tuple)):
-        return all(_fits_expression(each, ()) for each in value)
+        return bool(value) and all(_fits_expression(each, ()) for each in value)
+    if isinstance(value, (np.ndarray, ca.DM, ca.SX)) and not np.prod(value.shape):
+        return False
     if isinstance(value, np.ndarray):
         return value.dtype == object or (_fits_array(value, ()) and not np.any(np.isnan(value.astype(float))))
     if isinstance(value, (ca.SX, ca.DM, bool)) or is_number(value):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 from strut.errors import StorageError
 
-DAMAGE = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError)
+DAMAGED_ARCHIVE = (zipfile.BadZipFile, zlib.error)
+"""What Python raises on compressed data that is damaged."""
+DAMAGE = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, *DAMAGED_ARCHIVE)
 """What Python and its readers raise on a file that is not what it says: a place that reads one turns these into `StorageError`."""
 
 

@@ -76,6 +76,8 @@ def cylinder(
 ) -> list[Touch]:
     """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its side."""
     n = axis_of(axle, f"the axle of cylinder '{name or body}'")
+    if body not in mechanism.bodies:
+        raise ModelError(f"cylinder '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
     found = []
     for suffix, sign in (("_a", -0.5), ("_b", 0.5)):
         at = n * (sign * sx(length))

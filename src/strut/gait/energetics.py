@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, finite, positive
 from strut.errors import ModelError
 from strut.gait.shape import Shape, shape_of
 from strut.simulate import Trajectory
@@ -60,6 +60,7 @@ class Energetics:
 @checked
 def froude(speed: float, leg: float, g: float) -> float:
     """Froude number: speed^2 / (g leg)."""
+    finite("speed", speed, "m/s"), positive("leg", leg, "m"), positive("g", g, "m/s^2")
     return speed**2 / (g * leg)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, integer, positive
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.shape import Shape, shape_of
 from strut.gait.variational import variational
@@ -89,6 +89,8 @@ class ReturnMap:
         longest: float = LONGEST,
     ) -> None:
         check_system(system)
+        integer("steps", steps, 1)
+        positive("longest", longest, "s")
         self.system, self.steps, self.longest = system, steps, longest
         self.shape: Shape = shape_of(system, section)
         self.section, self.parameters = self.shape.section, tuple(parameters)

@@ -88,6 +88,8 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ModelError(check_toml(text, where, error)) from error
+    except (RecursionError, ValueError) as error:  # brackets in brackets without end, or an integer of thousands of digits
+        raise ModelError(f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})") from error
     top = Table(data, (), text, where, {})
     with _at(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}

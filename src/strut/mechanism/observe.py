@@ -55,6 +55,8 @@ def velocity(tree: Tree, name: str) -> ca.SX:
 @checked
 def path(tree: Tree, body: str) -> list[Node]:
     """The nodes from the body to the world."""
+    if body not in tree.place:
+        raise UnknownNameError(f"there is no body '{body}': {did_you_mean(body, list(tree.place))}")
     found, at = [], tree.place[body]
     while at >= 0:
         found.append(tree.nodes[at])

@@ -10,6 +10,9 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError
 
+MAX_NESTING = 200
+"""Elements of a file inside one another, at most."""
+
 
 def read(path: str | Path) -> str:
     """The text of a file."""
@@ -26,9 +29,15 @@ def xml(text: str, where: str) -> ElementTree.Element:
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
     try:
-        return ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError, RecursionError) as error:
         raise ModelError(f"{where} is not XML: {error}") from error
+    level, depth = [root], 0
+    while level:
+        level, depth = [inner for element in level for inner in element], depth + 1
+        if depth > MAX_NESTING:
+            raise ModelError(f"{where} has elements nested more than {MAX_NESTING} deep: no robot is")
+    return root
 
 
 def name_of(text: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from strut.checks import checked
 from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
+from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.shapes import locate_meshes
@@ -58,7 +59,7 @@ def load(
     if isinstance(loops, (str, Path)):
         try:
             table = tomllib.loads(Path(loops).read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
     made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
     return locate_meshes(made, path, roots)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
-import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
 from strut.system.event import Event
@@ -312,7 +311,9 @@ class Problem:
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
-    pair = np.asarray(value, dtype=float).reshape(-1)
+    pair = number_array(what, value).reshape(-1)
+    if not len(pair):
+        raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
     low, high = (pair[0], pair[0]) if len(pair) == 1 else (pair[0], pair[-1])
     if len(pair) > 2 or math.isnan(low) or math.isnan(high) or not low <= high:
         raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")

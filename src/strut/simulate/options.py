@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import MAX_INTEGER, checked, is_number, shown
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system.native import Options as NativeOptions
 from strut.system.system import System
@@ -54,7 +54,11 @@ class Options:
             raise ModelError(f"method '{self.method}' has a fixed step: give step=..., in seconds")
         for label in ("step", "rtol", "atol", "max_step", "max_steps", "zeno"):
             value = getattr(self, label)
-            if value is not None and not value > 0:
+            if value is None and label == "step":
+                continue
+            if not is_number(value) and value == value:
+                raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
+            if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
                 raise ValueRangeError(f"{label} is {value}: it must be positive")
 
     @property
@@ -91,9 +95,9 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         kind: Callable[[Any], Any] = {"method": str, "ledger": bool}.get(name, float)
         try:
-            plain[name] = None if value is None else kind(value)
-        except (TypeError, ValueError) as error:
-            raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
+            plain[name] = None if value is None and name == "step" else kind(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueRangeError(f"option '{name}' is {shown(value)}: a number is needed") from error
     return plain
 
 
@@ -105,7 +109,7 @@ def _checked(**options: Any) -> Options:
             raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
     plain = _plain(options)
     if "max_steps" in plain:
-        if plain["max_steps"] != int(plain["max_steps"]):
+        if not 0 < plain["max_steps"] < MAX_INTEGER or plain["max_steps"] != int(plain["max_steps"]):
             raise ValueRangeError(f"option 'max_steps' is {plain['max_steps']}: a whole number is needed")
         plain["max_steps"] = int(plain["max_steps"])
     return Options(**plain)
@@ -160,5 +164,5 @@ class Hold:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.every > 0:
+        if not is_number(self.every) or not self.every > 0:
             raise ValueRangeError(f"a controller is to run every {self.every} s: it must be positive")

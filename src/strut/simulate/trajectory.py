@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, number_array
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.extras import optional_module
 from strut.html import card
@@ -320,7 +320,7 @@ class Trajectory:
 
     def _inside(self, times: Any) -> np.ndarray:
         """`times` as an array, if the run covers them."""
-        t = np.atleast_1d(np.asarray(times, dtype=float))
+        t = np.atleast_1d(number_array("times", times))
         slack = 1e-12 * max(1.0, abs(self.t1))
         if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
             raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")

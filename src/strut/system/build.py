@@ -23,6 +23,7 @@ import filelock
 import platformdirs
 
 from strut.errors import CompileError
+from strut.files import DAMAGE
 from strut.system.private import check_private_directory, check_private_file, make_private
 
 LONG = 400_000
@@ -128,7 +129,7 @@ def _intact(library: Path) -> bool:
     try:
         seal = json.loads(_seal(library).read_text())
         return bool(seal["sha256"] == hashlib.sha256(library.read_bytes()).hexdigest())
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGE:
         return False
 
 

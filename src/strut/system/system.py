@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, shown
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
@@ -189,7 +189,7 @@ class System:
     @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
-        if "outputs" in changes and "output_units" not in changes:
+        if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {n: unit for n, unit in self.output_units.items() if n in changes["outputs"]}
         return replace(self, **changes)
 
@@ -211,9 +211,9 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
         raise ModelError(f"{q.kind} '{q.name}': a number is needed here, not an expression")
     try:
         array = np.broadcast_to(np.asarray(value, dtype=float).reshape(-1), (q.size,)).copy()
-    except ValueError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {value!r}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
     object.__setattr__(copy, "value", q.check(array))
     return copy

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, having
 from strut.simulate import simulate
 from strut.view.figure import DASHES, PALETTE, Figure, Line
 from strut.view.gaits import multipliers
@@ -24,6 +24,7 @@ FINE = 401
 @checked
 def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
+    having("design", design, ("result", "gait", "parameters", "cost"), "what optimal.design returns")
     plan, gait = design.result, design.gait
     stable = gait is not None and gait.stable
     chapters = [_found(design), _plan(plan), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]

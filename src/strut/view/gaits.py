@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked
-from strut.errors import ShapeError, UnknownNameError, did_you_mean
+from strut.checks import checked, number_array, shown
+from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 
 STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
@@ -26,8 +26,10 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     angle = np.linspace(0, 2 * np.pi, 241)
     traces: list[Line | Points] = [Line("unit circle", np.cos(angle), np.sin(angle), NEUTRAL, "dash", 1.2)]
     for k, (name, array) in enumerate(groups.items()):
-        values = np.atleast_1d(np.asarray(array, dtype=complex))
+        values = _multipliers(array)
         told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
+        if len(told) != len(values):
+            raise ShapeError(f"there are {len(told)} labels for {len(values)} multipliers: give as many, or none")
         inside = np.abs(values) < 1
         for word, which, symbol in (("inside", inside, "circle"), ("outside", ~inside, "diamond")):
             if which.any():
@@ -52,7 +54,11 @@ def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: M
     quantity: the first state unless given. A gait of several steps is drawn at each of them, its
     period divided by their number.
     """
+    if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
+        raise ArgumentError(f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed")
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
+    if not several:
+        raise ArgumentError("branches is empty: what gait.follow returns, or a list of such, is needed")
     read = [_branch(branch, quantity) for branch in several]
     known: dict[str, str] = {}
     for branch in read:
@@ -138,7 +144,7 @@ def basin(
         x, y, (x_name, y_name) = found.first, found.second, (_titled(name, units) for name in found.names)
         here = [np.array([found.gait.x0[name]]) for name in found.names]
         marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
-    values, columns, rows = np.asarray(labels, dtype=float), np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    values, columns, rows = number_array("labels", labels, (2,)), number_array("x", x), number_array("y", y)
     if values.shape != (rows.size, columns.size):
         raise ShapeError(f"a basin of shape {values.shape} has {columns.size} values of x and {rows.size} of y: rows are y, columns are x")
     cells = Cells(columns, rows, values, title, dict(names or {}))
@@ -153,7 +159,7 @@ def trade_off(
 
     more: for x and for y, whether more is better; less is, unless said. x_name, y_name: with units, "speed [m/s]".
     """
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    a, b = number_array("x", x), number_array("y", y)
     if a.shape != b.shape or a.ndim != 1:
         raise ShapeError(f"a trade-off needs as many x as y: there are {a.shape} and {b.shape}")
     front = pareto(a, b, more)
@@ -172,6 +178,9 @@ def trade_off(
 @checked
 def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False)) -> np.ndarray:
     """The numbers of the points that no other beats: at least as good in both and better in one; in the order of x."""
+    x, y = number_array("x", x, (1,)), number_array("y", y, (1,))
+    if len(x) != len(y):
+        raise ShapeError(f"a front needs as many x as y: there are {len(x)} and {len(y)}")
     a, b = (-v if better else v for v, better in zip((x, y), more, strict=True))
     order = np.lexsort((b, a))
     order = order[np.isfinite(a[order]) & np.isfinite(b[order])]
@@ -180,6 +189,13 @@ def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False
         if not found or b[k] < b[found[-1]] or (a[k], b[k]) == (a[found[-1]], b[found[-1]]):
             found.append(int(k))
     return np.array(sorted(found, key=lambda k: x[k]), dtype=int)
+
+
+def _multipliers(array: Any) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.asarray(array, dtype=complex)).reshape(-1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"multipliers are {shown(array)}: a gait, or complex numbers, are needed") from error
 
 
 # ---- what results look like ----

@@ -77,6 +77,9 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
 @checked
 def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
+    for each in (name, rate):
+        if (known := trajectory.table()) and each not in known:
+            raise UnknownNameError(f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}")
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)

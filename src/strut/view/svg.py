@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
@@ -30,6 +30,8 @@ def still(
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
         raise ValueRangeError(f"asked for t = {moment:g} s, but the run covers {stage.t[0]:g} to {stage.t[-1]:g} s")
+    integer("width", width, 1)
+    integer("height", height, 1)
     k = int(np.argmin(np.abs(stage.t - moment)))
     low, high = box = window(stage, k, width / height)
     figures = frame(stage, k, look, within=(float(low[0]), float(high[0])))
