@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from strut.checks import checked
+from strut.checks import checked, finite
 from strut.errors import ValueRangeError
 
 FACTORS = {
@@ -32,7 +32,7 @@ _FIRST = re.compile(r"[A-Za-z%]*")
 @checked
 def deg(angle: float) -> float:
     """Degrees as radians."""
-    return math.radians(angle)
+    return math.radians(finite("an angle", angle, "degrees"))
 
 
 @checked

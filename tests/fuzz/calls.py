@@ -168,12 +168,12 @@ def arm():
 
 @functools.cache
 def net():
-    return network.loads('node "a" { x = "1" | x\' = "-x" }' if False else 'node "a" { y = "1" }')
+    return network.loads('node "a" { y = "1" }')
 
 
 URDF = '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
 MJCF = '<mujoco><worldbody><body name="a"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>'
-TOML = '[bodies.a]\nmass = 1\n[joints.j]\nparent = "world"\nchild = "a"\nkind = "revolute"\n'
+TOML = '[bodies.a]\nmass = 1\n[joints.j]\nparent = "world"\nchild = "a"\ntype = "revolute"\n'
 
 
 def tree():

@@ -23,12 +23,12 @@ mass = "2 * 1.5"
 com = [0, 0, -0.2]
 inertia = 0.05
 [joints.hip]
-kind = "revolute"
+type = "revolute"
 parent = "world"
 child = "thigh"
 axis = "y"
 [joints.knee]
-kind = "revolute"
+type = "revolute"
 parent = "thigh"
 child = "shank"
 at = [0, 0, -0.4]
@@ -43,12 +43,6 @@ MJCF = """<mujoco model="m"><compiler angle="degree"/><option gravity="0 0 -9.81
 <worldbody><body name="a" pos="0 0 1"><freejoint/><geom type="capsule" fromto="0 0 0 0 0 1" size="0.1" mass="1"/>
 <body name="b" pos="0 0 1"><joint name="j" axis="0 1 0" range="-90 90"/><geom type="sphere" size="0.1" density="1000"/></body></body></worldbody>
 <actuator><motor joint="j"/></actuator></mujoco>"""
-CDN = """integrator { method = "euler" }
-defines { n = 3 }
-node "a{1:3}" { x = 1 | integrated { } y = "2 * x + sin(t)" }
-edge from "a1" to "a2" { x' += "from.y - 1" }
-functions { f(a, b) = "a * b" }
-"""
 
 WORDS = [
     *[
@@ -115,12 +109,12 @@ def samples():
     run = strut.simulate(walkers.rimless_wheel(), t=1.0).save(scratch / "run.h5").read_bytes()
     page = Page("a title", facts={"speed": "1 m/s"}, data={"x": [1.0, 2.0]})
     result = page.save(scratch / "page.json").read_bytes()
-    networks = [CDN.encode(), *(path.read_bytes() for path in sorted(ROOT.glob("examples/**/*.cdn"))[:4])]
+    networks = [path.read_bytes() for path in sorted(ROOT.glob("examples/network/[01]*.cdn"))]
     return {
         "toml": ([TOML.encode()], ".toml", lambda path: mechanism.system(mechanism.modelfile.load(path))),
         "urdf": ([URDF.encode()], ".urdf", mechanism.urdf.load),
         "mjcf": ([MJCF.encode()], ".xml", mechanism.mjcf.load),
-        "cdn": (networks, ".cdn", network.load),
+        "cdn": (networks, ".cdn", lambda path: network.load(path, roots=[ROOT / "examples" / "network"]).system()),
         "h5": ([run], ".h5", _look_at_run),
         "result": ([result], ".json", Page.load),
         "sweep": ([_sweep(scratch / "sweep.db")], ".db", _read_sweep),

@@ -1,5 +1,7 @@
 """Wrong values and damaged files end in errors of our own, quickly; `python -m tests.fuzz calls 10000` makes many more."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.fuzz import calls, files
@@ -21,6 +23,15 @@ def test_only_errors_of_our_own(schedule, count):
     files.samples.cache_clear()
     faults = [f"{text}\n    {wrong}" for _, text, call in schedule(count, seed=2024) if (wrong := fault(call))]
     assert not faults, f"{len(faults)} of {count}:\n" + "\n".join(faults[:20])
+
+
+def test_whole_files_are_read():
+    files.samples.cache_clear()
+    for wholes, suffix, reader in files.samples().values():
+        for k, data in enumerate(wholes):
+            path = Path(f"whole{k}{suffix}")
+            path.write_bytes(data)
+            reader(path)
 
 
 def test_the_judge_sees_what_is_wrong():

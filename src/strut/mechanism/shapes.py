@@ -316,7 +316,8 @@ def _colour(colour: Any) -> Colour | None:
         if colour.startswith("#") and len(digits) in (6, 8) and all(d in "0123456789abcdefABCDEF" for d in digits):
             numbers = [int(digits[k : k + 2], 16) / 255 for k in range(0, len(digits), 2)]
     elif isinstance(colour, (list, tuple, np.ndarray)):
-        numbers = [float(v) for v in colour] if all(is_number(v) for v in colour) else []
+        numbers = [float(v) for v in np.atleast_1d(np.asarray(colour, dtype=object)) if is_number(v)]
+        numbers = numbers if len(numbers) == np.size(np.asarray(colour, dtype=object)) else []
     if len(numbers) not in (3, 4) or not all(0 <= v <= 1 for v in numbers):
         raise ModelError(f"the colour {colour!r} is none: write '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1")
     red, green, blue, opacity = (*numbers, 1.0)[:4]

@@ -59,7 +59,7 @@ class Options:
             if not is_number(value) and value == value:
                 raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
             if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
-                raise ValueRangeError(f"{label} is {value}: it must be positive")
+                raise ValueRangeError(f"{label} is {value}: it must be positive and finite")
 
     @property
     def degree(self) -> int:

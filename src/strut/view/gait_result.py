@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
     cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
     having("gait", gait, ("kind", "multipliers", "period", "energetics"), "what gait.find returns")
-    for branch in (several := [branches] if hasattr(branches, "parameter") else list(branches)):
+    for branch in (several := list(branches) if isinstance(branches, Iterable) else [branches]):
         having("branches", branch, ("parameter", "period", "system"), "a list of what gait.follow returns")
     if cells is not None:
         having("cells", cells, ("outcomes", "label", "gait"), "what gait.basin returns")
