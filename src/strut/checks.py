@@ -298,7 +298,7 @@ def _fits_tuple(value: Any, inner: tuple[Any, ...]) -> bool:
 
 
 def _fits_iterable(value: Any, inner: tuple[Any, ...]) -> bool:
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Iterable, np.ndarray)):
+    if isinstance(value, (str, bytes, ca.SX, ca.DM, ca.MX)) or not isinstance(value, (Iterable, np.ndarray)):
         return False
     return not isinstance(value, Collection) or not inner or all(fits(each, inner[0]) for each in value)
 

@@ -278,7 +278,10 @@ def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joi
 def custom(pose: Callable[[ca.SX], Pose], coordinates: Sequence[str], units: Sequence[str] = (), neutral: Sequence[float] = ()) -> Joint:
     """A joint from its transform alone: `pose(q)` as any differentiable function. Velocities are the rates of q."""
     names = tuple(coordinates)
-    probe = pose(ca.SX.sym("q", len(names)))
+    try:
+        probe = pose(ca.SX.sym("q", len(names)))
+    except TypeError as error:
+        raise ModelError(f"the transform of a custom joint cannot be called with its {len(names)} coordinate(s): {error}") from error
     if not isinstance(probe, Pose):
         raise ModelError(f"the transform of a custom joint returns {type(probe).__name__}: return a Pose")
     suffixes = ("",) if len(names) == 1 and names[0] == "" else tuple(f"{n}_rate" for n in names)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.checks import checked, number_array
+from strut.checks import checked, number_array, positive
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.extras import optional_module
 from strut.html import card
@@ -385,6 +385,7 @@ class Trajectory:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
         from strut.simulate import staged
 
+        positive("rate", rate, "frames per second")
         return staged.stage(self, rate)
 
     @checked
@@ -412,7 +413,7 @@ class Trajectory:
         labels = (*n.x, *n.z, *n.u, *n.outputs)
         if times is None:
             return {"t": self.t, **{label: self[label] for label in labels}}
-        moments = self.at(np.atleast_1d(times))
+        moments = self.at(np.atleast_1d(number_array("times", times)))
         return {"t": moments.t, **{label: moments[label] for label in labels if label in moments.values}}
 
     @checked

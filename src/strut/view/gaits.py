@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, number_array, shown
+from strut.checks import checked, having, number_array, shown
 from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 
@@ -57,6 +57,9 @@ def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: M
     if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
         raise ArgumentError(f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed")
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
+    for branch in several:
+        if not isinstance(branch, Mapping):
+            having("branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns")
     if not several:
         raise ArgumentError("branches is empty: what gait.follow returns, or a list of such, is needed")
     read = [_branch(branch, quantity) for branch in several]
