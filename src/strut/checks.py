@@ -263,6 +263,19 @@ def _fits_float(value: Any, inner: tuple[Any, ...]) -> bool:
     return is_number(value)
 
 
+def _fits_callable(value: Any, inner: tuple[Any, ...]) -> bool:
+    """Something that can be called with as many arguments as the annotation says."""
+    if not callable(value) or not inner or not isinstance(inner[0], list):
+        return callable(value)
+    try:
+        inspect.signature(value).bind(*inner[0])
+    except TypeError:
+        return False
+    except ValueError:  # of functions in C, whose arguments nobody knows
+        return True
+    return True
+
+
 def _fits_path(value: Any, inner: tuple[Any, ...]) -> bool:
     if not isinstance(value, (str, os.PathLike)):
         return False
@@ -325,7 +338,7 @@ _TESTS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     bool: lambda value, inner: isinstance(value, (bool, np.bool_)),
     Path: _fits_path,
     np.ndarray: _fits_array,
-    Callable: lambda value, inner: callable(value),  # type: ignore[dict-item]
+    Callable: _fits_callable,  # type: ignore[dict-item]
     Sequence: _fits_sequence,
     list: _fits_sequence,
     tuple: _fits_tuple,
@@ -356,6 +369,8 @@ def needed(annotation: Any) -> str:
         return f"a list, each {needed(inner[0])}"
     if plain in (Mapping, dict) and len(inner) == 2:
         return f"a dict by name, each value {needed(inner[1])}" if inner[1] is not Any else "a dict by name"
+    if plain is Callable and inner and isinstance(inner[0], list):
+        return f"a function of {len(inner[0])} argument(s)"
     return _WORDS.get(plain, f"a {plain.__name__}" if isinstance(plain, type) else "something else")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, finite, integer, positive, shown
+from strut.checks import checked, finite, integer, number_array, positive, shown
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
@@ -146,7 +146,8 @@ def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray)
     for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
     if not gait.stable:
         return float("inf")
-    B, C = np.atleast_2d(disturbance).astype(float), np.atleast_2d(indicator).astype(float)
+    axes = (0, 1, 2)
+    B, C = np.atleast_2d(number_array("disturbance", disturbance, axes)), np.atleast_2d(number_array("indicator", indicator, axes))
     size = len(gait.jacobian)
     if B.shape[0] != size or C.shape[1] != size:
         raise ShapeError(

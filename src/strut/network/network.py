@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.checks import checked
+from strut.checks import checked, seed_number
 from strut.confine import Roots
 from strut.errors import ValueRangeError
 from strut.network.build import Builder
@@ -119,6 +119,7 @@ class Network:
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
+        seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
         with paused():
             made = lowering.system(outputs)
@@ -142,6 +143,7 @@ class Network:
         """
         from strut.network.stepping import Stepping
 
+        seed_number(seed)
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
         if not (end - begin) / chosen <= MOST_ROWS:
@@ -190,7 +192,7 @@ def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
 @checked
 def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
     """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
-    builder = Builder(Files(where, roots), seed=seed)
+    builder = Builder(Files(where, roots), seed=seed_number(seed))
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))
