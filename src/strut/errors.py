@@ -40,6 +40,10 @@ class ValueRangeError(StrutError, ValueError):
     """A number that is not finite, or outside of what is allowed."""
 
 
+class ArgumentError(StrutError, TypeError):
+    """An argument of the wrong kind: a text where a number is needed, a function where a `System` is."""
+
+
 class CompileError(StrutError):
     """The C compiler refused the generated code, or could not be run."""
 
@@ -72,11 +76,11 @@ def a(word: str) -> str:
     return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
-def did_you_mean(name: str, known: "list[str] | tuple[str, ...]") -> str:
+def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
     """A sentence that lists what exists, nearest first."""
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     hint = f"did you mean '{near[0]}'? " if near else ""
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     return hint + (f"known: {shown}" if known else "there are none")

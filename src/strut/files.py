@@ -7,6 +7,8 @@ import errno
 import os
 import re
 import secrets
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,11 @@ except ImportError:  # Windows has no such locks: there, scratch files of killed
     fcntl = None  # type: ignore[assignment]
 
 from strut.errors import StorageError
+
+DAMAGED_ARCHIVE = (zipfile.BadZipFile, zlib.error)
+"""What Python raises on compressed data that is damaged."""
+DAMAGE = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, *DAMAGED_ARCHIVE)
+"""What Python and its readers raise on a file that is not what it says: a place that reads one turns these into `StorageError`."""
 
 
 def written(path: Path, write: Callable[[Path], None]) -> Path:

@@ -23,6 +23,7 @@ from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
     Drive,
     Reading,
+    Root,
     end_of,
     find_mechanism,
     find_model,
@@ -104,10 +105,6 @@ Ignore = Annotated[
     typer.Option(
         "--ignore", metavar="NAME", help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once."
     ),
-]
-Root = Annotated[
-    list[str],
-    typer.Option("--root", metavar="FOLDER", help="Of FILE.xml: a folder besides its own that it may read; may be given more than once."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
 
@@ -258,6 +255,7 @@ def _changed(options: dict[str, Any]) -> list[str]:
 @app.command("list")
 def list_models(
     model: Annotated[str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")] = "",
+    root: Root = [],
     json: Json = False,
 ) -> None:
     """List the machines that come with strut, or describe one of them.
@@ -269,7 +267,7 @@ def list_models(
       strut list rimless-wheel
     """
     if model:
-        system = find_model(model)
+        system = find_model(model, Reading(roots=tuple(root)))
         as_json(system_data(system)) if json else system_text(system)
         return
     systems = {name: make() for name, make in CATALOGUE.items()}

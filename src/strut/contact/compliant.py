@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
@@ -27,6 +28,7 @@ LIFTOFF_MARGIN = 1e-12
 land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15 m, and of a guard that rests at -1, 6e-14."""
 
 
+@checked
 def compliant(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],

@@ -9,12 +9,14 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import check
 from strut.system.quantity import Expression, Quantity, own_value, sx
 from strut.system.scene import Floor
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Ground:
     """The surface z = height(x, y). `flat` says that its normal is the same everywhere."""
@@ -57,6 +59,7 @@ def ground_of(ground: Any) -> Ground:
     raise ModelError(f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: {hint}")
 
 
+@checked
 def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane that falls towards +x by `slope` [rad], at `height` [m] under the origin."""
     check.number(slope, "the slope of a plane")
@@ -88,6 +91,7 @@ class _Plane(Ground):
         return ca.vertcat(ca.horzcat(s, c, 0), ca.horzcat(0, 0, 1), ca.horzcat(c, -s, 0))
 
 
+@checked
 def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane with steps: from each `x` on, in (x, rise) pairs, the ground is higher by `rise` [m] (lower where negative).
 
@@ -112,6 +116,7 @@ def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0
     return _Plane(z, "stairs", (slope, height, *[e for pair in edges for e in pair]), base.angle)
 
 
+@checked
 def profile(height: Callable[[ca.SX, ca.SX], ca.SX], numbers: Sequence[Expression] = ()) -> Ground:
     """Ground of any smooth height(x, y), as an expression; `numbers` are the Params it uses."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.landing import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
 from strut.contact.standing import SETTLED, Foot, KneeLock, Standing
@@ -31,11 +32,13 @@ carries nothing does not slide for that."""
 RELEASES = ("force", "acceleration")
 
 
+@checked
 def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree], ca.SX]:
     """For `arm`: how far one frame is in front of another [m], less a margin."""
     return lambda tree: observe.position(tree, frame)[0] - observe.position(tree, other)[0] - sx(margin)
 
 
+@checked
 def rigid(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],

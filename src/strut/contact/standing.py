@@ -9,6 +9,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.contact.ground import Ground
 from strut.contact.masked import Masked, Sliding, Switched
 from strut.contact.swinging import Swing
@@ -27,6 +28,7 @@ AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one
 NOTHING = 1e-300  # keeps a length in a denominator from being zero
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class KneeLock:
     """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open, and opens when `foot`

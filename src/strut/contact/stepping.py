@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.contact.ground import Ground, plane
 from strut.contact.masked import Masked
 from strut.contact.swinging import FELL_BACK, FELL_FORWARD, PULLED, Swing
@@ -36,6 +37,7 @@ NOT_LIFTED = "the old foot did not lift"
 BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Between:
     """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and a damper if given. One that
@@ -49,6 +51,7 @@ class Between:
     driven: bool = True
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Lock:
     """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks plastically and
@@ -59,6 +62,7 @@ class Lock:
     lower: str
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Legs:
     """How a machine steps.
@@ -79,6 +83,7 @@ class Legs:
     margin: Expression = 0.0
 
 
+@checked
 def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, description: str = "", take_off: bool = True) -> System:
     """The mechanism as a walker on `ground`: see `Legs`.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.contact.compliant import Pad, settled
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot
@@ -65,6 +66,7 @@ class Surface:
         return self.outward(side) * n / ca.norm_2(n)
 
 
+@checked
 def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
     """With half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
     for axis, name in ((a, "a"), (b, "b"), (c, "c")):
@@ -78,11 +80,13 @@ def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
     return Surface("ellipsoid", chart, lambda side: -side, closed=True, numbers=(a, b, c))
 
 
+@checked
 def plane_surface() -> Surface:
     """The plane z = 0 of its frame, with the normal along z."""
     return Surface("plane", lambda u, side: ca.vertcat(u[0], u[1], 0))
 
 
+@checked
 def sine_ground(height: Expression, frequency: Expression) -> Surface:
     """Waves along x: z = height sin(2 pi frequency x), with height [m] and frequency [1/m]."""
     check.number(height, "the height of a sine ground")
@@ -91,6 +95,7 @@ def sine_ground(height: Expression, frequency: Expression) -> Surface:
     return Surface("sine", lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])), numbers=(height, frequency))
 
 
+@checked
 def surface(chart: Callable[[ca.SX], ca.SX], inside_out: bool = False, span: float = 1.0, numbers: Sequence[Expression] = ()) -> Surface:
     """Any smooth surface that one chart covers: `chart(u)` is a point of the frame, u near its (x, y) where contact begins.
     Outwards is the cross product of the tangents along u[0] and u[1], or with inside_out the other way."""
@@ -113,6 +118,7 @@ class Pair:
     surface_b: Surface
 
 
+@checked
 def between(frame_a: str, surface_a: Surface, frame_b: str, surface_b: Surface, name: str = "") -> Pair:
     """A pair that may touch. A frame or a body by name, or 'world'. Friction is along the first surface: let its normal not point
     straight down."""
@@ -123,6 +129,7 @@ def between(frame_a: str, surface_a: Surface, frame_b: str, surface_b: Surface, 
     return Pair(label, frame_a, surface_a, frame_b, surface_b)
 
 
+@checked
 def surfaces(
     mechanism: Mechanism,
     pairs: Sequence[Pair],

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
@@ -28,6 +29,7 @@ from strut.system.scene import Arrow, Floor
 from strut.system.system import System
 
 
+@checked
 def time_stepped(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],

@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground
 from strut.contact.laws import Anchored, Smooth
 from strut.errors import ModelError
@@ -22,6 +23,7 @@ FLAT = 1e-6
 """A wheel that lies this flat has no lowest point any more."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Touch:
     """Something that can touch: a sphere of `radius` about a frame's origin (0: a point), or a thin wheel about `axle`."""
@@ -48,26 +50,31 @@ class Spot:
     directions: ca.SX  # columns: normal, forward, (left), in the world
 
 
+@checked
 def point(frame: str, name: str = "") -> Touch:
     """A contact point at a frame's origin."""
     return Touch(name or frame, frame)
 
 
+@checked
 def sphere(frame: str, radius: Expression, name: str = "") -> Touch:
     """A ball about a frame's origin. On curved ground the ground is taken as flat under the ball."""
     return Touch(name or frame, frame, radius)
 
 
+@checked
 def arc(frame: str, radius: Expression, name: str = "") -> Touch:
     """A curved foot of a planar walker: a circle about a frame's origin, which rolls."""
     return Touch(name or frame, frame, radius)
 
 
+@checked
 def wheel(frame: str, radius: Expression, axle: str | Sequence[float] = "y", name: str = "") -> Touch:
     """A thin wheel, or one end of a cylinder: the lowest point of a circle about `axle`, which is fixed in the frame."""
     return Touch(name or frame, frame, radius, axis_of(axle, f"the axle of wheel '{name or frame}'"))
 
 
+@checked
 def cylinder(
     mechanism: Mechanism, body: str, radius: Expression, length: Expression, axle: str | Sequence[float] = "y", name: str = ""
 ) -> list[Touch]:
@@ -84,6 +91,7 @@ def cylinder(
     return found
 
 
+@checked
 def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = "") -> list[Touch]:
     """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are added."""
     if body not in mechanism.bodies:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import put
@@ -57,6 +58,7 @@ class Export:
     operations: dict[str, int]
 
 
+@checked
 def export(
     system: System, directory: str | Path, jacobians: bool = False, *, method: str | None = None, step: float | None = None
 ) -> Export:

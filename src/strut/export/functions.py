@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from strut.checks import checked
 from strut.errors import ModelError, did_you_mean
 from strut.export import matlab
 from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, model_name, write
@@ -19,6 +20,7 @@ LANGUAGES = ("c", "matlab")
 RUNTIME = ("strut_math.h", "strut_template.h")
 
 
+@checked
 def export_functions(
     name: str, functions: Mapping[str, Labelled], directory: str | Path, languages: Iterable[str] = LANGUAGES, unit: str = "dynamics"
 ) -> Export:

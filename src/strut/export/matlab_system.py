@@ -6,6 +6,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.export import matlab
 from strut.export.c import Export, model_name, write
@@ -26,6 +27,7 @@ NOTES = {
 }
 
 
+@checked
 def export_matlab(system: System, directory: str | Path) -> Export:
     """Write NAME_flow.m, NAME_outputs.m, NAME_parameters.m, NAME_initial.m, and for systems that jump NAME_guards.m,
     NAME_events.m (as ode45 wants it), NAME_enabled.m, NAME_clocks.m and NAME_reset.m; NAME_example.m, which runs them, only where

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, finite, positive
 from strut.errors import ModelError
 from strut.gait.shape import Shape, shape_of
 from strut.simulate import Trajectory
@@ -67,8 +68,10 @@ class Energetics:
         return "\n".join(f"{name:{width}}  {value:12.9f}  {DEFINITIONS[name]}" for name, value in self.costs.items())
 
 
+@checked
 def froude(speed: float, leg: float, g: float) -> float:
     """Froude number: speed^2 / (g leg)."""
+    finite("speed", speed, "m/s"), positive("leg", leg, "m"), positive("g", g, "m/s^2")
     return speed**2 / (g * leg)
 
 
@@ -149,6 +152,7 @@ def _adding(system: System, section: str) -> list[int]:
     return found
 
 
+@checked
 def weight_of(system: System) -> float:
     """Mass times g [N]: how the energy stored in gravity changes with height."""
     known = {q.name: float(q.value[0]) for q in system.p if isinstance(q.value, np.ndarray)}
@@ -183,6 +187,7 @@ class ImpactLoss:
     loss: np.ndarray
 
 
+@checked
 def impact_loss(system: System, state: Mapping[str, float], section: str | None = None) -> ImpactLoss:
     """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the posture `state`."""
     name = shape_of(system, section).section

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, integer, seed_number
 from strut.errors import NoGaitError
 from strut.gait.gait import Gait, spectrum
 from strut.gait.map import ReturnMap, Step
@@ -28,6 +29,7 @@ NEIGHBOUR_ITERATIONS = 12
 """Of Newton from each of them: one that needs more leads away."""
 
 
+@checked
 def find(
     system: System,
     guess: Any = None,
@@ -50,6 +52,9 @@ def find(
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
+    integer("starts", starts, 0)
+    integer("walk", walk, 0)
+    seed_number(seed)
     step = ReturnMap(system, section, (), steps, guess, z0)
     y = step.free(step.start.x)
     fell: Counter = Counter()
@@ -123,6 +128,7 @@ def _within(y: np.ndarray, radius: float, count: int, seed: int) -> np.ndarray:
     return y + radius * random.uniform(size=(count, 1)) ** (1 / len(y)) * direction
 
 
+@checked
 def find_all(
     system: System,
     section: str | None = None,
@@ -137,6 +143,8 @@ def find_all(
 
     Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began stands for all.
     """
+    integer("starts", starts, 0)
+    seed_number(seed)
     step = ReturnMap(system, section, (), steps, guess, z0)
     gaits, closest, fell = _search(step, starts, seed)
     if not gaits:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
@@ -168,6 +169,7 @@ class Assembly:
         )
 
 
+@checked
 def system(
     mechanism: Mechanism,
     description: str = "",
@@ -271,6 +273,7 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     return found
 
 
+@checked
 def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None) -> dict[str, float]:
     """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved until all loops close,
     for the parameters' own values or those in `p`. `simulate(system, x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""

@@ -137,6 +137,9 @@ def soft_stop(stop: Any, where: str) -> Stop | None:
 def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
     """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia that no body has is
     only warned of, naming `source`, the file it stands in."""
+    for what, value in (("mass", own_value(made.mass)), ("centre of mass", own_value(made.com)), ("inertia", own_value(made.about_com))):
+        if value is not None and not np.all(np.isfinite(value)):
+            raise ModelError(f"body '{made.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed")
     mass = own_value(made.mass)
     if mass is not None and mass.item() < 0:
         raise ModelError(f"body '{made.name}' has mass {mass.item():g} kg: it must not be negative")

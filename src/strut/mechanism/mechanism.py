@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
 from strut.html import card
 from strut.mechanism import check
@@ -37,6 +38,7 @@ class Body:
         return Inertia.of(self.mass, self.com, self.about_com)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Stop:
     """A soft end stop: beyond `low` or `high` a spring and damper push back, never pull."""
@@ -75,6 +77,7 @@ class Frame:
     X_BF: Pose
 
 
+@checked
 @dataclass
 class Mechanism:
     """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
@@ -122,6 +125,7 @@ class Mechanism:
         }
         return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
+    @checked
     def body(
         self,
         name: str,
@@ -142,6 +146,7 @@ class Mechanism:
         self.bodies[name] = made
         return made
 
+    @checked
     def joint(
         self,
         name: str,
@@ -239,6 +244,7 @@ class Mechanism:
             hint = f"give what m.body(...) returned; {did_you_mean(str(body), list(self.bodies))}"
         raise ModelError(f"{where} of mechanism '{self.name}' is given {body!r} for a body: {hint}")
 
+    @checked
     def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
         """A named place on a body."""
         self._new(name, self.frames, "frame")
@@ -248,6 +254,7 @@ class Mechanism:
         self.frames[name] = made
         return made
 
+    @checked
     def constrain(self, constraint: Constraint) -> Constraint:
         """Add a constraint, see `strut.mechanism.constraints`: a closed loop, a gear, a prescribed motion, a skate."""
         self._new(constraint.name, self.constraints, "constraint")
@@ -258,12 +265,14 @@ class Mechanism:
         self.constraints[constraint.name] = constraint
         return constraint
 
+    @checked
     def force(self, force: Force) -> Force:
         """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a weight taken off."""
         self._new(force.name, self.forces, "force")
         self.forces[force.name] = force
         return force
 
+    @checked
     def shape(self, body: Body, *shapes: Shape) -> None:
         """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
         self._check_body(body, "a shape")
@@ -277,6 +286,7 @@ class Mechanism:
         taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
         self.shapes.setdefault(body.name, []).extend(taken)
 
+    @checked
     def mirror(self, side: str = "_l") -> None:
         """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose names end in `side`.
 
@@ -287,6 +297,7 @@ class Mechanism:
 
         add_mirror_image(self, side)
 
+    @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
         """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
         params = list(self.params.values())
@@ -325,6 +336,7 @@ class Mechanism:
             self._note(owner)
         return column
 
+    @checked
     def note_params(self, *expressions: Expression) -> None:
         """Remember the parameters in expressions that also use other symbols: constraints, gains."""
         for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):

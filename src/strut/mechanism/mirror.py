@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints, joints
 from strut.mechanism.assemble import coordinate_names, quantities_of, velocity_names
@@ -158,6 +159,7 @@ class Symmetry:
         return made
 
 
+@checked
 def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inertias: bool = True) -> Symmetry:
     """The mirror symmetry of a mechanism, found from names and checked in numbers; an error names what is not symmetric.
 

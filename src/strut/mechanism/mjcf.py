@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import forces, joints, shapes, text
 from strut.mechanism.fluid import drag
@@ -34,6 +35,7 @@ QUIET = {
 }
 
 
+@checked
 def load(
     path: str | Path,
     stops: bool = False,
@@ -63,6 +65,7 @@ def load(
     return _parse(text.read(path), stops, symbolic_masses, ignore, str(path), Folders(path, roots))
 
 
+@checked
 def parse(
     source: str,
     stops: bool = False,

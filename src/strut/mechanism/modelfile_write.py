@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism.constraints import Constraint
 from strut.mechanism.expressions import number_text, text_of
@@ -24,6 +25,7 @@ ROUNDING = 1e-15  # of the entries of a rotation
 SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
 
 
+@checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions; both sides of a
     mirrored one are written out. Joints and constraints of your own cannot be written and are refused."""

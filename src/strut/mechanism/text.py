@@ -55,7 +55,7 @@ def xml(text: str, where: str) -> ElementTree.Element:
             raise ModelError(f"{where} is not XML: {error}") from error
         told = "it is read without comments, and with spaces between attributes"
         warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
-    except ValueError as error:  # a declaration with an encoding that is none
+    except (ValueError, RecursionError) as error:  # a declaration with an encoding that is none
         raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
     check_depth(root, where)
     return root

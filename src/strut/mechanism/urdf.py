@@ -13,7 +13,10 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
+from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
+from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.mechanism.shapes import locate_meshes
@@ -29,6 +32,7 @@ STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits
 BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
 
 
+@checked
 def load(
     path: str | Path,
     base: str = "free",
@@ -38,6 +42,7 @@ def load(
     symbolic_lengths: bool = False,
     symbolic_inertias: bool = False,
     actuated: Collection[str] | None = None,
+    roots: Roots = (),
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
@@ -50,6 +55,7 @@ def load(
         knee_at_z or shank_com_z.
     symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
     actuated: the joints that have a motor; all of them unless given.
+    roots: folders from which meshes may come, besides the file's own and the package it is in.
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
@@ -57,12 +63,13 @@ def load(
     if isinstance(loops, (str, Path)):
         try:
             table = tomllib.loads(Path(loops).read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
     made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
-    return locate_meshes(made, path)
+    return locate_meshes(made, path, roots)
 
 
+@checked
 def parse(
     text: str,
     base: str = "free",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked, seed_number
+from strut.confine import Roots
 from strut.errors import ValueRangeError, did_you_mean
 from strut.network.build import Builder
 from strut.network.context import Context
@@ -93,6 +95,7 @@ class Network:
             mark = self._builder.integrator_marks.get("default-timestep")
             raise ValueRangeError(f"{mark}: {error}" if mark is not None else str(error)) from None
 
+    @checked
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
         chosen = self.step if step is None else _positive(step)
@@ -114,6 +117,7 @@ class Network:
         events = [e for n in things if isinstance(n, Node) for e in n.events]
         return Names().variables((*things, *events))
 
+    @checked
     def find(self, selector: str) -> list[Object | Item]:
         """What a selector finds: `network.find('nodes | /h.*/ . r')`."""
         statements = parse(Source("selector", f"delete {selector}"))
@@ -124,6 +128,7 @@ class Network:
             raise NetworkError([mistake.problem]) from mistake
         return [f.thing for f in found]
 
+    @checked
     def change(self, text: str) -> Network:
         """Run further statements on this network: all of them, or none if there is a mistake in one."""
         self._builder.problems.clear()
@@ -138,6 +143,7 @@ class Network:
                 raise
         return self
 
+    @checked
     def system(
         self,
         *,
@@ -153,12 +159,14 @@ class Network:
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
+        seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
 
+    @checked
     def stepped(
         self,
         t: float | tuple[float, float],
@@ -175,12 +183,14 @@ class Network:
         """
         from strut.network.stepping import Stepping
 
+        seed_number(seed)
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
         if not (end - begin) / chosen <= MOST_ROWS:
             raise ValueRangeError(f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer steps")
         return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
+    @checked
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
         """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
 
@@ -190,10 +200,12 @@ class Network:
 
         return Asking(self).value(text, t, at, of)
 
+    @checked
     def graph(self) -> str:
         """A picture of the network, as SVG."""
         return svg(self.root, self.name)
 
+    @checked
     def states_of(self, node: str) -> list[str]:
         """Names of the states a node can be in, in the order in which they are counted."""
         lowering = Lowering(self, 0)
@@ -204,18 +216,23 @@ class Network:
         raise NetworkError([Problem(f"'{node}' has no states")])
 
 
-def load(path: str | Path, *, seed: int = 0) -> Network:
-    """A network from a file. `seed` is that of random edges."""
+@checked
+def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a file.
+
+    seed: that of random edges. roots: folders from which it may read files that it names, besides its own.
+    """
     try:
         source = read(Path(path))
     except Mistake as mistake:
         raise NetworkError([mistake.problem]) from mistake
-    return loads(source.text, str(path), seed=seed)
+    return loads(source.text, str(path), seed=seed, roots=roots)
 
 
-def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
-    """A network from a text."""
-    builder = Builder(Files(), seed=seed)
+@checked
+def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
+    builder = Builder(Files(where, roots), seed=seed_number(seed))
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.shape import shape_of
 from strut.optimal.problem import Integral, Jumps, after, event_of
@@ -51,6 +52,7 @@ class Cost(Packed):
         return MEANING.get(self.name, self.name)
 
 
+@checked
 def weight(system: System) -> ca.SX:
     """Mass times g [N], as an expression of parameters."""
     known = {q.name: q.sym for q in system.p}
@@ -68,6 +70,7 @@ def weight(system: System) -> ca.SX:
     raise ModelError(f"the weight of '{system.name}' is unknown: it has no height (NAME_z) on which its gravity energy depends linearly")
 
 
+@checked
 def distance(system: System, event: str) -> ca.SX:
     """How far the motion comes along the ground [m] until just after the event that ends it, as an expression of the state before."""
     reset = event_of(system, event).reset
@@ -84,6 +87,7 @@ def distance(system: System, event: str) -> ca.SX:
     return ca.norm_2(moved) if len(cyclic) > 1 else moved
 
 
+@checked
 def impact(system: System, event: str) -> ca.SX:
     """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared
     change of velocity in the metric of the masses."""
@@ -182,6 +186,7 @@ def _known(name: str) -> None:
         raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
 
 
+@checked
 def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
     """A cost by name, for a motion whose phases end with these events; the distance is that of the last one. Several with weights are
     added, the system having been `weighed`."""

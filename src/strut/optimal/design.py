@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.shape import default_section
@@ -270,6 +271,7 @@ class Design(Packed):
         return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {found}>"
 
 
+@checked
 def design(
     walker: System,
     free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.shape import shape_of
-from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, checked, event_of
+from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem, event_of
 from strut.optimal.transcription import Transcription, lagrange, tableau
 from strut.system.quantity import sx, time
 from strut.system.values import start
@@ -65,7 +65,7 @@ class Layout:
     """The unknowns of a problem on a mesh: free parameters first, then phase by phase and interval by interval."""
 
     def __init__(self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None) -> None:
-        checked(problem)
+        check_problem(problem)
         self.problem, self.how, self.system = problem, how, problem.system
         system = self.system
         self.nx, self.nu, self.nz, self.np = (system.size(g) for g in "xuzp")

@@ -12,6 +12,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.optimal.result import Result
 from strut.optimal.transcription import lagrange
 from strut.system.compose import join
@@ -23,6 +24,7 @@ PIECES = 16
 """Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs, occur."""
 
 
+@checked
 def machine(result: Result) -> System:
     """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins anew after the event that ends
     it; its numbers are parameters (`plan`, `plan_times`)."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
 from strut.system.event import Event
@@ -119,6 +120,7 @@ def event_of(system: System, name: str) -> Event:
     raise UnknownNameError(f"system '{system.name}' has no event '{name}': {did_you_mean(name, [e.name for e in system.events])}")
 
 
+@checked
 def after(system: System, event: str, expression: Expression) -> ca.SX:
     """An expression as it is after an event, written in the state before it."""
     reset = event_of(system, event).reset
@@ -127,6 +129,7 @@ def after(system: System, event: str, expression: Expression) -> ca.SX:
     return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Problem(Packed):
     """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
@@ -152,6 +155,7 @@ class Problem(Packed):
         if self.system.delays:
             raise ModelError(f"system '{self.system.name}' has delays: a problem needs a state that says what follows")
 
+    @checked
     def phase(
         self,
         name: str = "motion",
@@ -176,14 +180,17 @@ class Problem(Packed):
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
         return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}))))
 
+    @checked
     def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """States at the beginning of the motion: numbers, or bounds (low, high)."""
         return replace(self, begins={**self.begins, **self._states({**(values or {}), **more})})
 
+    @checked
     def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds (low, high)."""
         return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
 
+    @checked
     def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
         known = {label: None for g in ("x", "u") for label in self.system.labels(g)}
@@ -219,6 +226,7 @@ class Problem(Packed):
                 raise UnknownNameError(f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}")
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
+    @checked
     def require(
         self,
         name: str,
@@ -256,6 +264,7 @@ class Problem(Packed):
             totals=kept,
         )
 
+    @checked
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
         """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
@@ -268,6 +277,7 @@ class Problem(Packed):
             found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
         return replace(self, parameters=found)
 
+    @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
         """After the last event the motion is where it began, left and right exchanged where the system has a `symmetry` (unless
         symmetry=False); states that only say how far it has come are left out."""
@@ -275,6 +285,7 @@ class Problem(Packed):
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
+    @checked
     def resuming(self, inputs: Mapping[str, str]) -> Problem:
         """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in them: by name, or with a minus
         sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
@@ -286,6 +297,7 @@ class Problem(Packed):
             found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
         return replace(self, resumes={**self.resumes, **found})
 
+    @checked
     def minimise(self, cost: Expression) -> Problem:
         """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""
         column = sx(cost)
@@ -310,6 +322,7 @@ class Problem(Packed):
             found.append(owner)
         return found
 
+    @checked
     def solve(self, guess: Any = None, **options: Any) -> Result:
         """Solve it; see `strut.optimal.solve`."""
         from strut.optimal.solve import solve
@@ -318,14 +331,16 @@ class Problem(Packed):
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
-    pair = np.asarray(value, dtype=float).reshape(-1)
+    pair = number_array(what, value).reshape(-1)
+    if not len(pair):
+        raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
     low, high = (pair[0], pair[0]) if len(pair) == 1 else (pair[0], pair[-1])
     if len(pair) > 2 or math.isnan(low) or math.isnan(high) or not low <= high:
         raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
     return float(low), float(high)
 
 
-def checked(problem: Problem) -> None:
+def check_problem(problem: Problem) -> None:
     """What can only be seen when everything has been said."""
     if not problem.phases:
         raise ModelError(f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')")
@@ -341,4 +356,4 @@ def checked(problem: Problem) -> None:
         raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
 
 
-__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "checked", "event_of"]
+__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "check_problem", "event_of"]

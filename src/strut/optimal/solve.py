@@ -10,7 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.checks import checked, integer, seed_number
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.defect import integrals
 from strut.optimal.guess import Guess, filled, guessed, shaken
 from strut.optimal.problem import Jumps, Problem
@@ -45,6 +46,7 @@ MOST = 400
 """Intervals of a phase at most."""
 
 
+@checked
 def solve(
     problem: Problem,
     guess: Any = None,
@@ -72,8 +74,9 @@ def solve(
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver '{solver}' is unknown: allowed are {', '.join(SOLVERS)}")
-    if starts < 1:
-        raise ValueRangeError(f"starts is {starts}: at least 1 is needed")
+    integer("starts", starts, 1)
+    integer("iterations", iterations, 1)
+    seed_number(seed)
     known = [f.name for f in fields(Transcription)]
     for name in transcription:
         if name not in known:

@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.gait.shape import default_section
@@ -103,6 +104,7 @@ def _without_rounding(column: np.ndarray) -> np.ndarray:
     return np.where(np.abs(column) <= max(NOTHING_BESIDE * largest, COST_RESOLUTION), 0.0, column)
 
 
+@checked
 def trade_off(
     walker: System,
     name: str,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.optimal.machine import machine
@@ -158,6 +159,7 @@ class Replay:
             return None, ", ".join(error.fell) or str(error)
 
 
+@checked
 def replay(result: Result) -> Replay:
     """Run the plan of a result in the event-driven simulator."""
     made, planned = machine(result), result.duration

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, integer, number_array, seed_number
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.ending import ending_message
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
@@ -79,6 +80,7 @@ class Batch:
         return f"<Batch of {len(self)} runs: " + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True)) + ">"
 
 
+@checked
 def simulate_batch(
     system: System,
     t: float | tuple[float, float],
@@ -109,13 +111,14 @@ def simulate_batch(
     """
     began = clock.perf_counter()
     check_system(system)
+    seed_number(seed)
     begin, end = interval(t)
     if "control" in options:
         raise ModelError("a batch takes no Hold: write the controller as expressions, in a Sample")
     if isinstance(outputs, str):
         outputs = [outputs]
-    if threads is not None and threads < 1:
-        raise ValueRangeError(f"threads is {threads}: at least 1 is needed")
+    if threads is not None:
+        integer("threads", threads, 1)
     chosen = chosen_options({"ledger": False, **options})
     check_method(system, chosen, lowered(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
@@ -136,7 +139,7 @@ def simulate_batch(
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
     if at is None:
         return np.array([end])
-    stops = np.atleast_1d(np.asarray(at, dtype=float))
+    stops = np.atleast_1d(number_array("at", at))
     if not stops.size or not np.all(np.isfinite(stops)):
         raise ValueRangeError(f"'at' is {at!r}: give at least one time, all of them finite")
     if np.any(np.diff(stops) < 0) or stops[0] < begin or stops[-1] > end:

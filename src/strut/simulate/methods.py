@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError
+from strut.extras import optional_module
 from strut.simulate.options import Options
 from strut.system.tableau import BASIS, DOP853, DOPRI5, Tableau
 
@@ -119,10 +119,7 @@ class StiffStepper:
     its own length; shortened to an event, it is read off the dense output, whose order is that of the method."""
 
     def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options, nx: int, longest: float) -> None:
-        try:
-            from scipy import integrate
-        except ImportError as error:
-            raise MissingExtraError("SciPy", f"method '{options.method}'", "stiff") from error
+        integrate = optional_module("scipy.integrate", f"method '{options.method}'")
         self.solver_type = {"radau": integrate.Radau, "bdf": integrate.BDF}[options.method]
         self.rate, self.jacobian, self.options, self.nx, self.longest = rate, jacobian, options, nx, longest
         self.solver: Any = None

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, is_number, shown
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system.native import Options as NativeOptions
 from strut.system.system import System
@@ -22,6 +23,7 @@ DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
 """Of the dense output; 3 for the others."""
 
 
+@checked
 @dataclass(frozen=True)
 class Options:
     """How to integrate.
@@ -52,8 +54,12 @@ class Options:
             raise ModelError(f"method '{self.method}' has a fixed step: give step=..., in seconds")
         for label in ("step", "rtol", "atol", "max_step", "max_steps", "zeno"):
             value = getattr(self, label)
-            if value is not None and not value > 0:
-                raise ValueRangeError(f"{label} is {value}: it must be positive")
+            if value is None and label == "step":
+                continue
+            if not is_number(value) and value == value:
+                raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
+            if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
+                raise ValueRangeError(f"{label} is {value}: it must be positive and finite")
 
     @property
     def degree(self) -> int:
@@ -89,11 +95,11 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         kind: Callable[[Any], Any] = {"method": str, "ledger": bool}.get(name, float)
         try:
-            plain[name] = None if value is None else kind(value)
+            plain[name] = None if value is None and name in ("step", "max_steps") else kind(value)
         except OverflowError:  # an integer beyond all floating-point numbers
             plain[name] = math.inf
         except (TypeError, ValueError) as error:
-            raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
+            raise ValueRangeError(f"option '{name}' is {shown(value)}: a number is needed") from error
     return plain
 
 
@@ -163,6 +169,7 @@ def check_method(system: System, options: Options, velocity_of: list[int]) -> No
         raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
 
 
+@checked
 @dataclass(frozen=True)
 class Hold:
     """A discrete controller: every `every` seconds it sets the inputs, which are held in between.
@@ -179,5 +186,5 @@ class Hold:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.every > 0:
+        if not is_number(self.every) or not self.every > 0:
             raise ValueRangeError(f"a controller is to run every {self.every} s: it must be positive")

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, seed_number
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.engine import Engine
 from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
@@ -36,6 +37,7 @@ class LedgerWarning(UserWarning):
     """The energy account of a run does not close."""
 
 
+@checked
 def simulate(
     system: System,
     t: float | tuple[float, float],
@@ -63,6 +65,7 @@ def simulate(
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
     check_system(system)
+    seed_number(seed)
     begin, end = interval(t)
     chosen = chosen_options(options)
     if control is not None and not isinstance(control, Hold):

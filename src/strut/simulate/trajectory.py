@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.checks import checked, number_array, positive
+from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.extras import optional_module
 from strut.html import card
 from strut.simulate.account import Account
 from strut.simulate.ending import ending_message
@@ -28,7 +31,14 @@ if TYPE_CHECKING:
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
-"""What `strut.view` can make of a run, by the name of the method; it enters itself here."""
+"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is imported."""
+
+
+def picture_maker(name: str) -> Callable[..., Any]:
+    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture is asked for."""
+    if name not in SHOWN:
+        importlib.import_module("strut.view")
+    return SHOWN[name]
 
 
 @dataclass(frozen=True)
@@ -161,7 +171,6 @@ class Trajectory:
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
-    plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
     kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
 
     def __getstate__(self) -> dict[str, Any]:
@@ -340,6 +349,7 @@ class Trajectory:
         n = self.names
         return [*n.x, *n.z, *n.u, *n.outputs, *n.p]
 
+    @checked
     def at(self, times: Any) -> Moments:
         """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
         t = self._inside(times)
@@ -358,7 +368,7 @@ class Trajectory:
 
     def _inside(self, times: Any) -> np.ndarray:
         """`times` as an array, if the run covers them."""
-        t = np.atleast_1d(np.asarray(times, dtype=float))
+        t = np.atleast_1d(number_array("times", times))
         slack = 1e-12 * max(1.0, abs(self.t1))
         if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
             raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
@@ -388,12 +398,14 @@ class Trajectory:
         energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
         return self._account(t, energies, x, count)
 
+    @checked
     def ledger_at(self, times: Any) -> Account:
         """The energy account at any times [s]; at an event, what holds after it."""
         t = self._inside(times)
         x, z, u = self._states(t)
         return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
 
+    @checked
     def steps(self, event: str | None = None) -> StepLedger:
         """The energy account step by step, from landing to landing; `event` names what ends a step, if not the obvious one."""
         return step_ledger(self, event)
@@ -416,36 +428,43 @@ class Trajectory:
 
     # ---- pictures ----
 
+    @checked
     def stage(self, rate: float = 60.0) -> Stage | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
         from strut.simulate import staged
 
+        positive("rate", rate, "frames per second")
         return staged.stage(self, rate)
 
+    @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
         `strut.view.animation`. Without a path, one that a notebook shows."""
-        return SHOWN["animate"](self, path, **options)
+        return picture_maker("animate")(self, path, **options)
+
+    @checked
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Curves by name over time; see `strut.view.plot`."""
+        return picture_maker("plot")(self, *names, **options)
 
     # ---- files and tables ----
 
+    @checked
     def to_dataframe(self, times: Any = None) -> pd.DataFrame:
         """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("pandas", "to_dataframe", "data") from error
-        return pd.DataFrame(self.table(times))
+        return optional_module("pandas", "to_dataframe").DataFrame(self.table(times))
 
+    @checked
     def table(self, times: Any = None) -> dict[str, np.ndarray]:
         """Columns by name: t, then every component of states, discrete states, inputs and outputs."""
         n = self.names
         labels = (*n.x, *n.z, *n.u, *n.outputs)
         if times is None:
             return {"t": self.t, **{label: self[label] for label in labels}}
-        moments = self.at(np.atleast_1d(times))
+        moments = self.at(np.atleast_1d(number_array("times", times)))
         return {"t": moments.t, **{label: moments[label] for label in labels if label in moments.values}}
 
+    @checked
     def save(self, path: str | Path, times: Any = None) -> Path:
         """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or at
         chosen times. The file appears whole or not at all."""
@@ -454,6 +473,7 @@ class Trajectory:
         return storage.save(self, Path(path), times)
 
     @staticmethod
+    @checked
     def load(path: str | Path, system: System | None = None) -> Trajectory:
         """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the points."""
         from strut.simulate import storage

@@ -8,6 +8,7 @@ import os
 import warnings
 from pathlib import Path
 
+from strut.checks import checked
 from strut.errors import CompileError, ModelError
 from strut.system import bandwidth, emit, loop_text, loops, rolled, tables, unit
 from strut.system.build import build, compiler, key_of
@@ -58,6 +59,7 @@ def _warn_once() -> None:
         )
 
 
+@checked
 def compiled(system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False) -> Native | Virtual:
     """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND); `stiff`: also
     with implicit methods."""

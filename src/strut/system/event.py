@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.system.pickling import Packed
 from strut.system.quantity import Expression, check_name
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Event(Packed):
     """When `guard` crosses zero, set some states to new values.
@@ -52,6 +54,7 @@ class Event(Packed):
             raise ModelError(f"event '{self.name}' has direction '{self.direction}': allowed are 'up', 'down' and 'both'")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Sample(Packed):
     """Every `every` seconds set some states to new values: a discrete controller, a zero-order hold, held noise.

@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ShapeError, ValueRangeError
 from strut.system.pickling import Packed, name_symbol
 
@@ -264,24 +265,28 @@ class Quantity(Packed):
     __hash__ = object.__hash__
 
 
+@checked
 class State(Quantity):
     """A continuous state: it flows, and events may reset it."""
 
     kind = "state"
 
 
+@checked
 class Discrete(Quantity):
     """A discrete state: only events and samples change it (contact flags, counters, held commands)."""
 
     kind = "discrete state"
 
 
+@checked
 class Input(Quantity):
     """An input: held constant until the outside changes it (torques, voltages, pushes)."""
 
     kind = "input"
 
 
+@checked
 class Param(Quantity):
     """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or optimised."""
 
@@ -293,6 +298,7 @@ class Param(Quantity):
             raise ModelError(f"parameter '{self.name}' has an expression for its value: a number is needed")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Random(Quantity):
     """A random number, drawn anew whenever an event or sample that uses it happens; `law` is 'uniform' on [0, 1) or
@@ -307,6 +313,7 @@ class Random(Quantity):
             raise ModelError(f"random number '{self.name}' has law '{self.law}': allowed are 'uniform' and 'normal'")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Delay(Quantity):
     """What `signal` was `by` seconds ago. Before the run began it is `before`, an expression of time and parameters.

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, shown
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
@@ -35,6 +36,7 @@ class Implied(Packed):
     residual: ca.SX
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class System(Packed):
     """A hybrid dynamical system.
@@ -169,6 +171,7 @@ class System(Packed):
 
     # ---- values ----
 
+    @checked
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
         known = {q.name: group for group in GROUPS for q in getattr(self, group)}
@@ -200,9 +203,10 @@ class System(Packed):
                 whole[name] = value
         return whole
 
+    @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
-        if "outputs" in changes and "output_units" not in changes:
+        if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {n: unit for n, unit in self.output_units.items() if n in changes["outputs"]}
         return replace(self, **changes)
 
@@ -224,9 +228,9 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
         raise ModelError(f"{q.kind} '{q.name}': a number is needed here, not an expression")
     try:
         array = np.broadcast_to(np.asarray(value, dtype=float).reshape(-1), (q.size,)).copy()
-    except ValueError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {value!r}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
     object.__setattr__(copy, "value", q.check(array))
     return copy

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import shown
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
 from strut.system.garbage import paused
 from strut.system.quantity import sx
@@ -70,8 +71,8 @@ def runs_in(system: System, **givens: Any) -> int:
 def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} is {value!r}: a number is needed") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} is {shown(value)}: a number is needed") from error
 
 
 def _vector(

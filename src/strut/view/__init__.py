@@ -1,6 +1,6 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
 
-from strut.simulate.trajectory import SHOWN, Trajectory
+from strut.simulate.trajectory import SHOWN
 from strut.view.animation import animation
 from strut.view.design_result import design_result
 from strut.view.figure import NEUTRAL, PALETTE, Figure
@@ -29,8 +29,7 @@ from strut.view.svg import stick_figure, still
 from strut.view.sweep_result import sweep_result
 from strut.view.table_file import table_report
 
-SHOWN["animate"] = animation
-Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
+SHOWN.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
 
 __all__ = [
     "NEUTRAL",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.simulate import simulate
 from strut.view.figure import DASHES, PALETTE, Figure, Line
 from strut.view.gaits import multipliers
@@ -25,8 +26,10 @@ FINE = 401
 """Points of the plan that its figures show."""
 
 
+@checked
 def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
+    having("design", design, ("result", "gait", "parameters", "cost"), "what optimal.design returns")
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [_found(design), _plan(design), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]

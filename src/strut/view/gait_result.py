@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.simulate import simulate
 from strut.view.gaits import basin, bifurcation, multipliers
 from strut.view.result import Chapter, Result, Rows
@@ -22,9 +24,15 @@ PERIODS = 6
 """Of a gait that a page shows."""
 
 
+@checked
 def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
     cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
+    having("gait", gait, ("kind", "multipliers", "period", "energetics"), "what gait.find returns")
+    for branch in (several := list(branches) if isinstance(branches, Iterable) else [branches]):
+        having("branches", branch, ("parameter", "period", "system"), "a list of what gait.follow returns")
+    if cells is not None:
+        having("cells", cells, ("outcomes", "label", "gait"), "what gait.basin returns")
     word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
@@ -42,7 +50,6 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
         "largest multiplier": f"{largest:.6g}",
     }
     chapters = [_stability(gait), _energy(gait)]
-    several = list(branches)
     if several:
         chapters.append(_branch(several))
     if cells is not None:

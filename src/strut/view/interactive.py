@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError
+from strut.extras import optional_module
 from strut.view.figure import DASHES, NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
 
 CLEAR = "rgba(0,0,0,0)"
@@ -27,19 +27,11 @@ DIGITS = 7
 
 def plotly_script() -> str:
     """Plotly's own JavaScript."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("plotly", "an HTML page", "view") from error
-    return str(get_plotlyjs())
+    return str(optional_module("plotly.offline", "an HTML page").get_plotlyjs())
 
 
 def plotly_figure(figure: Figure) -> Any:
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        raise MissingExtraError("plotly", "an interactive figure", "view") from error
-    return go.Figure(described(figure))
+    return optional_module("plotly.graph_objects", "an interactive figure").Figure(described(figure))
 
 
 def mime(figure: Figure) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.simulate.steps import StepLedger, step_ledger
 from strut.view.curves import account, shown
 from strut.view.figure import NEUTRAL, SYMBOLS, Areas, Figure, Flow, Line, Points, distinct_colors
@@ -34,6 +35,7 @@ def _channel(label: str) -> str:
     return label.rsplit(" (", 1)[0]
 
 
+@checked
 def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
     books = account(trajectory)
@@ -54,6 +56,7 @@ def energy(trajectory: Trajectory) -> Figure:
     return over_time(trajectory, lines, titled(trajectory, "energy", "J"), 380)
 
 
+@checked
 def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
@@ -61,6 +64,7 @@ def residual(trajectory: Trajectory) -> Figure:
     return over_time(trajectory, [line], titled(trajectory, "residual", "J"), 190, fine=True)
 
 
+@checked
 def energy_areas(trajectory: Trajectory) -> Figure:
     """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or taken out.
 
@@ -86,6 +90,7 @@ def energy_areas(trajectory: Trajectory) -> Figure:
     return over_time(trajectory, (areas, top), titled(trajectory, "energy", "J"), 340)
 
 
+@checked
 def energy_flow(trajectory: Trajectory) -> Figure:
     """Where the joules of a run came from and where they went: on the left what was supplied or taken from a store, on the right
     what was dissipated, lost, or put into a store."""
@@ -109,6 +114,7 @@ def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
     return sources, sinks
 
 
+@checked
 def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
     steps = step_ledger(trajectory, event)
@@ -127,6 +133,7 @@ def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
     return [name for name in steps.moving() if float(np.max(np.abs(steps.changes[name]), initial=0.0)) > zero]
 
 
+@checked
 def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds where those are many."""
     steps = step_ledger(trajectory, event)

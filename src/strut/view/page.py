@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError
 from strut.simulate.steps import step_events
 from strut.view import joules, plots, svg
@@ -25,6 +26,7 @@ LISTED_EVENTS = 50
 """In the table: the first ones; all are in the trajectory."""
 
 
+@checked
 def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Path:
     """Write a run as one HTML file, and return where it is.
 

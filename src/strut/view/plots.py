@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.steps import step_events
 from strut.view.curves import curves, shown
@@ -48,6 +49,7 @@ class Panels(tuple[Figure, ...]):
             display(figure)
 
 
+@checked
 def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
     """States, discrete states, inputs or outputs over time, by name, a panel per unit, with events marked; without names, the
     states. A vector gives all its components. Also `trajectory.plot(...)`."""
@@ -56,11 +58,13 @@ def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
     return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
 
 
+@checked
 def states(trajectory: Trajectory) -> Panels:
     """The continuous states over time, a figure per unit."""
     return _by_unit(trajectory, trajectory.names.x)
 
 
+@checked
 def held(trajectory: Trajectory) -> Panels:
     """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
     names = trajectory.names
@@ -68,6 +72,7 @@ def held(trajectory: Trajectory) -> Panels:
     return Panels([*_by_unit(trajectory, names.z, step), *_by_unit(trajectory, names.u, step)])
 
 
+@checked
 def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the others."""
     coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
@@ -76,8 +81,12 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
 
 
+@checked
 def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
+    for each in (name, rate):
+        if (known := trajectory.table()) and each not in known:
+            raise UnknownNameError(f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}")
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
@@ -92,11 +101,13 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a))
 
 
+@checked
 def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
     """States against their rates, a figure per pair."""
     return Panels([phase_portrait(trajectory, *pair) for pair in state_pairs(trajectory)[:most]])
 
 
+@checked
 def poincare(trajectory: Trajectory, name: str, against: str | None = None, event: str | None = None, before: bool = False) -> Figure:
     """A Poincaré section: a state right after every occurrence of an event, over the number of the step, or `against` another.
 
@@ -124,6 +135,7 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, span=wide, height_span=_at_least(y), counted=against is None)
 
 
+@checked
 def sections(trajectory: Trajectory, most: int = 4) -> Panels:
     """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
     counts = trajectory.events.counts()
@@ -167,6 +179,7 @@ def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
+@checked
 def contact_forces(trajectory: Trajectory) -> Figure:
     """The normal force of every foot and its friction [N], over time."""
     feet = contacts(trajectory)
@@ -177,6 +190,7 @@ def contact_forces(trajectory: Trajectory) -> Figure:
     return figure
 
 
+@checked
 def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | str | None = None) -> Figure:
     """The forces of a foot, friction against normal force [N], and the cone in which it holds.
 

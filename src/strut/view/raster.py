@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.errors import StorageError, ValueRangeError
+from strut.extras import optional_module
 from strut.files import written
 from strut.simulate.staged import Stage
 from strut.view.flat import PAPER, SOFT, Figure, Look, eye, frame
@@ -56,10 +57,7 @@ def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -
 
 def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> Path:
     """A film as MP4 (H.264), which every browser and slide program plays."""
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise MissingExtraError("imageio-ffmpeg", "an MP4", "film") from error
+    imageio_ffmpeg = optional_module("imageio_ffmpeg", "an MP4")
     images = shots(trajectory, fps=fps, **options)
     first = next(images)
 
@@ -131,8 +129,7 @@ def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str)
 
 def _font(size: int) -> Any:
     """Pillow's own, in a size that can be read where Pillow can scale it."""
-    from PIL import ImageFont
-
+    ImageFont = optional_module("PIL.ImageFont", "a picture of pixels")
     try:
         return ImageFont.load_default(size)
     except (TypeError, OSError, ImportError):
@@ -145,8 +142,5 @@ def _rgba(shade: str, opacity: float) -> tuple[int, int, int, int]:
 
 
 def _pillow() -> tuple[Any, Any]:
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError as error:
-        raise MissingExtraError("Pillow", "a picture of pixels", "view") from error
-    return Image, ImageDraw
+    purpose = "a picture of pixels"
+    return optional_module("PIL.Image", purpose), optional_module("PIL.ImageDraw", purpose)

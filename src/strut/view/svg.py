@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
 from strut.simulate.staged import Piece, Stage
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 
+@checked
 def still(
     trajectory: Trajectory, path: str | Path, t: float | None = None, look: Look = Look(), width: int = 800, height: int = 500
 ) -> Path:
@@ -29,6 +31,8 @@ def still(
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
         raise ValueRangeError(f"asked for t = {moment:g} s, but the run covers {stage.t[0]:g} to {stage.t[-1]:g} s")
+    integer("width", width, 1)
+    integer("height", height, 1)
     k = int(np.argmin(np.abs(stage.t - moment)))
     low, high = box = window(stage, k, width / height)
     figures = frame(stage, k, look, within=(float(low[0]), float(high[0])))
@@ -46,6 +50,7 @@ class Strip:
     end: float
 
 
+@checked
 def stick_figure(
     trajectory: Trajectory, path: str | Path, between: tuple[float, float] | None = None, poses: int = 9, width: int = 800
 ) -> Path:

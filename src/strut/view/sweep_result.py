@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.view.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.gaits import trade_off
 from strut.view.result import Chapter, Result, Rows
@@ -17,8 +18,10 @@ MULTIPLIER = "largest multiplier"
 LEFT_OUT = ("defect",)
 
 
+@checked
 def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
+    having("sweep", sweep, ("rows", "points", "values"), "what optimal.trade_off returns")
     head, rows = sweep.rows()
     good = sum(point.ok for point in sweep.points)
     stable = sum(point.stable is True for point in sweep.points)

@@ -6,6 +6,7 @@ import math
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, State, System
 from strut.system.scene import Scene, ball, rod, slope_floor
 
@@ -13,6 +14,7 @@ DRAWN_SPOKES = 16
 """In pictures; a wheel with fewer is drawn over itself."""
 
 
+@checked
 def rimless_wheel(**values: float) -> System:
     """Massless spokes around a point mass, rolling down a slope one spoke at a time.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.swinging import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.system.event import Event
 from strut.system.ledger import Ledger
@@ -12,6 +13,7 @@ from strut.system.scene import Scene, ball, hinge, rod, slope_floor
 from strut.system.system import System
 
 
+@checked
 def simplest(**values: float) -> System:
     """A mass at the hip, legs that weigh nothing but swing as if they did, point feet.
 

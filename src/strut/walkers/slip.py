@@ -6,10 +6,12 @@ import math
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, State, System
 from strut.system.scene import Scene, ball, rod, slope_floor
 
 
+@checked
 def slip(**values: float) -> System:
     """A point mass on a massless spring leg that is set to a fixed angle of attack before every landing.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.mechanism import Body
@@ -41,6 +42,7 @@ def hip_drive() -> Between:
     )
 
 
+@checked
 def compass(**values: float) -> System:
     """Goswami's compass gait: straight legs, point feet, a mass at the hip and one in each leg."""
     m = Mechanism("compass", planar=True)
@@ -59,6 +61,7 @@ def compass(**values: float) -> System:
     return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet").using(values)
 
 
+@checked
 def round_foot(**values: float) -> System:
     """Straight legs that roll on arcs."""
     m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2"))
