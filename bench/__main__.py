@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, design, dynamics, events, fixed_step, gait, looking, network, pendulum, pleiades, slip, walking
+from bench import derivatives, design, dynamics, events, fixed_step, gait, looking, network, pendulum, pleiades, slip, stiff, walking
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -22,6 +22,7 @@ CASES: dict[str, Callable[[Effort], list[Section]]] = {
     "events": events.run,
     "pleiades": pleiades.run,
     "slip": slip.run,
+    "stiff": stiff.run,
     "walking": walking.run,
     "looking": looking.run,
     "gait": gait.run,

@@ -106,3 +106,24 @@ def servo_closed_form(kp=4.0, kd=2.0, period=0.05, n=40):
     for _ in range(n):
         s = a @ s + b * (-kp * s[0] - kd * s[1])
     return s
+
+
+def hires():
+    """High irradiance response: eight reactions of plants to light (Schaefer 1975; Hairer, Wanner, section IV.10)."""
+    y = [State(f"y{i + 1}", value) for i, value in enumerate((1.0, 0, 0, 0, 0, 0, 0, 0.0057))]
+    a, b, c, d, e, f, g, h = y
+    flow = {
+        a: -1.71 * a + 0.43 * b + 8.32 * c + 0.0007,
+        b: 1.71 * a - 8.75 * b,
+        c: -10.03 * c + 0.43 * d + 0.035 * e,
+        d: 8.32 * b + 1.71 * c - 1.12 * d,
+        e: -1.745 * e + 0.43 * f + 0.43 * g,
+        f: -280 * f * h + 0.69 * d + 1.71 * e - 0.43 * f + 0.69 * g,
+        g: 280 * f * h - 1.81 * g,
+        h: -280 * f * h + 1.81 * g,
+    }
+    return System("hires", x=y, flow=flow)
+
+
+HIRES_END = 321.8122
+HIRES_Y1 = 0.7371312573325668e-3  # at the end, from the test set for initial value problems (Mazzia and Magherini)

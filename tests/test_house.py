@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "strut"
-COMMON = {"errors", "files", "html", "units", "version"}
+COMMON = {"checks", "confine", "errors", "extras", "files", "html", "units", "version"}
 MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},

@@ -4,6 +4,17 @@
 class StrutError(Exception):
     """Root of every error strut raises on purpose."""
 
+    def __reduce__(self) -> "tuple[object, ...]":
+        """For pickles and copies: the message and all attributes, whatever arguments its class takes."""
+        return _restored_error, (type(self), self.args, dict(self.__dict__))
+
+
+def _restored_error(kind: "type[StrutError]", arguments: "tuple[object, ...]", attributes: "dict[str, object]") -> StrutError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
 
 class ModelError(StrutError):
     """A system is described wrongly: a name, a shape, a unit of meaning is missing or doubled."""
@@ -27,6 +38,10 @@ class GuardError(ModelError):
 
 class ValueRangeError(StrutError, ValueError):
     """A number that is not finite, or outside of what is allowed."""
+
+
+class ArgumentError(StrutError, TypeError):
+    """An argument of the wrong kind: a text where a number is needed, a function where a `System` is."""
 
 
 class CompileError(StrutError):
@@ -61,11 +76,11 @@ def a(word: str) -> str:
     return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 
 
-def did_you_mean(name: str, known: "list[str] | tuple[str, ...]") -> str:
+def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
     """A sentence that lists what exists, nearest first."""
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     hint = f"did you mean '{near[0]}'? " if near else ""
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     return hint + (f"known: {shown}" if known else "there are none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from strut.checks import checked, finite
 from strut.errors import ValueRangeError
 
 FACTORS = {
@@ -28,11 +29,13 @@ _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*
 _FIRST = re.compile(r"[A-Za-z%]*")
 
 
+@checked
 def deg(angle: float) -> float:
     """Degrees as radians."""
-    return math.radians(angle)
+    return math.radians(finite("an angle", angle, "degrees"))
 
 
+@checked
 def to_si(unit: str) -> tuple[float, str]:
     """The factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000 and 'N/m'."""
     words = re.findall(r"[^\W\d_]+|[%°]", unit)
@@ -46,6 +49,7 @@ def to_si(unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
+@checked
 def number(text: str, unit: str = "") -> float:
     """A number with an optional suffix that fits `unit`: '3deg' for rad, '20kN' or '20kN/m' for N/m, '1e-3' for any."""
     match = _NUMBER.fullmatch(text)

@@ -17,6 +17,7 @@ import strut
 from strut import Param, State, System
 from strut.codegen import cache as build
 from strut.codegen import compiled as compile
+from strut.codegen import private_folder as private
 from strut.codegen.native import Native
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError
@@ -183,3 +184,93 @@ def test_native_is_the_default():
         warnings.simplefilter("error")
         assert isinstance(strut.compiled(decay()), Native)
     assert Path(strut.compiled(decay()).path).is_file()
+
+
+def test_the_cache_is_the_users_alone(fresh_cache):
+    before = os.umask(0o002)
+    try:
+        strut.simulate(decay(), t=1.0)
+    finally:
+        os.umask(before)
+    assert fresh_cache.stat().st_mode & 0o777 == 0o700
+    library = next(fresh_cache.glob("*.so"))
+    assert library.stat().st_mode & 0o022 == 0
+    assert library.with_suffix(".json").stat().st_mode & 0o022 == 0
+
+
+def test_what_others_own_is_not_loaded(fresh_cache, monkeypatch):
+    strut.simulate(decay(), t=1.0)
+    monkeypatch.setattr(private, "user_id", lambda: 54321)
+    owner = fresh_cache.stat().st_uid
+    if owner:  # what root owns is trusted: root can do anything
+        with pytest.raises(CompileError, match=f"the cache directory .* belongs to user {owner}, not to you .user 54321."):
+            strut.simulate(decay(), t=1.0)
+    else:
+        os.chown(fresh_cache, 12345, -1)
+        with pytest.raises(
+            CompileError, match=r"belongs to user 12345, not to you \(user 54321\).*set STRUT_CACHE to a directory of your own"
+        ):
+            strut.simulate(decay(), t=1.0)
+        os.chown(fresh_cache, 54321, -1)
+        library = next(fresh_cache.glob("*.so"))
+        for planted in (library, library.with_suffix(".json")):
+            os.chown(planted, 12345, -1)
+            with pytest.raises(CompileError, match=rf"{planted.name} in the cache belongs to user 12345"):
+                strut.simulate(decay(), t=1.0)
+            os.chown(planted, 54321, -1)
+        assert strut.simulate(decay(), t=1.0).ok
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
+def test_a_cache_that_others_can_write_is_refused(fresh_cache, mode):
+    fresh_cache.mkdir()
+    fresh_cache.chmod(mode)
+    with pytest.raises(CompileError, match=rf"can be written by others \(mode {mode:04o}\).*chmod go-w '{fresh_cache}'"):
+        strut.simulate(decay(), t=1.0)
+
+
+def test_a_directory_above_the_cache_that_others_can_write_is_refused_unless_sticky(monkeypatch, tmp_path):
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    monkeypatch.setenv("STRUT_CACHE", str(open_to_all / "cache"))
+    open_to_all.chmod(0o777)
+    with pytest.raises(CompileError, match=f"{open_to_all}, above the cache directory .* can be written by others"):
+        strut.simulate(decay(), t=1.0)
+    open_to_all.chmod(0o1777)
+    assert strut.simulate(decay(), t=1.0).ok
+
+
+def test_an_entry_that_others_can_write_or_that_is_a_link_is_refused(fresh_cache, tmp_path):
+    strut.simulate(decay(), t=1.0)
+    library = next(fresh_cache.glob("*.so"))
+    library.chmod(0o707)
+    with pytest.raises(CompileError, match="in the cache can be written by others .*remove it, and it is built again"):
+        strut.simulate(decay(), t=1.0)
+    library.chmod(0o700)
+    library.rename(tmp_path / "elsewhere.so")
+    library.symlink_to(tmp_path / "elsewhere.so")
+    with pytest.raises(CompileError, match="is no plain file but a link: remove it"):
+        strut.simulate(decay(), t=1.0)
+    library.unlink()
+    library.mkdir()
+    with pytest.raises(CompileError, match="is no plain file but a directory: remove it"):
+        strut.simulate(decay(), t=1.0)
+    library.rmdir()
+    assert strut.simulate(decay(), t=1.0).ok
+
+
+def test_a_compiler_that_is_none_is_blamed_and_nothing_is_kept(fresh_cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", 'gcc "')
+    with pytest.raises(CompileError, match=r"""CC is 'gcc "', which is no command \(No closing quotation\): set it to a C compiler"""):
+        strut.simulate(decay(), t=1.0)
+    monkeypatch.setenv("CC", "/bin/true")
+    with pytest.raises(CompileError, match=r"'/bin/true' ended well but wrote no library: set CC to a C compiler"):
+        strut.simulate(decay(), t=1.0)
+    scribe = tmp_path / "scribe"
+    scribe.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho nonsense > "$2"\n')
+    scribe.chmod(0o755)
+    monkeypatch.setenv("CC", str(scribe))
+    with pytest.raises(CompileError, match=r"wrote a library that cannot be loaded here .*set CC to a compiler for this machine"):
+        strut.simulate(decay(), t=1.0)
+    assert not list(fresh_cache.glob("*.so"))
+    assert not list(fresh_cache.glob("*.json"))

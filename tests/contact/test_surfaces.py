@@ -194,3 +194,31 @@ def test_bad_pairs_are_refused():
     pair = contact.between("world", contact.plane_surface(), "ball", contact.ellipsoid(0.1, 0.1, 0.1))
     with pytest.raises(ModelError, match="two contacts are called 'ball'"):
         contact.surfaces(ball(), [pair, pair], law=contact.linear(1e4))
+
+
+def cradle(radius, law):
+    """Three balls on a line, touching exactly: to rounding, which has no sign."""
+    m = Mechanism("cradle", g=0.0)
+    for k in range(3):
+        m.joint(f"slide{k}", m.world, m.body(f"ball{k}", 1.0, inertia=4e-3), joints.prismatic("x"), initial=k * 2 * radius)
+    shape = contact.ellipsoid(radius, radius, radius)
+    pairs = [contact.between(f"ball{k}", shape, f"ball{k + 1}", shape, name=f"touch{k}") for k in range(2)]
+    return contact.surfaces(m, pairs, law=law)
+
+
+def test_newtons_cradle_begins_where_the_balls_touch():
+    """Hertz's law between three equal balls, against the same three equations of motion by SciPy."""
+    from scipy.integrate import solve_ivp
+
+    radius, stiffness = 0.1, 1e6
+    run = strut.simulate(cradle(radius, contact.hertz(stiffness)), t=0.02, x0={"slide0_rate": 1.0}, max_steps=2000)
+    assert run.status == "done"
+    assert run.events.counts() == {"touch0_liftoff": 1, "touch1_liftoff": 1}
+
+    def rate(t, y):
+        push = stiffness * np.maximum(y[:2] - y[1:3], 0) ** 1.5
+        return [*y[3:], -push[0], push[0] - push[1], push[1]]
+
+    exact = solve_ivp(rate, (0, 0.02), [0, 0, 0, 1, 0, 0], method="DOP853", rtol=1e-11, atol=1e-14).y[3:, -1]
+    np.testing.assert_allclose([run[f"slide{k}_rate"][-1] for k in range(3)], exact, atol=1e-8)
+    assert run.ledger.residual < 1e-9

@@ -8,7 +8,7 @@ import pytest
 
 import strut
 from strut import Param, contact
-from strut.contact.cone import resolved
+from strut.contact.cone import Cone
 from strut.errors import ModelError
 from strut.mechanism import Mechanism, constraints, joints
 from tests.contact.machines import G, box, brick, rod, weight
@@ -151,7 +151,7 @@ def test_one_contact_is_resolved_by_coulombs_law(size):
     """Random inertias and velocities: open, sticking, or sliding with friction against the velocity that remains."""
     rng = np.random.default_rng(3)
     G_, c_, own, mu = ca.SX.sym("G", size, size), ca.SX.sym("c", size), ca.SX.sym("own", size), 0.6
-    solve = ca.Function("solve", [G_, c_, own], [resolved(G_, c_, ca.SX(mu), own)])
+    solve = ca.Function("solve", [G_, c_, own], [Cone(G_, ca.SX(mu)).resolve(c_, own)])
     kinds = {"open": 0, "stick": 0, "slide": 0}
     for _ in range(300):
         root = rng.standard_normal((size, size))

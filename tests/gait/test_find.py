@@ -1,18 +1,21 @@
 """Gaits: known ones from poor guesses, scaling laws, and none where there is none."""
 
 import math
+from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import strut
 from strut.errors import NoGaitError, UnknownNameError
-from strut.gait import decay, find, find_all
-from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest
+from strut.gait import ReturnMap, decay, find, find_all
+from strut.system import Param
+from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest, slip
 
 COMPASS = {"stance": 0.218668802939, "swing": -0.323388558059, "stance_rate": -1.092383589884, "swing_rate": -0.377373948907}
 POOR = [
-    {"stance": 0.3, "swing": -0.3, "stance_rate": -1.5, "swing_rate": -0.5},
+    {"stance": 0.3, "swing": -0.4, "stance_rate": -1.0, "swing_rate": -0.5},
     {"stance": 0.25, "swing": -0.25, "stance_rate": -1.2, "swing_rate": 0.0},
     {"stance": 0.1, "swing": -0.1, "stance_rate": -0.3, "swing_rate": 0.5},
 ]
@@ -139,3 +142,58 @@ def test_a_gait_repeats_in_the_simulator():
     assert run.events.counts()["heel_strike"] == 10
     last = run.events[len(run.events) - 1]
     assert last.after["stance"] == pytest.approx(gait.x0["stance"], abs=1e-9)
+
+
+def take_off(vx: float, vy: float) -> dict[str, float]:
+    """A dimensionless runner that takes off at its angle of attack of 60 degrees, as it lands: symmetric stance."""
+    return {"y": math.sin(math.radians(60)), "vx": vx, "vy": vy}
+
+
+@pytest.mark.parametrize("vy", [0.08934225, 1.19305619])
+def test_a_fixed_point_of_a_machine_that_conserves_energy_stays(vy):
+    """A symmetric stance repeats itself: any (vx, vy) whose take-off height is that of landing is a gait, one of a family."""
+    runner = slip(mass=1, length=1, stiffness=10.7, attack=math.radians(60), g=1)
+    step = ReturnMap(runner, x0=take_off(1.25, vy))
+    height = lambda v: float(step(np.array([step.start.x[1], 1.25, v])).y[0] - step.start.x[1])  # noqa: E731
+    low, high = vy - 1e-4, vy + 1e-4
+    for _ in range(60):  # bisection: to the last digit, without the method under test
+        middle = (low + high) / 2
+        low, high = (middle, high) if height(low) * height(middle) > 0 else (low, middle)
+    exact = take_off(1.25, low)
+    gait = find(runner, exact)
+    assert np.abs(gait.y0 - list(exact.values())).max() < 1e-12
+    assert gait.neutral
+    near = find(runner, {name: value + 1e-6 for name, value in exact.items()})
+    assert np.abs(near.y0 - list(exact.values())).max() < 2e-6
+
+
+def powered_walker(push: float):
+    """Kuo's walker on level ground: the simplest one, whose trailing leg pushes off just before the other lands."""
+    walker = simplest(slope=0.0)
+    strength = Param("push", push, "m/s")
+    angle, rate = walker["stance"], walker["stance_rate"]
+    speed = ca.cos(2 * angle) * rate + ca.sin(2 * angle) * strength.sym
+    after = {"stance_rate": speed, "hip_rate": (1 - ca.cos(2 * angle)) * speed}
+    events = (replace(e, reset={**e.reset, **after}) if e.name == "heel_strike" else e for e in walker.events)
+    return walker.replace(name="powered", p=(*walker.p, strength), events=tuple(events))
+
+
+def test_of_several_gaits_the_one_nearest_to_the_guess_is_returned():
+    """From 3 % beside the short gait, Newton leads back to it, though the long one is nearer."""
+    walker = powered_walker(0.04)
+    long, short = find_all(walker, starts=300)
+    assert long.stable
+    assert not short.stable
+    for gait in (long, short):
+        for factor in (1.0, 0.97, 0.99, 1.01, 1.03):
+            guess = dict(zip(gait.names, factor * gait.y0, strict=True))
+            nearest = min((long, short), key=lambda g: np.linalg.norm(g.y0 - factor * gait.y0))
+            assert find(walker, guess).period == pytest.approx(nearest.period, abs=1e-9)
+
+
+def test_a_poor_guess_nearer_to_the_unstable_gait_gives_that_one():
+    guess = {"stance": 0.3, "swing": -0.3, "stance_rate": -1.5, "swing_rate": -0.5}
+    gait = find(compass(), guess)
+    assert not gait.stable
+    assert np.linalg.norm(gait.y0 - list(guess.values())) == pytest.approx(0.3716116, abs=1e-6)
+    assert np.linalg.norm(np.subtract(list(COMPASS.values()), list(guess.values()))) == pytest.approx(0.4339932, abs=1e-6)

@@ -482,3 +482,33 @@ def test_snakeboard():
     np.testing.assert_allclose(speed, r * np.cos(phi) / beta * np.abs(alpha), atol=1e-8)
     np.testing.assert_allclose(run["base.wz"], np.sin(phi) / beta * alpha, atol=1e-8)
     assert run.ledger.residual < 1e-8
+
+
+def test_bodies_welded_to_the_world_do_not_count():
+    """A pendulum on a heavy post, which stands on a slab: mass, centre and momentum are the pendulum's."""
+    m = Mechanism("post")
+    slab, post, bob = m.body("slab", 50.0, (1, 0, 0)), m.body("post", 20.0, (0, 3, 0)), m.body("bob", 2.0, (0, 0, -0.5), (0.1, 0.1, 0.1))
+    tool = m.body("tool", 1.0)
+    m.joint("ground", m.world, slab, joints.fixed())
+    m.joint("foot", slab, post, joints.fixed(), at=(0, 0, 2))
+    m.joint("hinge", post, bob, joints.revolute("y"))
+    m.joint("grip", bob, tool, joints.fixed(), at=(0, 0, -0.8))
+    tree = Tree(m)
+    f = ca.Function("f", [tree.q, tree.v], [observe.mass(tree), observe.com(tree), observe.momentum(tree), observe.momentum_matrix(tree)])
+    angle, rate = 0.3, 2.0
+    mass, centre, momentum, matrix = (np.array(e) for e in f(angle, rate))
+    assert mass.item() == 3.0
+    arm = (2.0 * 0.5 + 1.0 * 0.8) / 3.0
+    np.testing.assert_allclose(centre.reshape(-1), [-arm * np.sin(angle), 0, 2 - arm * np.cos(angle)], atol=1e-15)
+    about_centre = 0.1 + 2.0 * 0.5**2 + 1.0 * 0.8**2 - 3.0 * arm**2
+    expected = [0, about_centre * rate, 0, -3.0 * arm * rate * np.cos(angle), 0, 3.0 * arm * rate * np.sin(angle)]
+    np.testing.assert_allclose(momentum.reshape(-1), expected, atol=1e-14)
+    np.testing.assert_allclose(matrix.reshape(-1) * rate, expected, atol=1e-14)
+
+
+def test_what_cannot_move_has_no_centre_of_mass():
+    m = Mechanism("wall")
+    m.joint("stands", m.world, m.body("wall", 5.0), joints.fixed())
+    with pytest.raises(ModelError, match="mechanism 'wall' has no centre of mass: none of its bodies can move"):
+        observe.com(Tree(m))
+    assert float(ca.DM(observe.mass(Tree(m)))) == 0.0

@@ -154,6 +154,9 @@ CLOSED = """<mujoco><worldbody>
     <body name="b" pos="0.5 0 0"><joint name="q2" axis="0 1 0" pos="0 0 0"/><geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.4"/><site name="end" pos="0 0 -0.4"/></body></body>
   <body name="c" pos="0 0 0.6"><joint name="q3" axis="0 1 0" ref="20"/><geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0"/><site name="top" pos="0.5 0 0"/></body>
   <body name="d" pos="0.2 1 0"><freejoint name="fly"/><geom size="0.1"/></body></worldbody>
+  <tendon><fixed name="one"><joint joint="q1" coef="1"/><joint joint="q3" coef="-1"/></fixed>
+    <fixed name="two"><joint joint="q1" coef="0.5"/><joint joint="q2" coef="1.5"/></fixed>
+    <spatial name="line"><site site="tip"/><site site="end"/><pulley divisor="2"/><site site="top"/><site site="tip"/></spatial></tendon>
   <equality>{}</equality></mujoco>"""  # fmt: skip
 
 
@@ -167,6 +170,9 @@ CLOSED = """<mujoco><worldbody>
         ('<weld name="e" body1="a" body2="d" relpose="0.6 0 0 1 0 0 0" anchor="0.1 0 0"/>', {"q1": 0.3, "fly": (0.5 * np.cos(0.3), 0, 1 - 0.5 * np.sin(0.3), 0, np.sin(0.15), 0, np.cos(0.15))}),
         ('<joint name="e" joint1="q2" joint2="q3" polycoef="0.1 -2"/>', {"q2": 0.1 - 0.6, "q3": 0.3 + np.deg2rad(20)}),
         ('<joint name="e" joint1="q3" polycoef="0.2"/>', {"q3": 0.2 + np.deg2rad(20)}),
+        ('<joint name="e" joint1="q2" joint2="q3" polycoef="0.1 -2 0.5 0.3 -1"/>', {"q2": 0.1 - 0.6 + 0.5 * 0.09 + 0.3 * 0.027 - 0.0081, "q3": 0.3 + np.deg2rad(20)}),
+        ('<tendon name="e" tendon1="two" tendon2="one" polycoef="0.1 2 0.5"/>', {"q1": 0.3, "q2": (0.1 + 2 * 0.2 + 0.5 * 0.04 - 0.5 * 0.3) / 1.5, "q3": 0.1 + np.deg2rad(20)}),
+        ('<tendon name="e" tendon1="line" polycoef="0"/>', {}),
     ],
 )  # fmt: skip
 def test_equalities_hold_where_mujocos_do(equality, q):
@@ -232,14 +238,14 @@ def test_ranges_actuators_masses_and_shapes():
     assert mjcf.parse(limited, stops=True).connections["s"].stop is None
 
 
-def test_meshes_are_named_but_not_read():
+def test_meshes_are_named():
     text = """<mujoco><compiler meshdir="parts"/><asset><mesh name="m" file="leg.stl" scale="0.1 0.1 0.1"/><material name="red" rgba="1 0 0 1"/></asset>
       <worldbody><body name="a"><joint axis="0 1 0"/>{}<geom type="mesh" mesh="m" material="red"/></body></worldbody></mujoco>"""
     m = mjcf.parse(text.format(INERTIAL))
     (mesh,) = m.shapes["a"]
     assert mesh.path == "parts/leg.stl"
     assert mesh.colour == (1.0, 0.0, 0.0, 1.0)
-    with pytest.raises(ModelError, match="body 'a' takes its inertia from a mesh, and files of meshes are not read"):
+    with pytest.raises(ModelError, match="mesh 'm' is in the file 'parts/leg.stl', and a model given as text has no folder"):
         mjcf.parse(text.format(""))
 
 
@@ -252,25 +258,25 @@ BODY = '<mujoco><worldbody><body name="leg">{}</body></worldbody></mujoco>'
         ("<mujoco", "is not XML"),
         ("<robot/>", "an MJCF file begins with <mujoco>"),
         ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "declares XML entities"),
-        ('<mujoco><option gravity="1 0 -9.81"/></mujoco>', "only gravity along -z is read"),
-        ('<mujoco><option density="1.2"/></mujoco>', "<option> has a fluid's density"),
-        ('<mujoco><option><flag spring="disable"/></option></mujoco>', "<flag> disables spring"),
-        ('<mujoco><include file="other.xml"/></mujoco>', "<mujoco> has <include>, which is not read"),
-        ('<mujoco><tendon><fixed/></tendon></mujoco>', "<mujoco> has <tendon>.*ignore=\\['tendon'\\]"),
+        ('<mujoco><option density="-1.2"/></mujoco>', "<option> has density -1.2: it must not be negative"),
+        ('<mujoco><option><flag spring="off"/></option></mujoco>', "<flag> has spring=\"off\": it is 'enable' or 'disable'"),
+        ('<mujoco><include file="other.xml"/></mujoco>', "what <include> asks for is in the file 'other.xml', and a model given as text has no folder"),
+        ('<mujoco><deformable/></mujoco>', "<mujoco> has <deformable>.*ignore=\\['deformable'\\] \\(--ignore deformable\\)"),
+        ('<mujoco><body name="leg"/></mujoco>', "has a <body> outside of <worldbody>: it is a part of a model, to be included by another file"),
         ('<mujoco><compiler coordinate="global"/></mujoco>', "only 'local' coordinates"),
         ('<mujoco><compiler angle="grad"/></mujoco>', 'angle="grad"'),
         ('<mujoco><compiler eulerseq="xy"/></mujoco>', 'eulerseq="xy"'),
         ('<mujoco><default><default/></default></mujoco>', "a <default> inside another has no class"),
         (BODY.format('<composite type="cable"/>'), "body 'leg' has a <composite>"),
         (BODY.format('<flexcomp name="f"/>'), "body 'leg' has a <flexcomp>"),
-        (BODY.format('<joint name="j" frictionloss="0.1"/>'), "joint 'j' of body 'leg' has frictionloss"),
-        (BODY.format('<joint name="j" springdamper="1 1"/>'), "joint 'j' of body 'leg' has springdamper"),
+        (BODY.format('<joint name="j" type="free" frictionloss="0.1"/><geom size="1"/>'), "free joint 'j' of body 'leg' has a frictionloss"),
+        (BODY.format('<joint name="j" springdamper="1 1"/>'), "joint 'j' has a springdamper, and some joint moves no mass"),
+        (BODY.format('<joint name="j" type="ball" springdamper="1 1"/><geom size="1"/>'), "ball joint 'j' of body 'leg' has a springdamper"),
         (BODY.format('<joint name="j" type="screw"/>'), "joint 'j' of body 'leg' has type 'screw'"),
         (BODY.format('<joint name="j" magic="1"/>'), "joint 'j' of body 'leg' has the attribute magic"),
         (BODY.format('<joint name="j" class="c"/>'), "'j' has class 'c'"),
         (BODY.format('<joint name="j" axis="0 0 0"/>'), "joint 'j' of body 'leg' has an axis without length"),
         (BODY.format('<joint name="j" damping="much"/>'), "damping of joint 'j' of body 'leg' is 'much'"),
-        (BODY.format('<joint name="j" type="ball" stiffness="3"/><geom size="1"/>'), "ball joint 'j' of body 'leg' has a stiffness"),
         (BODY.format('<joint name="j" type="free" armature="3"/><geom size="1"/>'), "free joint 'j' of body 'leg' has an armature"),
         (BODY.format('<joint name="j" type="free"/><joint name="k"/>'), "body 'leg' has a free joint: it must be its only one"),
         (BODY.format('<geom name="g" type="cone"/>'), "geom 'g' of body 'leg' has type 'cone'"),
@@ -280,9 +286,12 @@ BODY = '<mujoco><worldbody><body name="leg">{}</body></worldbody></mujoco>'
         (BODY.format('<geom size="1" quat="1 0 0 0" euler="0 0 0"/>'), "has quat and euler"),
         (BODY.format('<geom size="1" xyaxes="1 0 0 2 0 0"/>'), "are parallel"),
         (BODY.format('<inertial mass="1"/>'), "the inertial of body 'leg' needs a mass, and either"),
-        ('<mujoco><worldbody><body name="leg" gravcomp="1"/></worldbody></mujoco>', "body 'leg' has gravcomp"),
-        (CLOSED.format('<tendon name="t"/>'), "equality 't' is a <tendon>"),
-        (CLOSED.format('<joint name="t" joint1="q1" joint2="q2" polycoef="0 1 2 0 0"/>'), "only linear ones are read"),
+        ('<mujoco><worldbody><body name="leg"/><body name="leg"/></worldbody></mujoco>', "has two bodies 'leg'"),
+        (BODY.format('<geom type="mesh" mesh="m"/>'), "a geom of body 'leg' has mesh 'm': there are none"),
+        (BODY.format('<geom size="1" mass="-1"/>'), "a geom of body 'leg' has mass -1: it must not be negative"),
+        (CLOSED.format('<flex name="t"/>'), "equality 't' is a <flex>"),
+        (CLOSED.format('<tendon name="t" tendon1="u"/>'), "equality 't' has tendon1 'u': known: one, two, line"),
+        (CLOSED.format('<joint name="t" joint1="q1" active="yes"/>'), "an equality has active=\"yes\""),
         (CLOSED.format('<connect name="t" body1="x" anchor="0 0 0"/>'), "equality 't' has body1 'x'"),
         (CLOSED.format('<weld name="t" site1="tip" site2="tap"/>'), "equality 't' has site2 'tap': did you mean 'top'"),
     ],

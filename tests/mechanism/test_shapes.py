@@ -8,6 +8,7 @@ import pytest
 from strut import Param
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, default_shapes, joints, shapes, urdf
+from strut.mechanism.io.names import ReadWarning
 from strut.mechanism.spatial import rotation_of_rpy
 from strut.walkers.anthropometry import SEGMENTS, segment
 from strut.walkers.coman import coman_mechanism
@@ -195,14 +196,26 @@ def test_people_have_a_look():
         (lambda m: shapes.capsule((0, 0), (0, 0, 1), 0.1), "the start of a capsule has shape"),
         (lambda m: shapes.sphere(1, colour="red"), "the colour 'red' is none: write '#rrggbb'"),
         (lambda m: shapes.sphere(1, colour=(0, 0, 2)), "the colour"),
-        (lambda m: urdf.parse(VISUAL.replace("box size", "cone size")), "a visual of link 'tool' is a <cone>"),
-        (lambda m: urdf.parse(VISUAL.replace('<sphere radius="0.2"/>', "")), "a visual of link 'tool' has 0 shapes"),
-        (lambda m: urdf.parse(VISUAL.replace('radius="0.2"', 'radius="big"')), "a visual of link 'tool': radius is 'big'"),
     ],
 )
 def test_mistakes_are_named(make, message):
     with pytest.raises(ModelError, match=message):
         make(None)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("box size", "cone size", "URDF: a visual of link 'tool' is a <cone>.*; this visual is left out"),
+        ('<sphere radius="0.2"/>', "", "URDF: a visual of link 'tool' has 0 shapes"),
+        ('radius="0.2"', 'radius="big"', "URDF: a visual of link 'tool': radius is 'big'"),
+    ],
+)
+def test_a_visual_that_is_none_is_left_out_with_a_warning(right, wrong, message):
+    whole = len(urdf.parse(VISUAL).shapes["tool"])
+    with pytest.warns(ReadWarning, match=message):
+        m = urdf.parse(VISUAL.replace(right, wrong))
+    assert len(m.shapes["tool"]) == whole - 1
 
 
 def test_shapes_belong_to_bodies():

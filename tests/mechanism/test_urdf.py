@@ -146,11 +146,82 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
             "the mass of link 'a' is 'heavy'",
         ),
         (CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'), "joint 'j' has no <parent"),
+        (
+            '<robot name="r"><link name="a"><inertial><origin xyz="0 0"/><mass value="1"/><inertia/></inertial></link></robot>',
+            "URDF: the xyz of the origin of the inertial of link 'a' is '0 0'",
+        ),
+        (
+            CHAIN.format('<joint name="j" type="fixed"><parent link="a"/><child link="b"/><origin rpy="up"/></joint>'),
+            "URDF: the rpy of the origin of joint 'j' is 'up'",
+        ),
+        ('<robot name="r"/>', "URDF has no <link>: a URDF has at least one"),
+        ('<robot name="r"><link/></robot>', "<link> number 1 has no name"),
+        ('<robot name="r"><link name="a"/><link name="a"/></robot>', "has two links 'a'"),
+        (
+            '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
+            '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><mimic joint="k"/></joint>'
+            '<joint name="k" type="continuous"><parent link="b"/><child link="c"/><mimic joint="j"/></joint></robot>',
+            "mimic one another in a circle",
+        ),
     ],
 )
 def test_mistakes_are_named(text, message):
     with pytest.raises(ModelError, match=message):
         urdf.parse(text)
+
+
+def test_every_mistake_names_the_file(tmp_path):
+    text = CHAIN.format(JOINT.format("revolute", "b", "0 one 0"))
+    (tmp_path / "legs.urdf").write_text(text)
+    with pytest.raises(ModelError, match="legs.urdf: the axis of joint 'j' is '0 one 0'"):
+        urdf.load(tmp_path / "legs.urdf")
+
+
+HAND = """
+
+<?xml version="1.0"?>
+<robot name="hand"><link name="palm"><inertial><mass value="1"/><inertia ixx="1e-3" ixy="0" ixz="0" iyy="-3.5e-8" iyz="0" izz="1e-3"/></inertial>
+    <visual><geometry><box size="1 1 1"/><sphere radius="1"/></geometry></visual>
+    <visual><geometry><mesh filename="m.stl" scale="1 1 1 1"/></geometry></visual><visual><geometry><sphere radius="0.1"/></geometry></visual></link>
+  <link name="a"><inertial><mass value="1"/><inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <link name="c"><inertial><mass value="1"/><inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <link name="d"/>
+  <joint name="one" type="continuous"><parent link="palm"/><child link="a"/><axis xyz="0 1 0"/><origin xyz="0 0.1 0.2"/></joint>
+  <joint name="two" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/><origin xyz="0 0 0.2"/><mimic joint="one" multiplier="2" offset="0.1"/></joint>
+  <joint name="three" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/><origin xyz="0 0 0.2"/><mimic joint="{}" multiplier="-3" offset="0.2"/></joint>
+  <joint name="tip" type="fixed"><parent link="c"/><child link="d"/><mimic joint="one"/></joint>
+</robot>"""  # fmt: skip
+
+
+def test_what_is_careless_is_read_with_a_warning():
+    """A moment of inertia that rounding made negative, shapes that are none, <mimic> on a fixed joint, a declaration that is late."""
+    pin = pytest.importorskip("pinocchio")
+    with pytest.warns(UserWarning, match="hand.urdf") as caught:
+        tree = Tree(urdf.parse(HAND.format("wrist"), where="hand.urdf"))
+    told = [str(w.message) for w in caught]
+    assert len(told) == 5
+    assert all(text.startswith("hand.urdf: ") for text in told)
+    for part in (
+        "body 'palm' has a negative principal moment of inertia, -3.5e-08 kg m^2",
+        "a visual of link 'palm' has 2 shapes",
+        "a visual of link 'palm': scale is '1 1 1 1'",
+        "joint 'three' (continuous) mimics 'wrist', which does not exist: it moves freely",
+        "joint 'tip' (fixed) mimics 'one': it has no coordinate that could follow, so <mimic> is left out",
+    ):
+        assert sum(part in text for text in told) == 1, part
+    assert len(tree.mechanism.shapes["palm"]) == 1
+    free = HAND.format("wrist").replace('<mimic joint="one" multiplier="2" offset="0.1"/>', "").strip()
+    with pytest.warns(UserWarning, match="negative principal moment"):
+        tree = Tree(urdf.parse(free))
+    assert_same(tree, pin.buildModelFromXML(free, pin.JointModelFreeFlyer()), pin, 3)
+
+
+def test_a_joint_that_mimics_a_mimic_follows_its_leader():
+    with pytest.warns(UserWarning, match="negative principal moment"):
+        m = urdf.parse(HAND.format("two"))
+    assert m.connections["three"].joint.gear == ("one", -6.0, pytest.approx(-3 * 0.1 + 0.2))
+    assert Tree(m).nv == 7
 
 
 def test_a_link_without_inertia_that_can_move_is_named():

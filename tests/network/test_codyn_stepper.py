@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 import strut
 from strut import network
 from strut.cli.app import app
-from strut.errors import ValueRangeError
-from strut.network.text.errors import NetworkError
+from strut.errors import ModelError, ValueRangeError
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples" / "network"
@@ -82,13 +81,78 @@ def test_clocks_constraints_and_chance_step_too():
     assert len(set(walk["r"])) == 3
 
 
+SWING = 'integrator { %s } node "a" { x = 1  x\'\' = "-4 * x - 0.1 * dx + t" } node "b" { x = 1  v = 0  x\' = "v"  v\' = "-4 * x - 0.1 * v + t" }'
+
+
+@pytest.mark.parametrize(
+    ("integrator", "second_order", "first_order"),
+    [
+        (
+            'method = "leap-frog"',
+            [1, 0.9595, 0.881525, 0.77056875, 0.6323993125, 0.473815596875, 0.302365094531],
+            [1, 1, 0.96, 0.8814, 0.767186, 0.62185814, 0.4512961186],
+        ),
+        (
+            'method = "predict-correct"',
+            [1, 0.98, 0.922128958333, 0.830272194059, 0.709412956773, 0.56565129832, 0.405921856939],
+            [1, 0.98, 0.922128958333, 0.830272194059, 0.709412956773, 0.56565129832, 0.405921856939],
+        ),
+        (
+            'method = "predict-correct" prediction-order = 4 correction-order = 4',
+            [1, 0.98, 0.922128958333, 0.830552524708, 0.709911037941, 0.56627420268, 0.406552082994],
+            [1, 0.98, 0.922128958333, 0.830552524708, 0.709911037941, 0.56627420268, 0.406552082994],
+        ),
+    ],
+)
+def test_the_other_methods_step_as_in_the_original(integrator, second_order, first_order):
+    """With the original's numbers: leap-frog knows velocities by x\'\' alone, else it is Euler's method."""
+    rows = network.loads(SWING % integrator).stepped(0.6, 0.1)
+    assert rows["a.x"] == pytest.approx(second_order, abs=1e-12)
+    assert rows["b.x"] == pytest.approx(first_order, abs=1e-12)
+
+
+def test_leap_frog_swings_in_instances_of_templates_too():
+    text = 'integrator { method = "leap-frog" } templates { node "t" { x = 1  x\'\' = "-4 * x - 0.1 * dx + t" } } node "a" : t {}'
+    assert network.loads(text).stepped(0.1, 0.1)["a.x"][-1] == pytest.approx(0.9595, abs=1e-12)
+
+
+def test_predict_correct_steps_matrices():
+    """As their elements one by one; the original mixes them up."""
+    whole = 'integrator { method = "predict-correct" } z = "[1; 2]"  z\' = "[z[1]; -3 * z[0]]"'
+    parts = 'integrator { method = "predict-correct" } a = 1  b = 2  a\' = "b"  b\' = "-3 * a"'
+    one, other = network.loads(whole).stepped(1, 0.05), network.loads(parts).stepped(1, 0.05)
+    assert np.array_equal(one["z"], np.column_stack([other["a"], other["b"]]))
+
+
+def test_delays_are_straight_lines_between_steps():
+    """Euler\'s method by hand; before the run the past is what it is said to be, without a word 0."""
+    text = 'x = 1  x\' = "-2 * delayed[x, 1 + t](0.25)"  y = "delayed[3 * x](0.3)"'
+    rows = network.loads(text).stepped(0.8, 0.1)
+    x = [1.0]
+    for k in range(8):
+        then = 0.1 * k - 0.25
+        x.append(x[-1] + 0.1 * -2 * (np.interp(then, 0.1 * np.arange(k + 1), x) if then >= 0 else 1 + then))
+    assert rows["x"] == pytest.approx(x, abs=1e-14)
+    assert rows["y"] == pytest.approx([0, 0, 0, *(3 * np.array(x[:6]))], abs=1e-12)
+
+
+def test_delays_at_the_stages_of_a_step():
+    """z\' is t less the delay: Runge-Kutta is exact where the stages see their own past."""
+    rows = network.loads('integrator { method = "runge-kutta" } z = 0  z\' = "delayed[t, t](0.2)"').stepped(1, 0.1)
+    assert rows["z"] == pytest.approx(rows.t**2 / 2 - 0.2 * rows.t, abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
-    [('x = "delayed[t](0.1)"', "with delays"), ('integrator { method = "leap-frog" }', "'leap-frog' cannot be run step by step")],
+    [
+        ('x = "delayed[t](0.05)"', "a delay of 0.05 s is shorter than a step of 0.1 s: give a shorter step"),
+        ('integrator { method = "predict-correct" prediction-order = 7 }', "prediction-order of the integrator is 7: it must be 2 to 5"),
+        ("integrator { correction-order = 2 }", "correction-order of the integrator is 2: it must be 3 to 5"),
+    ],
 )
 def test_what_cannot_be_stepped_is_told(text, what):
-    with pytest.raises(NetworkError, match=what):
-        network.loads(text).stepped(1)
+    with pytest.raises(ModelError, match=what):
+        network.loads(text).stepped(1, 0.1)
 
 
 def test_the_monitor_prints_what_selectors_find(tmp_path):

@@ -125,3 +125,15 @@ def test_rand_is_a_number_of_its_own_for_every_place():
     values = [[float(q.value[0]) for q in s.p] for s in (first, again, other)]
     assert values[0] == values[1] != values[2]
     assert len(set(values[0])) == 3
+
+
+def test_log10_is_exact_at_powers_of_ten():
+    powers = range(-30, 31)
+    text = "".join(f'x{k + 30} = "1e{k} + 0 * t"  y{k + 30} = "log10(x{k + 30})"  ' for k in powers)
+    now = begin(text)
+    assert [now[f"y{k + 30}"] for k in powers] == list(powers)
+    assert network.evaluated("floor(log10(1000))") == 3
+    assert network.evaluated("log10([1, 10; 100, 2])").ravel() == pytest.approx([0, 1, 2, np.log10(2)], abs=1e-15)
+    assert network.evaluated("log10(0)") == -np.inf
+    slope = begin('f(x) = "log10(x)"  v = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](v[0]); ∂[f](v[1]); ∂[f](v[2]); ∂[f](v[3])]"')["y"]
+    assert slope == pytest.approx(1 / (np.array([10, 100, 7, 1e-3]) * np.log(10)), rel=1e-14)

@@ -17,7 +17,7 @@ from strut.errors import StrutError
 from tests.network.test_language import EDGES, FUNCTIONS, GENERATORS
 
 COUNT = int(os.environ.get("STRUT_FUZZ", "300"))
-PATIENCE = 30  # [s] for one model, on a machine that is busy
+PATIENCE = 10  # [s] for one model
 PIECES = [
     '"', "{", "}", "@", "$(", "$$(", ")", "[", "]", "|", "||", "'", "=", "+=", "<=", "@0", "@@1", "{1:3}", "{9*", "node", "edge", "state", "event",
     "when", "templates", "include", "parse", "import", "delete", "apply", ":", "<", ",", "\\", "1e9", "-", "t", ".", "&&", "∂[", "dt[", "delayed[",

@@ -345,7 +345,7 @@ def test_layout_is_kept():
 def test_things_can_be_deleted():
     net = network.loads('node "n{1:3}" { v = 1 } edge from "n1" to "n2" {} delete "n2" delete "n1" . "v"')
     assert [n.name for n in net.nodes] == ["n1", "n3"]
-    assert net.edges == []
+    assert [(e.input, e.output) for e in net.edges] == [(None, None)]
     assert not net.root.children["n1"].variables
 
 

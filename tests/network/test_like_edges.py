@@ -153,6 +153,19 @@ def test_compiled_loops_give_the_same():
     assert rates(system, x, "native", g=0.1) == pytest.approx(rates(system, x, g=0.1), abs=1e-14)
 
 
+@pytest.mark.parametrize("term", ["w * sin(input.x - output.x - b + g)", "g * (input.x - output.x)^3"])
+def test_edges_that_read_neighbours_are_runs_without_tables(term):
+    """All to all: two runs for each node, up to it and behind it; loops that compilers can vectorise."""
+    x = np.random.default_rng(3).normal(size=(3, 43))
+    system = network.loads(coupled(43, term)).system()
+    text = unit.unit_text(lowered(system))
+    loop = text[text.index("/* 1806 like terms, in 84 runs */") :]
+    inner = loop[loop.index("for (; k + 4 <= length") : loop.index("lanes0[l] +=")]
+    assert "[k + l]" in inner
+    assert "table" not in inner
+    assert rates(system, x, "native", g=0.1) == pytest.approx(rates(system, x, g=0.1), abs=1e-13)
+
+
 def test_code_does_not_grow_with_edges():
     def code(count):
         lines = unit.unit_text(lowered(network.loads(coupled(count)).system())).splitlines()

@@ -1,6 +1,7 @@
 """Pictures, conversations, questions from Python, and machines inside networks."""
 
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -11,7 +12,7 @@ import strut
 from strut import network
 from strut.cli.app import app
 from strut.cli.repl import Session
-from strut.errors import ModelError, UnknownNameError
+from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.network import NetworkError
 from strut.system.quantity import Input, State
 from strut.system.system import System
@@ -169,3 +170,23 @@ def test_a_picture_stays_small_where_nodes_hold_others():
     assert len(boxes) == 12
     for k, (x, y, w, h) in enumerate(boxes):
         assert not any(abs(x - x2) < w - 1 and abs(y - y2) < h - 1 for x2, y2, *_ in boxes[:k])
+
+
+def test_exported_programs_integrate_as_the_file_asks(tmp_path):
+    """One second of Euler's method with the file's step of 0.1 s: 0.9^10, which no other method or step gives."""
+    path = tmp_path / "decay.cdn"
+    path.write_text('integrator { method = "euler" default-timestep = 0.1 } x = 1  x\' = "-x"', encoding="utf-8")
+    result = CliRunner().invoke(app, ["export", str(path), "-o", str(tmp_path / "c")])
+    assert result.exit_code == 0, result.output
+    subprocess.run(["make", "-C", str(tmp_path / "c")], check=True, capture_output=True)
+    first = subprocess.run([str(tmp_path / "c" / "decay")], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    assert [float(word) for word in first.split()] == pytest.approx([1, 0.9**10], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [({"method": "rk5"}, "there is no method 'rk5' in C: did you mean 'rk4'"), ({"step": 0.0}, "the step is 0.0 s: it must be positive")],
+)
+def test_programs_are_not_exported_with_what_does_not_exist(tmp_path, options, what):
+    with pytest.raises(ValueRangeError, match=what):
+        strut.export(network.loads("x = 1  x' = 1").system(), tmp_path, **options)

@@ -1,7 +1,10 @@
 """The compass gait: passive, driven, designed; and what the simulator says to it."""
 
+import copy
 import math
+import pickle
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -32,6 +35,19 @@ def sprung(compass, passive):
 def level(compass, passive):
     """On level ground motors must give what the impact takes."""
     return optimal.design(compass, cost="squared-torque", slope=0.0, speed=0.5, guess=passive, intervals=16)
+
+
+def test_gaits_and_designs_survive_a_pickle(passive, sprung):
+    for back in (pickle.loads(pickle.dumps(passive)), copy.deepcopy(passive)):
+        assert back.x0 == passive.x0
+        assert back.trajectory.raw.x_end.tolist() == passive.trajectory.raw.x_end.tolist()
+        assert back.derivative("slope") == passive.derivative("slope")
+    for back in (pickle.loads(pickle.dumps(sprung)), copy.deepcopy(sprung)):
+        assert back.parameters == sprung.parameters
+        assert back.result.cost == sprung.result.cost
+        assert back.wrong == sprung.wrong
+        assert back.gait.multipliers.tolist() == sprung.gait.multipliers.tolist()
+        assert ca.is_equal(back.cost.expression, sprung.cost.expression, 100)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -142,3 +158,16 @@ def test_mistakes(compass):
         optimal.design(compass, cost="enrgy")
     with pytest.raises(UnknownNameError, match="has no parameter 'spring'"):
         optimal.design(compass, free=["spring"])
+
+
+def test_forces_reach_up_to_the_event_that_ends_the_motion(passive):
+    """The friction a foot needs is largest just before the other lands: a run that stops a nanosecond before says the same."""
+    walker = walkers.compass(slope=0.0)
+    found = optimal.design(walker, cost="squared-torque", speed=0.5, guess=passive, intervals=16)
+    run = found.replay.run
+    strike = run.events.times("heel_strike")[-1]
+    short = simulate(found.machine, t=strike - 1e-9, x0=found.result.x0, rtol=1e-11, atol=1e-12)
+    needed = np.abs(short["stance_friction"] / short["stance_normal"])
+    assert needed[-1] == pytest.approx(needed.max())  # at the very end
+    assert found.replay.forces["stance: friction needed"] == pytest.approx(needed.max(), rel=1e-6)
+    assert found.replay.forces["stance: smallest normal force [N]"] == pytest.approx(short["stance_normal"].min(), rel=1e-3)

@@ -212,3 +212,18 @@ def test_what_cannot_be_met_is_said():
     assert far.end(x=0.3).solve(accuracy=None).unmet == {}
     asked = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).require("get there", x.sym, low=5.0, at="end").minimise(effort)
     assert "get there" in asked.solve(accuracy=None).unmet
+
+
+def test_bounds_are_looked_at_between_the_nodes():
+    """Bryson and Denham: a cart that may not come further than 1/9; its control effort is 4 / (9 * 1/9) = 4, by cubic arcs."""
+    x, v, u = State("x"), State("v"), Input("u")
+    cart = System("cart", x=(x, v), u=(u,), flow={x: v, v: u})
+    problem = optimal.Problem(cart).phase(duration=1.0).begin(x=0, v=1).end(x=0, v=-1)
+    problem = problem.within(x=(-1.0, 1 / 9)).minimise(optimal.Integral("effort", u.sym**2 / 2))
+    coarse = problem.solve(intervals=7, method="shooting", control="linear")
+    over = coarse.exceeded["bounds of x"]
+    t = np.linspace(0, 1, 20001)
+    assert over == pytest.approx(coarse.at(t)["x"].max() - 1 / 9, rel=0.05)
+    assert over > 1e-4
+    assert "bounds of v" not in coarse.exceeded
+    assert "bounds of x" in coarse.summary()["exceeded"]

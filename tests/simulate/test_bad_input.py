@@ -1,5 +1,7 @@
 """Bad input to a run: a clear sentence, never a traceback from below."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -113,3 +115,17 @@ def test_long_records_are_complete():
     assert len(run.raw.t) == 300_000
     np.testing.assert_allclose(run.raw.t, 1e-3 * np.arange(300_000), atol=1e-9)
     np.testing.assert_allclose(run.raw.poly.sum(axis=1)[:-1], run.raw.poly[1:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("limit", [None, math.inf, 2**63 - 1, 2**63, 1e19, 10**400, np.int64(2**63 - 1)])
+@pytest.mark.parametrize("backend", ["native", "virtual"])
+def test_no_limit_of_steps(limit, backend):
+    run = strut.simulate(walkers.pendulum(), t=0.1, max_steps=limit, backend=backend)
+    assert run.status == "done"
+    assert run.provenance["options"]["max_steps"] == 2**63 - 1
+
+
+@pytest.mark.parametrize("limit", [math.nan, 1.5, -math.inf, 0, -3, "many"])
+def test_a_limit_of_steps_that_is_none(limit):
+    with pytest.raises(ValueRangeError, match="max_steps"):
+        strut.simulate(walkers.pendulum(), t=0.1, max_steps=limit)

@@ -112,7 +112,6 @@ def test_delays_in_batches():
         ({"x0": np.zeros(3)}, ShapeError, "states of 'rimless_wheel' need 2 number"),
         ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
         ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),
-        ({"method": "radau"}, ModelError, "does not run in batches"),
         ({"at": []}, ValueRangeError, "give at least one time"),
         ({"at": [np.nan]}, ValueRangeError, "all of them finite"),
         ({"threads": 0}, ValueRangeError, "threads is 0"),

@@ -192,10 +192,34 @@ def test_chattering_ends_the_run():
         assert run.t1 == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("gap", [1e-13, 5e-13])
+def test_events_that_crawl_end_the_run(backend, gap):
+    """Each event sets the state back by less than the clock is read: a second would take 1e13 of them."""
+    x = State("x", 0.0)
+    crawl = System("crawl", x=[x], flow={x: 1.0}, events=[Event("back", x - 1, reset={x: 1 - gap})])
+    run = strut.simulate(crawl, t=3.0, backend=backend)
+    assert run.status == "zeno"
+    assert run.t1 == pytest.approx(1.0, abs=1e-9)
+    assert run.statistics["steps"] < 2000
+    assert run.message.startswith("event 'back' accumulates at t = 1 s")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_events_that_are_close_in_a_short_run_are_no_crawl(backend):
+    """30 ps with an event every 0.1 ps are 300 events, and a run as long as it should be."""
+    x = State("x", 0.0)
+    fast = System("fast", x=[x], flow={x: 1.0}, events=[Event("back", x - 1e-13, reset={x: 0.0})])
+    run = strut.simulate(fast, t=3e-11, backend=backend, atol=1e-25)
+    assert run.status == "done"
+    assert len(run.events) == pytest.approx(300, abs=2)
+
+
 def test_terminal_event_carries_the_state():
     run = strut.simulate(walkers.slip(stiffness=1e3), t=100.0)
     assert run.status == "fell"
-    assert run.ok
+    assert run.failed
+    assert not run.ok
     assert run.events[-1].name == "fell"
     assert run.events[-1].before["y"] == pytest.approx(0, abs=1e-9)
 

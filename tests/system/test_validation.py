@@ -35,6 +35,8 @@ MISTAKES = [
     ({"events": [Event("never", 1.0)]}, GuardError, "never changes during a run"),
     ({"events": [Event("truth", x < 0)]}, GuardError, "true or false: give a number that crosses zero"),
     ({"events": [Event("zeno", x)]}, ModelError, "event 'zeno' of system 'mass' has the name of a status"),
+    ({"outputs": {"x[0]": x}}, ModelError, r"output 'x\[0\]' is not a name: use letters, digits and _, with dots"),
+    ({"outputs": {"my hip": x}}, ModelError, "output 'my hip' is not a name"),
     ({"outputs": {"t": x}}, ModelError, "has the name of the time itself"),
     ({"events": Event("one", x)}, ModelError, r"events of system 'mass' is .*: give a list, events=\[...\]"),
     ({"events": [Event("wide", ca.vertcat(x, v))]}, ShapeError, "the guard of event 'wide'"),

@@ -36,6 +36,7 @@ def test_player_is_small_and_alone(compass, tmp_path):
     assert not [tag for tag, a in seen.tags if {"src", "href", "srcset"} & set(a) or tag in ("link", "iframe", "base")]
     policy = next(a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';")
+    assert "unsafe-inline" not in policy
     assert seen.data("film")["planar"] is True
 
 

@@ -1,5 +1,7 @@
 """The page of a run: what it shows is what was computed, it stands alone, and nothing in it is taken for HTML."""
 
+import base64
+import hashlib
 import html
 import json
 import re
@@ -178,7 +180,7 @@ def test_page_tells_the_run(walk, tmp_path):
         assert words in seen.text
     for event in walk.events:
         assert f"{event.t:.9g}" in seen.text
-    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class") == "figure" for tag, a in seen.tags)
+    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class", "").startswith("figure ") for tag, a in seen.tags)
     assert film.rows(seen.data("film")["t"])[-1] == 10.0
 
 
@@ -241,6 +243,13 @@ def test_page_loads_nothing(walk):
     policy = next(a["content"] for tag, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';")
     assert "http" not in policy
+    assert "unsafe-inline" not in policy
+    assert not [a for _, a in seen.tags if "style" in a]
+    running = [s for s, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True) if not a.get("type")]
+    for allowed in (*running, get_plotlyjs()):
+        digest = base64.b64encode(hashlib.sha256(allowed.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy.split("script-src ")[1].split(";")[0]
+    assert policy.count("sha256-") == len(running) + 1 + 2 + 2  # scripts and plotly, two sheets of style, two styles of elements
 
 
 def test_names_are_not_html(evil, walk):

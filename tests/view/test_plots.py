@@ -313,7 +313,7 @@ def test_rounding_is_not_drawn_along_x_either(walk):
 
 
 def test_many_kinds_of_cells_have_their_own_colours():
-    assert len(set(interactive.cell_colors(12))) == 12
+    assert len(set(interactive.distinct_colors(12))) == 12
 
 
 def test_basin():
@@ -416,7 +416,7 @@ def test_figures_on_paper(walk, tmp_path, kind, begins):
 def test_figures_as_pages(walk, tmp_path):
     pytest.importorskip("plotly")
     text = walk.plot("stance", "stance_rate").save(tmp_path / "panels.html").read_text(encoding="utf-8")
-    assert text.count('class="figure"') == 2
+    assert text.count('class="figure ') == 2
     with pytest.raises(StorageError, match=r"cannot tell what to write from 'x\.jpeg': use \.png, \.svg or \.pdf"):
         walk.plot("stance").save(tmp_path / "x.jpeg")
 

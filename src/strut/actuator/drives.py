@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import Input, System, sx
 
@@ -52,6 +53,7 @@ class Drive:
         return "N s/m" if self.unit == "m" else "N m s/rad"
 
 
+@checked
 def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
     """The drives of a system: all, or those named, by their own names or their inputs'."""
     named = {_name(q.name): q for q in system.u}

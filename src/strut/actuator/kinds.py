@@ -8,6 +8,7 @@ from strut.actuator.drives import drives, together
 from strut.actuator.exchange import alike
 from strut.actuator.parallel import parallel
 from strut.actuator.series import series
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import System
 
@@ -28,6 +29,7 @@ RESTS = (-1.0, 1.0)
 """Bounds of angles of rest that are to be found [rad]."""
 
 
+@checked
 def driven(system: System, kind: str) -> System:
     """The system driven otherwise: a name of `KINDS`."""
     if kind not in KINDS:
@@ -37,6 +39,7 @@ def driven(system: System, kind: str) -> System:
     return _MAKE[kind](system)
 
 
+@checked
 def constants(system: System, kind: str) -> dict[str, tuple[float, float]]:
     """Parameters of the springs of a system that is driven so, with the bounds within which a design finds them. `system` is the one
     before `driven`."""

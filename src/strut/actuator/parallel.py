@@ -9,6 +9,7 @@ import casadi as ca
 
 from strut.actuator.drives import Drive, drives, together
 from strut.actuator.exchange import alike
+from strut.checks import checked
 from strut.system import Input, Ledger, Param, System, join
 
 
@@ -28,6 +29,7 @@ class _Sprung:
         return self.drive.angle if self.rest is None else self.drive.angle - self.sign * self.rest
 
 
+@checked
 def parallel(system: System, of: Sequence[str] | None = None, *, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> System:
     """The system with HIP_motor_torque - HIP_spring (angle - HIP_rest) - HIP_damping rate where HIP_torque was, which becomes an output.
     of: names of drives, else all.

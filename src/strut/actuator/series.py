@@ -16,6 +16,7 @@ import casadi as ca
 
 from strut.actuator.drives import Drive, drives, together
 from strut.actuator.exchange import Places, after_event, alike, mirrored
+from strut.checks import checked
 from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 
 STIFFNESS = 100.0
@@ -27,6 +28,7 @@ INERTIA = 0.1
 """Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
 
 
+@checked
 def series(
     system: System, of: Sequence[str] | None = None, *, stiffness: float = STIFFNESS, damping: float = DAMPING, inertia: float = INERTIA
 ) -> System:

@@ -17,11 +17,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 import strut
 from strut.cli.design import design
 from strut.cli.doctor import examine
+from strut.cli.finite import check_finite
 from strut.cli.gait import gait
 from strut.cli.look import open_in_browser, page_of
 from strut.cli.model import (
     Drive,
     Reading,
+    Root,
     end_of,
     find_mechanism,
     find_model,
@@ -174,6 +176,7 @@ def run(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
     json: Json = False,
 ) -> None:
@@ -197,7 +200,7 @@ def run(
     for path in output:
         check_kind(path)
     times = parse_times(t)
-    system, own = find_runnable(model, Reading(stops, tuple(ignore)), times.step, watch)
+    system, own = find_runnable(model, Reading(stops, tuple(ignore), tuple(root)), times.step, watch)
     system = with_settings(with_drive(system, drive), settings)
     method = method or own.get("method", "dop853")
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
@@ -233,9 +236,14 @@ def run(
     if result.status == "interrupted":
         raise typer.Exit(130)
     if not result.ok:
-        if watch and not json:
-            notes.print(f"the run ended at {result.t1:g} s: {result.status}")
+        if (watch and not json) or result.status == "not finite":
+            why = f"{result.status}, {result.meaning}" if result.meaning else result.message
+            notes.print(escape(f"the run ended at {result.t1:g} s: {why}"), soft_wrap=True, highlight=False)
         raise typer.Exit(1)
+    shown = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
+    if shown:
+        columns = watched(result, shown, times.grid)
+        check_finite(columns.pop("t"), columns)
 
 
 def _changed(options: dict[str, Any]) -> list[str]:
@@ -247,6 +255,7 @@ def _changed(options: dict[str, Any]) -> list[str]:
 @app.command("list")
 def list_models(
     model: Annotated[str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")] = "",
+    root: Root = [],
     json: Json = False,
 ) -> None:
     """List the machines that come with strut, or describe one of them.
@@ -258,7 +267,7 @@ def list_models(
       strut list rimless-wheel
     """
     if model:
-        system = find_model(model)
+        system = find_model(model, Reading(roots=tuple(root)))
         as_json(system_data(system)) if json else system_text(system)
         return
     systems = {name: make() for name, make in CATALOGUE.items()}
@@ -279,6 +288,7 @@ def export(
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
+    root: Root = [],
     jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
     matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
     dynamics: Annotated[
@@ -307,14 +317,15 @@ def export(
         raise ModelError(f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave one out")
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
-    how = Reading(stops, tuple(ignore))
+    how = Reading(stops, tuple(ignore), tuple(root))
     if dynamics:
         found = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES
         done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
     else:
-        system = with_settings(with_drive(find_model(model, how), drive), settings)
-        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians)
+        found_system, own = find_runnable(model, how, None)
+        system = with_settings(with_drive(found_system, drive), settings)
+        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians, **own)
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
         return

@@ -65,6 +65,7 @@ def design(
         typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless hermite-simpson, which sees less."),
     ] = "",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
+    section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
     intervals: Annotated[int, typer.Option(help="To begin with; more are made where accuracy needs them.")] = 10,
     starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
@@ -109,7 +110,7 @@ def design(
         "torque": torque,
     }
     options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive}
+    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive, "section": section}
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
@@ -129,6 +130,7 @@ def design(
         "friction": number(friction) if friction else None,
         "clearance": number(clearance, "m") if clearance else None,
         "stability": number(stability) if stability else None,
+        "section": section or None,
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
         "intervals": intervals,
@@ -153,18 +155,14 @@ def design(
 def design_text(found: Design) -> None:
     """As a table, and where it failed, why."""
     out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
-    table("", ["", "value", "unit"], [list(row) for row in found.rows()])
     r = found.result
+    table("", ["", "value" if r.success else "where the search stopped", "unit"], [list(row) for row in found.rows()])
     for why in found.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
-    if not found.ok and found.cost.name in ("paper", "energy", "positive-work", "absolute-work"):
-        notes.print(
-            "work alone asks for ever larger torques for ever shorter times: "
-            f"try --cost {found.cost.name}=1,squared-torque=0.1, or --torque",
-            soft_wrap=True,
-        )
+    if found.advice:
+        notes.print(escape(found.advice), soft_wrap=True)
 
 
 def written(found: Design, directory: Path, asked: str, again: str) -> None:
@@ -203,7 +201,7 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
         as_json(found.data())
     else:
         head, rows = found.rows()
-        shown = [k for k, name in enumerate(head) if name not in NARROW]
+        shown = [k for k, title in enumerate(head) if title.split(" [")[0] not in NARROW]
         table("", [head[k] for k in shown], [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows])
         for point in found.points:
             if not point.ok:
@@ -211,7 +209,7 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
     if output is not None:
         python = _python("trade_off", source, {"name": name, "values": values, **given})
         done = replace(sweep_result(found, asked), again=python).folder(output)
-        head, rows = found.rows()
+        head, rows = found.rows(rounded=False)
         lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
         put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
         for why in done.missing:

@@ -11,19 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from strut.codegen import cache_directory, compiler
+from strut.codegen import cache_directory, check_private_directory, compiler, make_private
+from strut.errors import CompileError
+from strut.extras import EXTRAS
 from strut.version import VERSION
-
-OPTIONAL = {
-    "scipy": "stiff",
-    "pandas": "data",
-    "plotly": "view",
-    "pillow": "view",
-    "trimesh": "view",
-    "matplotlib": "paper",
-    "imageio-ffmpeg": "film",
-    "mujoco": "bench",
-}
 
 
 def _says(*command: str) -> str:
@@ -43,14 +34,17 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _writable(directory: Path) -> bool:
-    """Can a file be made there? Tried, because permissions do not tell the whole truth."""
+def _cache_fault(directory: Path) -> str:
+    """What is wrong with the cache directory, empty if nothing: a file is made there, because permissions do not tell the whole truth."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_private(directory)
+        check_private_directory(directory)
         with tempfile.TemporaryFile(dir=directory):
-            return True
+            return ""
+    except CompileError as error:
+        return str(error)
     except OSError:
-        return False
+        return "not writable: set STRUT_CACHE"
 
 
 def examine() -> list[dict[str, Any]]:
@@ -63,19 +57,21 @@ def examine() -> list[dict[str, Any]]:
     row("strut", VERSION)
     row("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     row("cores", str(os.cpu_count()))
-    cc = compiler()
-    if cc is None:
-        row("C compiler", "none", False, "install gcc or clang, or set CC; until then everything runs 50 to 500 times slower")
-    else:
-        row("C compiler", _says(*cc, "--version"))
+    try:
+        cc = compiler()
+        remedy = "install gcc or clang, or set CC; until then everything runs 50 to 500 times slower"
+    except CompileError as error:
+        cc, remedy = None, str(error)
+    row("C compiler", _says(*cc, "--version") if cc else "none", cc is not None, "" if cc else remedy)
     directory = cache_directory()
     entries = list(directory.glob("*.so")) if directory.is_dir() else []
     size = sum(entry.stat().st_size for entry in entries) / 1e6
-    ok = _writable(directory)
-    row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", ok, "" if ok else "not writable: set STRUT_CACHE")
+    fault = _cache_fault(directory)
+    row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", not fault, fault)
     for package in ("casadi", "numpy", "h5py"):
         row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
-    for package, extra in OPTIONAL.items():
+    for name, extra in EXTRAS.values():
+        package = name.lower()
         found = _version(package)
         row(package, found or "not installed", True, "" if found else f"optional: pip install 'strut[{extra}]'")
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,8 +21,10 @@ from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
 from strut.gait.follow import Branch
 from strut.gait.gait import Gait
+from strut.report.gait import EXACT, LISTED
 from strut.system import System
 from strut.units import number
+from strut.view.units import shown_unit, titled
 
 
 def gait(
@@ -81,18 +84,20 @@ def gait(
         more = f"{error}. A sweep begins at its first value, {name} = {low:g}: let it begin where there is a gait"
         raise NoGaitError(more, error.closest, error.fell) from error
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
+    doubled = [_doubled(b) for b in branches]
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
     options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
     options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, ""), "drive": (drive, "rigid")}
-    files = (
-        _written(output, found, branches, basins, _asked(model, settings, options), python_of(model, drive)) if output is not None else []
-    )
+    asked = _asked(model, settings, options)
+    files = _written(output, found, branches, doubled, basins, asked, python_of(model, drive)) if output is not None else []
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:
             document = {"gaits": document}
         if branches:
-            document["branches"] = [branch_data(b) for b in branches]
+            document["branches"] = [
+                branch_data(b) | {"doubled": [branch_data(d) for d in m]} for b, m in zip(branches, doubled, strict=True)
+            ]
         if basins:
             document["basins"] = [
                 {"names": list(b.names), "first": b.first, "second": b.second, "outcomes": b.outcomes, "label": b.label.tolist()}
@@ -102,8 +107,8 @@ def gait(
         return
     for g in found:
         gait_text(g)
-    for b in branches:
-        branch_text(b)
+    for b, others in zip(branches, doubled, strict=True):
+        branch_text(b, others)
     for cell_map in basins:
         table(f"basin over {cell_map.names[0]}, {cell_map.names[1]}", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
     if files:
@@ -114,33 +119,38 @@ def gait(
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
     article = "an" if g.kind == "unstable" else "a"
-    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {g.residual:.1e}\n")
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n")
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
-        ["period", g.period, "s"],
-        ["step length", g.step_length, "m"],
-        ["speed", g.speed, "m/s"],
-        ["energy per step", g.energy_per_step, "J"],
-        ["cost of transport", g.cost_of_transport, ""],
+        ["period", g.period, shown_unit(g.system, "s")],
+        ["step length", g.step_length, shown_unit(g.system, "m")],
+        ["speed", g.speed, shown_unit(g.system, "m/s")],
+        ["energy per step", g.energetics.rounded(g.energy_per_step), shown_unit(g.system, "J")],
+        ["cost of transport", g.energetics.rounded_cost(g.cost_of_transport), ""],
     ]
     table("", ["", "value", "unit"], rows)
     table(f"just after {g.section}", ["state", "value"], [[n, v] for n, v in g.x0.items()])
     table("multipliers", ["real", "imaginary", "modulus"], [[float(m.real), float(m.imag), float(abs(m))] for m in g.multipliers])
 
 
-def branch_text(branch: Branch) -> None:
+def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
+    """A branch as tables. doubled: those of more steps that begin on it."""
     v = branch.parameter
-    shown = np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
+    shown = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
     rows = [
         [float(v[k]), float(branch.period[k]), float(abs(branch.multipliers[k, 0])), "yes" if branch.stable[k] else "no"] for k in shown
     ]
     unit = next(q.unit for q in branch.system.p if q.name == branch.name)
-    name = f"{branch.name} [{unit}]" if unit else branch.name
-    table(f"{len(v)} gaits over {branch.name}", [name, "period [s]", "largest multiplier", "stable"], rows)
-    if branch.bifurcations:
-        table("bifurcations", ["kind", name], [[b.kind, float(b.at)] for b in branch.bifurcations])
+    name = titled(branch.system, branch.name, unit)
+    listed = f"{len(v)} gaits over {branch.name}" + (f"; {len(shown)} of {len(v)} rows" if len(shown) < len(v) else "")
+    table(listed, [name, titled(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
+    found = [[b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations]
+    if found:
+        table("bifurcations", ["kind", "of gaits of steps", name], found)
     notes.print(f"the branch ended: {branch.ended}", markup=False)
+    for each in doubled:
+        notes.print(f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}", markup=False)
 
 
 def branch_data(branch: Branch) -> dict[str, Any]:
@@ -153,6 +163,7 @@ def branch_data(branch: Branch) -> dict[str, Any]:
         "stable": branch.stable,
         "bifurcations": [{"kind": b.kind, "at": b.at} for b in branch.bifurcations],
         "ended": branch.ended,
+        "steps": branch.steps,
     }
 
 
@@ -169,13 +180,21 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     return name, *ends_at
 
 
-def _written(directory: Path, found: list[Gait], branches: list[Branch], basins: list[gaits.Basin], asked: str, source: str) -> list[Path]:
+def _written(
+    directory: Path,
+    found: list[Gait],
+    branches: list[Branch],
+    doubled: list[list[Branch]],
+    basins: list[gaits.Basin],
+    asked: str,
+    source: str,
+) -> list[Path]:
     """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as tables, too."""
     from strut.report import gait_result
 
     files: list[Path] = []
     for k, g in enumerate(found):
-        mine = [branches[k], *_doubled(branches[k])] if branches else []
+        mine = [branches[k], *doubled[k]] if branches else []
         result = gait_result(g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source)
         done = result.folder(directory, f"gait-{k + 1}")
         files += [directory / name for name in done.files]

@@ -32,13 +32,21 @@ Drive = Annotated[
 ]
 """An option of all commands that make a machine move."""
 
+Root = Annotated[
+    list[Path],
+    typer.Option("--root", metavar="DIR", help="A folder from which the model may read, besides its own; again for more."),
+]
+"""An option of all commands that read a model from a file."""
+
 
 @dataclass(frozen=True)
 class Reading:
-    """How files of others are read: joint limits as soft stops, and what of an MJCF file is left out knowingly."""
+    """How files of others are read: joint limits as soft stops, what of an MJCF file is left out knowingly, and folders from which they
+    may read besides their own."""
 
     stops: bool = False
     ignore: tuple[str, ...] = ()
+    roots: tuple[Path, ...] = ()
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
@@ -66,7 +74,7 @@ def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[s
     becomes an output of networks too large to show everything."""
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
-    found = find_network(text)
+    found = find_network(text, how.roots)
     options = found.options(step)
     system = lowered(found)
     known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
@@ -99,6 +107,8 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     path = text.partition(":")[0]
     if how.ignore and not path.endswith(".xml"):
         raise ModelError(f"--ignore belongs to FILE.xml (MJCF): '{text}' is something else")
+    if how.roots and not path.endswith((".xml", ".urdf", ".cdn")):
+        raise ModelError(f"--root names a folder that a model file (.xml, .urdf, .cdn) may read: '{text}' is something else")
     if how.stops and not path.endswith((".xml", ".urdf")):
         raise ModelError(f"--stops makes soft stops of the joint limits in FILE.urdf or FILE.xml (MJCF): '{text}' is something else")
     if text in CATALOGUE:
@@ -109,22 +119,22 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops), how)
+        return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops, roots=how.roots), how)
     if path.endswith(".cdn") and not name:
-        return lowered(find_network(path))
+        return lowered(find_network(path, how.roots))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore), how)
+        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how)
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
 
 
-def find_network(path: str) -> network.Network:
+def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
     """A network from a file; says what was left out."""
-    found = network.load(path)
+    found = network.load(path, roots=roots)
     for line in found.said:
         notes.print(escape(line), soft_wrap=True)
     _warn(found.warnings)

@@ -10,8 +10,9 @@ import typer
 from rich.markup import escape
 
 from strut import network
+from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
-from strut.cli.model import find_network, lowered, parse_times
+from strut.cli.model import Root, find_network, lowered, parse_times
 from strut.cli.repl import Session, converse
 from strut.cli.show import as_json, notes, out
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
@@ -22,6 +23,7 @@ from strut.network.model import Item
 
 def check(
     files: Annotated[list[Path], typer.Argument(help="Networks, FILE.cdn.")],
+    root: Root = [],
 ) -> None:
     """Read networks and say what is wrong with them: every mistake with its place, and what led there.
 
@@ -32,7 +34,7 @@ def check(
     wrong = False
     for path in files:
         try:
-            found = find_network(str(path))
+            found = find_network(str(path), root)
             system = lowered(found)
         except StrutError as error:
             wrong = True
@@ -56,6 +58,7 @@ def monitor(
         typer.Option("-m", "--monitor", metavar="SELECTOR", help="What to print: p1.y, or any selector; again for more. Else everything."),
     ] = None,
     seed: Annotated[int, typer.Option("-s", "--seed", help="Of random numbers.")] = 0,
+    root: Root = [],
 ) -> None:
     """Run a network in whole steps, as the original's monitor does, and print a row for each. Events are taken at the ends of steps, or as
     soon after as the model says with `within`; `strut run` takes them at their moments, and is faster.
@@ -67,21 +70,24 @@ def monitor(
       strut monitor oscillators.cdn -t 0:0.01:8 -m '"h{1:5}".x'
     """
     times = parse_times(t)
-    found = find_network(str(file))
-    names = [item.path for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
-    rows = found.stepped((times.begin, times.end), times.step, outputs=names, seed=seed)
+    found = find_network(str(file), root)
+    variables = [item for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
+    called = found.system_names()
+    rows = found.stepped((times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed)
     columns = {"t": rows.t}
-    for name in dict.fromkeys(names):
-        value = rows[name] if name in rows.values else _constant(found, name, len(rows.t))
+    for variable in dict.fromkeys(variables):
+        name = variable.path if variable.path not in columns else called[variable]
+        value = rows[called[variable]] if called[variable] in rows.values else _constant(found, variable, len(rows.t))
         columns |= {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
     print("\t".join(columns))
     for row in zip(*columns.values(), strict=True):
         print("\t".join(f"{v:.12g}" for v in row))
+    check_finite(rows.t, {**rows.values, **columns})
 
 
-def _constant(found: network.Network, name: str, count: int) -> np.ndarray:
+def _constant(found: network.Network, variable: network.Variable, count: int) -> np.ndarray:
     """A parameter, again in every row."""
-    value = np.tile(found.value(name).ravel(order="F"), (count, 1))
+    value = np.tile(found.value(variable.name, of=variable.owner.path).ravel(order="F"), (count, 1))
     return value[:, 0] if value.shape[1] == 1 else value
 
 
@@ -97,6 +103,7 @@ def _variables(found: network.Network, selector: str) -> list[network.Variable]:
 def graph(
     file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given.")] = None,
+    root: Root = [],
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a line.")] = False,
 ) -> None:
@@ -108,7 +115,7 @@ def graph(
 
       strut graph oscillators.cdn -o ring.svg --open
     """
-    found = find_network(str(file))
+    found = find_network(str(file), root)
     path = output or file.with_suffix(".svg")
     if path.suffix.lower() != ".svg":
         raise ValueRangeError(f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}")
@@ -121,7 +128,7 @@ def graph(
         out.print(f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges", soft_wrap=True, highlight=False)
 
 
-def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")]) -> None:
+def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")], root: Root = []) -> None:
     """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from the terminal or a pipe.
 
     [bold]Examples[/bold]
@@ -130,4 +137,4 @@ def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")]) -> 
 
       echo "run 10; x" | tr ";" "\\n" | strut repl oscillators.cdn
     """
-    converse(Session(find_network(str(file))), lambda text: print(text, flush=True))
+    converse(Session(find_network(str(file), root)), lambda text: print(text, flush=True))

@@ -9,7 +9,6 @@ import typer
 
 from strut.cli.show import as_json, out, table
 from strut.errors import UnknownNameError, did_you_mean
-from strut.studies import STUDIES
 
 
 def reproduce(
@@ -25,6 +24,8 @@ def reproduce(
 
       strut reproduce garcia-simplest
     """
+    from strut.studies import STUDIES  # many modules, which only this command needs
+
     if every or not name:
         rows = [[s.name, s.title, s.source] for s in STUDIES.values()]
         as_json([{"name": n, "title": t, "source": w} for n, t, w in rows]) if json else table("studies", ["name", "title", "source"], rows)

@@ -17,6 +17,7 @@ from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
 from strut.view import ledger_table
+from strut.view.units import quantity, shown_unit, titled
 
 out = Console(highlight=False, emoji=False)
 notes = Console(stderr=True, highlight=False, emoji=False)
@@ -25,15 +26,6 @@ READABLE = 40  # characters of an expression; longer ones are not printed
 
 MOST_STEPS = 8
 """Printed of a walk; the page and --json have more."""
-
-EXPLAIN = {
-    "zeno": "infinitely many events in finite time: the run ended where they accumulate",
-    "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
-    "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try --method radau)",
-    "too many steps": "the allowed number of steps is used up: raise max_steps, or try --method radau if the model is stiff",
-    "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
-    "interrupted": "stopped from the keyboard; what was computed is kept",
-}
 
 
 class _Notes(logging.Handler):
@@ -88,6 +80,8 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         "system": trajectory.system_name,
         "status": trajectory.status,
         "ok": trajectory.ok,
+        "failed": trajectory.failed,
+        "meaning": trajectory.meaning,
         "t": [trajectory.t0, trajectory.t1],
         "final": final,
         "parameters": dict(zip(names.p, trajectory.p, strict=True)),
@@ -124,16 +118,19 @@ def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -
 
 def run_text(trajectory: Trajectory) -> None:
     names, raw = trajectory.names, trajectory.raw
-    s = trajectory.statistics
+    s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
     out.print(
-        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {trajectory.t1:.9g} s: [bold]{trajectory.status}[/bold]"
+        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: [bold]{trajectory.status}[/bold]"
         f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
     )
-    if trajectory.status in EXPLAIN:
-        out.print(EXPLAIN[trajectory.status])
+    if trajectory.meaning:
+        colour = "red" if trajectory.failed else "default"
+        out.print(f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]", soft_wrap=True)
+    elif not trajectory.ok:
+        out.print(escape(trajectory.message), soft_wrap=True)
     out.print()
     rows = [
-        [n, float(v), names.units.get(n.split("[")[0], "")]
+        [n, float(v), shown_unit(trajectory, names.units.get(n.split("[")[0], ""))]
         for n, v in [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]
     ]
     table("at the end", ["state", "value", "unit"], rows)
@@ -141,11 +138,11 @@ def run_text(trajectory: Trajectory) -> None:
     if len(log):
         table(
             "events",
-            ["event", "times", "first [s]", "last [s]"],
+            ["event", "times", titled(trajectory, "first", "s"), titled(trajectory, "last", "s")],
             [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
         )
     if names.stored:
-        table("energy", ["where", "change [J]"], [[n, v] for n, v in trajectory.ledger.summary().items()])
+        table("energy", ["where", titled(trajectory, "change", "J")], [[n, v] for n, v in trajectory.ledger.rounded().items()])
         if any(name in log.counts() for name in step_events(trajectory)):
             steps_text(trajectory)
 
@@ -153,7 +150,14 @@ def run_text(trajectory: Trajectory) -> None:
 def steps_text(trajectory: Trajectory) -> None:
     """The energy account step by step: the first and the last ones of many."""
     steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
-    rich = Table(title="energy per step [J]", title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    rich = Table(
+        title=escape(titled(trajectory, "energy per step", "J")),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+    )
     for name in steps.head:
         rich.add_column(escape(name.replace(" (", "\n(")), justify="right")
     for row in steps.rows:

@@ -8,6 +8,7 @@ from strut.codegen.compile_system import compiled, lowered
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, Options, Record, address, byref
+from strut.codegen.private_folder import check_private_directory, make_private
 from strut.codegen.runtime.tableau import BASIS, DOP853, DOPRI5, Tableau
 from strut.codegen.split_casadi_c import chopped
 from strut.codegen.translation_unit import Code, generate, runtime_sources
@@ -33,6 +34,7 @@ __all__ = [
     "build",
     "byref",
     "cache_directory",
+    "check_private_directory",
     "chopped",
     "column",
     "compiled",
@@ -42,6 +44,7 @@ __all__ = [
     "key_of",
     "literal",
     "lowered",
+    "make_private",
     "runtime_sources",
     "straight_line",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,11 @@ class Leaf:
     values: np.ndarray | None = None
     literal: float | None = None
 
+
+MIN_RUN = 8
+"""Terms that read neighbours, on average, which are worth a loop of their own without tables of indices."""
+LANES = 4
+"""Sums that such a loop keeps side by side: a compiler may not reorder one, but can do several at once."""
 
 Step = tuple[int, tuple[int, ...]]
 """An operation on results of earlier steps (n >= 0) and on leaves (-1 - n)."""
@@ -46,6 +51,9 @@ class Loops:
         if len(starts) == count:
             return self._each(steps, leaves, results, [rows + apart * i for i in range(len(results))], into, "+=" if sign > 0 else "-=")
         where = np.searchsorted(starts, np.arange(count), side="right") - 1
+        begins = _run_begins(leaves, starts, where)
+        if count >= MIN_RUN * len(begins):
+            return self._added_in_runs(steps, leaves, results, rows, into, sign, apart, starts, where, begins)
         names, outer, inner = self._reads(leaves, starts, where)
         inner += self._steps(steps, leaves, names)
         begin, end = (self.tables.index(each, "r") for each in (starts, np.r_[starts[1:], count]))
@@ -64,6 +72,56 @@ class Loops:
             ]
         )
 
+    def _added_in_runs(
+        self,
+        steps: Sequence[Step],
+        leaves: Sequence[Leaf],
+        results: Sequence[int],
+        rows: np.ndarray,
+        into: str,
+        sign: int,
+        apart: int,
+        starts: np.ndarray,
+        where: np.ndarray,
+        begins: np.ndarray,
+    ) -> str:
+        """The same where terms read neighbours for a while: each run is a loop that compilers can vectorise."""
+        count, adds = len(rows), "+=" if sign > 0 else "-="
+        first_run = np.searchsorted(begins, starts)
+        ends = np.r_[first_run[1:], len(begins)]
+        run, last_run = (self.tables.index(each, "r") for each in (first_run, ends))
+        begin, length = (self.tables.index(each, "q") for each in (begins, np.diff(np.r_[begins, count])))
+        moved = {
+            n: f"{leaf.array} + ({self.tables.index(leaf.values[begins], 'q')})"
+            for n, leaf in enumerate(leaves)
+            if leaf.values is not None and leaf.array and not _per_row(leaf.values, starts, where)
+        }
+        lines = [f"for (int r = 0; r < {len(starts)}; r++) {{ /* {count} like terms, in {len(begins)} runs */"]
+        sums = range(len(results))
+        lines += [f"    strut_real sum{i} = R(0), lanes{i}[{LANES}] = {{{', '.join(['R(0)'] * LANES)}}};" for i in sums]
+        names, outer, read = self._reads(leaves, starts, where, "begin + k", moved)
+        counted = any("begin" in line for line in read)
+        lines += [
+            *(f"    {line}" for line in outer),
+            f"    for (int q = {run}; q < {last_run}; q++) {{",
+            f"        const int {f'begin = {begin}, ' if counted else ''}length = {length};",
+            *(f"        const strut_real *from{n} = {text};" for n, text in moved.items()),
+            "        int k = 0;",
+            f"        for (; k + {LANES} <= length; k += {LANES}) for (int l = 0; l < {LANES}; l++) {{",
+        ]
+        for by, sum_of in (("k + l", "lanes{}[l]"), ("k", "sum{}")):
+            if by == "k":
+                lines.append("        for (; k < length; k++) {")
+            _, _, inner = self._reads(leaves, starts, where, f"begin + {by}", moved)
+            inner += self._steps(steps, leaves, names)
+            inner += [f"{sum_of.format(i)} {adds} {_named(r, names)};" for i, r in enumerate(results)]
+            lines += [*(f"            {line}" for line in inner), "        }"]
+        lines.append("    }")
+        for i in sums:
+            total = " + ".join(f"lanes{i}[{n}]" for n in range(LANES))
+            lines.append(f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += sum{i} + ({total});")
+        return "\n    ".join([*lines, "}"])
+
     def written(self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], to: Sequence[np.ndarray], into: str) -> str:
         """Result i put into places to[i] of an array."""
         return self._each(steps, leaves, results, to, into, "=")
@@ -78,8 +136,11 @@ class Loops:
         lines = [f"for (int k = 0; k < {count}; k++) {{ /* like terms */", *(f"    {line}" for line in inner), "}"]
         return "\n    ".join(lines)
 
-    def _reads(self, leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray | None) -> tuple[list[str], list[str], list[str]]:
-        """Names of leaves, and the lines that read them once a row and in every pass."""
+    def _reads(
+        self, leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray | None, by: str = "k", moved: Mapping[int, str] | None = None
+    ) -> tuple[list[str], list[str], list[str]]:
+        """Names of leaves, and the lines that read them once a row and in every pass, which `by` counts; in a run, from where the
+        leaf is moved to."""
         names: list[str] = []
         outer: list[str] = []
         inner: list[str] = []
@@ -91,9 +152,14 @@ class Loops:
             if values is None:
                 names.append(leaf.array)
                 continue
-            per_row = where is not None and bool(np.array_equal(values[starts][where], values, equal_nan=values.dtype.kind == "f"))
-            by, picked = ("r", values[starts]) if per_row else ("k", values)
-            text = f"{leaf.array}[{self.tables.index(picked, by)}]" if leaf.array else self.tables.number(picked.tolist(), by)
+            per_row = where is not None and _per_row(values, starts, where)
+            count, picked = ("r", values[starts]) if per_row else (by, values)
+            if moved is not None and n in moved:
+                text = f"from{n}[{by.removeprefix('begin + ')}]"
+            elif leaf.array:
+                text = f"{leaf.array}[{self.tables.index(picked, count)}]"
+            else:
+                text = self.tables.number(picked.tolist(), count)
             if not leaf.array and "[" not in text:
                 names.append(text)
                 continue
@@ -107,6 +173,21 @@ class Loops:
             last = leaves[-1 - refs[-1]].literal if refs[-1] < 0 else None
             lines.append(f"const strut_real c{n} = {self.c.operation(op, [_named(r, names) for r in refs], last, self.name)};")
         return lines
+
+
+def _per_row(values: np.ndarray, starts: np.ndarray, where: np.ndarray) -> bool:
+    """Does a leaf have one value for each row?"""
+    return bool(np.array_equal(values[starts][where], values, equal_nan=values.dtype.kind == "f"))
+
+
+def _run_begins(leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Where runs begin: with every row, and where a leaf does not read the neighbour of what it read before."""
+    begins = np.zeros(len(where), dtype=bool)
+    begins[starts] = True
+    for leaf in leaves:
+        if leaf.values is not None and leaf.array and not _per_row(leaf.values, starts, where):
+            begins[1:] |= np.diff(leaf.values) != 1
+    return np.flatnonzero(begins)
 
 
 def _named(reference: int, names: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ class _Writer:
             first = last
         for terms in low.terms:
             lines += self._added(terms, terms.rows, self.out, 1)
-        return before + self.tables.text() + function_text(name, ARGUMENTS, [self.out], lines)
+        return before + self.tables.text() + function_text(name, ARGUMENTS, [self.out], lines, kind="STRUT_LOOPS")
 
     def _written(self, like: Like, first: int) -> Iterator[str]:
         for chosen, sources in self._split(like):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import json
@@ -21,7 +22,9 @@ from pathlib import Path
 import filelock
 import platformdirs
 
+from strut.codegen.private_folder import check_private_directory, check_private_file, make_private
 from strut.errors import CompileError
+from strut.files import DAMAGE
 
 LONG = 400_000
 """Characters of C beyond which the compiler optimises less: half the time to wait, a quarter slower to run."""
@@ -48,7 +51,7 @@ def _announced(name: str) -> Iterator[None]:
 
 def cache_directory() -> Path:
     """Where compiled systems are kept: $STRUT_CACHE, or the user's cache directory."""
-    return Path(os.environ.get("STRUT_CACHE") or platformdirs.user_cache_path("strut"))
+    return Path(os.environ.get("STRUT_CACHE") or platformdirs.user_cache_path("strut")).expanduser()
 
 
 @functools.cache
@@ -61,7 +64,10 @@ def compiler() -> tuple[str, ...] | None:
     there is none."""
     wanted = os.environ.get("CC")
     for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
-        program, *arguments = shlex.split(name) or [""]
+        try:
+            program, *arguments = shlex.split(name) or [""]
+        except ValueError as error:
+            raise CompileError(f"CC is '{name}', which is no command ({error}): set it to a C compiler, or unset it") from error
         found = _find(program, os.environ.get("PATH", os.defpath)) if program else None
         if found:
             return (found, *arguments)
@@ -92,11 +98,13 @@ def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
-    if _intact(library):
-        return library
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(directory / f"{key}.lock"):
+        make_private(directory)
+        check_private_directory(directory)
+        if _intact(library):
+            return library
+        check_private_file(lock := directory / f"{key}.lock")
+        with filelock.FileLock(lock):
             if not _intact(library):
                 with _announced(name):
                     _compile(library, sources(), main, cc)
@@ -114,11 +122,14 @@ def _seal(library: Path) -> Path:
 
 
 def _intact(library: Path) -> bool:
-    """The library exists and is what was built. A truncated library would kill the process, not raise an error."""
+    """The library exists and is what was built. A truncated library would kill the process, not raise an error; one that
+    others made or can change is refused, whatever its checksum."""
+    check_private_file(library)
+    check_private_file(_seal(library))
     try:
         seal = json.loads(_seal(library).read_text())
         return bool(seal["sha256"] == hashlib.sha256(library.read_bytes()).hexdigest())
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGE:
         return False
 
 
@@ -140,7 +151,24 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
             ) from error
         if done.returncode != 0:
             raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{done.stderr[:2000]}")
+        _check_product(product, cc)
         seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": " ".join(cc), "flags": flags}
         (Path(scratch) / "seal").write_text(json.dumps(seal))
+        product.chmod(0o700)
+        (Path(scratch) / "seal").chmod(0o600)
         os.replace(product, library)
         os.replace(Path(scratch) / "seal", _seal(library))
+
+
+def _check_product(product: Path, cc: tuple[str, ...]) -> None:
+    """Refuse what is no shared library of this machine before it is kept: a seal would make the mistake last."""
+    command = " ".join(cc)
+    if not product.is_file():
+        raise CompileError(f"'{command}' ended well but wrote no library: set CC to a C compiler, or unset it")
+    try:
+        ctypes.CDLL(str(product))
+    except OSError as error:
+        why = str(error).replace(str(product), "it")
+        raise CompileError(
+            f"'{command}' wrote a library that cannot be loaded here ({why}): set CC to a compiler for this machine, or unset it"
+        ) from error

@@ -8,10 +8,12 @@ import os
 import warnings
 from pathlib import Path
 
+from strut.checks import checked
+from strut.codegen import bandwidth
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered, lower
 from strut.codegen.native import Native
-from strut.codegen.translation_unit import runtime_sources, unit_text
+from strut.codegen.translation_unit import unit_text
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
 from strut.gc_pause import paused
@@ -22,12 +24,12 @@ GENERATOR = ("c", "c_loops", "c_sums", "c_tables", "find_loops", "instructions",
 """Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
 
 
-def lowered(system: System, jacobians: bool = False) -> Lowered:
+def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
-    key = f"lowered-{jacobians}"
+    key = f"lowered-{jacobians}-{stiff}"
     if key not in system.cache:
         with paused():
-            system.cache[key] = lower(system, jacobians)
+            system.cache[key] = lower(system, jacobians, stiff)
     made: Lowered = system.cache[key]
     return made
 
@@ -35,8 +37,9 @@ def lowered(system: System, jacobians: bool = False) -> Lowered:
 @functools.cache
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
-    sources = runtime_sources()
-    ours = "\0".join([*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)])
+    sources = unit.runtime_sources()
+    modules = (bandwidth, emit, loop_text, loops, rolled, tables, unit)
+    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in modules)])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
@@ -59,17 +62,19 @@ def _warn_once() -> None:
         )
 
 
-def compiled(system: System, jacobians: bool = False, backend: str | None = None) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND)."""
+@checked
+def compiled(system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND); `stiff`: also
+    with implicit methods."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    key = f"compiled-{backend}-{jacobians}"
+    key = f"compiled-{backend}-{jacobians}-{stiff}"
     if key not in system.cache:
         if backend == "auto" and compiler() is not None:
-            system.cache[key] = compiled(system, jacobians, "native")
+            system.cache[key] = compiled(system, jacobians, "native", stiff)
         else:
-            system.cache[key] = _make(lowered(system, jacobians), backend)
+            system.cache[key] = _make(lowered(system, jacobians, stiff), backend)
     made: Native | Virtual = system.cache[key]
     return made
 

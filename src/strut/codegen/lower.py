@@ -62,6 +62,8 @@ class Lowered:
     tables: dict[str, list[int]]
     loss_channels: tuple[str, ...]
     jacobians: dict[str, list[ca.Function]]
+    state_jacobian: ca.Function | None = None
+    """The flow's Jacobian by the state, sparse, for implicit methods; where it was asked for."""
     looped: dict[str, Looped] = field(default_factory=dict)
     """Flow and outputs, where they are loops: their functions are made only if something asks for them."""
 
@@ -77,7 +79,8 @@ class Lowered:
             digest.update(name.encode())
             loops.digest(digest)
         functions = [self.functions[name] for name in self.functions if name not in without and not self.gives_nothing(name)]
-        for f in (*functions, *self.resets, *self.losses, *(f for fs in self.jacobians.values() for f in fs)):
+        implicit = [] if self.state_jacobian is None else [self.state_jacobian]
+        for f in (*functions, *self.resets, *self.losses, *(f for fs in self.jacobians.values() for f in fs), *implicit):
             digest.update(f.serialize().encode())
         return digest.hexdigest()
 
@@ -91,8 +94,8 @@ def column(parts: list[Any]) -> ca.SX:
     return ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
 
 
-def lower(system: System, jacobians: bool = False) -> Lowered:
-    """The functions of a system, with their Jacobians on request."""
+def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
+    """The functions of a system, with their Jacobians on request; `stiff` with what implicit methods need."""
     v = _vectors(system)
     guards, jumps = _jump_table(system)
     g = column([e for e, _ in guards])
@@ -143,6 +146,7 @@ def lower(system: System, jacobians: bool = False) -> Lowered:
         _tables(system, jumps, v),
         channels,
         _jacobians(system, functions, resets) if jacobians else {},
+        _state_jacobian(system, functions["flow"]) if stiff else None,
         {name: made for name, made in loops.items() if made is not None},
     )
 
@@ -259,11 +263,22 @@ def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str,
 
 
 def _flow_jacobian(system: System, flow: ca.Function) -> ca.Function:
-    """Rates that are implied are differentiated through what implies them, by the implicit function theorem."""
+    arguments, names = flow.sx_in(), JACOBIANS["flow_jacobian"][1]
+    results = [ca.densify(r) for r in _flow_derivatives(system, flow, arguments, names)]
+    return ca.Function("flow_jacobian", arguments, results, flow.name_in(), [f"d_{n}" for n in names])
+
+
+def _state_jacobian(system: System, flow: ca.Function) -> ca.Function:
+    """The flow's Jacobian by the state alone, without its zeros."""
     arguments = flow.sx_in()
+    results = _flow_derivatives(system, flow, arguments, ("x",))
+    return ca.Function("state_jacobian", arguments, [ca.sparsify(results[0])], flow.name_in(), ["d_x"])
+
+
+def _flow_derivatives(system: System, flow: ca.Function, arguments: list[ca.SX], names: tuple[str, ...]) -> list[ca.SX]:
+    """Rates that are implied are differentiated through what implies them, by the implicit function theorem."""
     by_name = dict(zip(flow.name_in(), arguments, strict=True))
     rates = flow.call(arguments)[0]
-    names = JACOBIANS["flow_jacobian"][1]
     implied = system.implied
     results = {}
     if implied is None:
@@ -285,7 +300,7 @@ def _flow_jacobian(system: System, flow: ca.Function) -> ca.Function:
                 whole[rows, :] = solved[:, int(ends[k]) : int(ends[k + 1])]
                 whole[others, :] = ca.jacobian(rates[others], by_name[n])
             results[n] = whole
-    return ca.Function("flow_jacobian", arguments, [ca.densify(results[n]) for n in names], flow.name_in(), [f"d_{n}" for n in names])
+    return [results[n] for n in names]
 
 
 def _jacobians(system: System, functions: Mapping[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:

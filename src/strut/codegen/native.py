@@ -61,7 +61,7 @@ class Many(ctypes.Structure):
         ("wanted", c_void_p),
         ("n_wanted", c_int64),
         ("at_end", c_int64),
-        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "sim")],
+        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit", "sim")],
     ]
 
 

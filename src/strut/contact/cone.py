@@ -6,82 +6,111 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from strut.system import solve_ltdl
+from strut.system import Factors
 
 NOTHING = 1e-300  # keeps a length in a denominator from being zero
 TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
 JAMMED = 0.1  # of a contact's own lightness along the normal, under which friction may not bring it
+STOP_SLACK = 1e-4
+"""Of the friction cone [1]: by how much the impulse may leave it that stops a foot dead which friction jams."""
 SWEEPS = 25  # over all contacts, to find out who opens, sticks and slides; forces are then solved for exactly
 
 
-def resolved(G: ca.SX, c: ca.SX, mu: ca.SX | None, own: ca.SX) -> ca.SX:
-    """The impulse of one contact whose velocity would be c without it and is c + G impulse with it: it opens, sticks or slides.
-    `own` is what it was the time before."""
-    alone = ca.fmax(-c[0] / G[0, 0], 0)
-    if G.shape[0] == 1:
-        return alone
-    stuck = -solve_ltdl(G, c)
-    if mu is None:
-        held = ca.if_else(stuck[0] > 0, stuck, ca.vertcat(alone, ca.SX.zeros(G.shape[0] - 1)))
-    else:
-        sliding = (
-            _sliding_in_plane(G, c, mu) if G.shape[0] == 2 else _sliding_in_space(G, c, mu, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
-        )
-        held = ca.if_else(ca.norm_2(stuck[1:]) <= mu * stuck[0], stuck, sliding)
-    return ca.if_else(c[0] >= 0, ca.SX.zeros(G.shape[0]), held)
+class Cone:
+    """One contact: its velocity is c + G impulse, and its friction at most mu times its normal impulse (None: without limit). What
+    depends on G alone is worked out once, for as many sweeps as there are."""
+
+    def __init__(self, G: ca.SX, mu: ca.SX | None) -> None:
+        self.G, self.mu = G, mu
+        self.light = 1 / G[0, 0]
+        self.factors = Factors(G) if G.shape[0] > 1 else None
+        if G.shape[0] == 2 and mu is not None:
+            self.edges = [1 / (G[0, 0] + side * mu * G[0, 1]) for side in (-1, 1)]
+        if G.shape[0] == 3 and mu is not None:
+            trace, det = G[1, 1] + G[2, 2], G[1, 1] * G[2, 2] - G[1, 2] ** 2
+            self.slow = 2 / (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0)))
+            self.least = JAMMED * G[0, 0]
+
+    def resolve(self, c: ca.SX, own: ca.SX, stop: ca.SX | None = None) -> ca.SX:
+        """The impulse of a contact whose velocity would be c without it: it opens, sticks or slides. `own` is what it was the time
+        before; where `stop` is 1 it sticks if the cone allows, even if it would open."""
+        if self.factors is None:
+            return ca.fmax(-c[0] * self.light, 0)
+        G, mu = self.G, self.mu
+        stuck = -self.factors.solve(c)
+        if mu is None:
+            alone = ca.vertcat(ca.fmax(-c[0] * self.light, 0), ca.SX.zeros(G.shape[0] - 1))
+            return ca.if_else(c[0] >= 0, 0, ca.if_else(stuck[0] > 0, stuck, alone))
+        inside = ca.norm_2(stuck[1:]) <= mu * stuck[0] * (1 if stop is None else 1 + STOP_SLACK * stop)
+        slid = self._slide_in_plane(c) if G.shape[0] == 2 else self._slide_in_space(c, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
+        presses = c[0] < 0
+        sticks = inside * (presses if stop is None else ca.fmax(presses, stop))
+        return ca.if_else(sticks, stuck, 0) + ca.if_else(presses * (1 - sticks), slid, 0)
+
+    def drive(self, c: ca.SX, way: ca.SX) -> ca.SX:
+        """The impulse, or force, of a contact that slides along `way` already."""
+        assert self.mu is not None
+        lightness = self.G[0, 0] - self.mu * ca.dot(self.G[0, 1:].T, way)
+        normal = ca.fmax(-c[0] / ca.fmax(lightness, JAMMED * self.G[0, 0]), 0)
+        return ca.vertcat(normal, -self.mu * normal * way)
+
+    def _slide_in_plane(self, c: ca.SX) -> ca.SX:
+        """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it opposes the sliding."""
+        assert self.mu is not None
+        best, least = ca.SX.zeros(2), ca.SX(ca.inf)
+        for side, edge_light in zip((-1, 1), self.edges, strict=True):
+            normal = -c[0] * edge_light
+            edge = ca.vertcat(normal, side * self.mu * normal)
+            energy = ca.if_else(normal >= 0, ca.dot(edge, self.G @ edge) / 2 + ca.dot(c, edge), ca.inf)
+            best, least = ca.if_else(energy < least, edge, best), ca.fmin(energy, least)
+        return best
+
+    def _slide_in_space(self, c: ca.SX, guess: ca.SX) -> ca.SX:
+        """The edge of the cone in the direction that opposes the sliding which remains, found by turning it against that; no normal
+        velocity is left whatever the direction. Where the contact is equally heavy in all directions the first turn is exact."""
+        assert self.mu is not None
+        G = self.G
+        way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
+        for _ in range(TURNS):
+            normal = self._pressed(c, way)
+            turned = self.mu * normal * way - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (self.mu * normal)) * self.slow
+            way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
+        normal = self._pressed(c, way)
+        return ca.vertcat(normal, self.mu * normal * way)
+
+    def _pressed(self, c: ca.SX, way: ca.SX) -> ca.SX:
+        """The normal impulse that leaves no normal velocity, with friction along `way`; bounded where friction would jam it."""
+        assert self.mu is not None
+        return -c[0] / ca.fmax(self.G[0, 0] + self.mu * ca.dot(self.G[0, 1:].T, way), self.least)
 
 
-def _sliding_in_plane(G: ca.SX, c: ca.SX, mu: ca.SX) -> ca.SX:
-    """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it opposes the sliding."""
-    best, least = ca.SX.zeros(2), ca.SX(ca.inf)
-    for side in (-1, 1):
-        normal = -c[0] / (G[0, 0] + side * mu * G[0, 1])
-        edge = ca.vertcat(normal, side * mu * normal)
-        energy = ca.if_else(normal >= 0, ca.dot(edge, G @ edge) / 2 + ca.dot(c, edge), ca.inf)
-        best, least = ca.if_else(energy < least, edge, best), ca.fmin(energy, least)
-    return best
-
-
-def _sliding_in_space(G: ca.SX, c: ca.SX, mu: ca.SX, guess: ca.SX) -> ca.SX:
-    """The edge of the cone in the direction that opposes the sliding which remains, found by turning it against that; no normal
-    velocity is left whatever the direction. Where the contact is equally heavy in all directions the first turn is exact."""
-    trace, det = G[1, 1] + G[2, 2], G[1, 1] * G[2, 2] - G[1, 2] ** 2
-    heavy = (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0))) / 2
-    way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
-    for _ in range(TURNS):
-        normal = _pressed(G, c, mu * way)
-        turned = mu * normal * way - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (mu * normal)) / heavy
-        way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
-    normal = _pressed(G, c, mu * way)
-    return ca.vertcat(normal, mu * normal * way)
-
-
-def _pressed(G: ca.SX, c: ca.SX, way: ca.SX) -> ca.SX:
-    """The normal impulse that leaves no normal velocity, with friction along with it; bounded where friction would jam it."""
-    return -c[0] / ca.fmax(G[0, 0] + ca.dot(G[0, 1:].T, way), JAMMED * G[0, 0])
-
-
-def driven(G: ca.SX, c: ca.SX, mu: ca.SX, way: ca.SX) -> ca.SX:
-    """The impulse, or force, of a contact that slides along `way` already."""
-    normal = ca.fmax(_pressed(G, c, -mu * way), 0)
-    return ca.vertcat(normal, -mu * normal * way)
-
-
-def swept(A: ca.SX, u: ca.SX, feet: Sequence[Sequence[int]], present: Sequence[ca.SX], mu: ca.SX, moving: Sequence[tuple] = ()) -> ca.SX:
-    """Impulses of feet with rows in A whose velocities are u without any: after `SWEEPS` rounds in which each foot answers to the
-    others. `present` says which feet take part; `moving` are (flag, way) of feet that slide already."""
-    found = ca.SX.zeros(A.shape[0])
-    u = ca.SX(u)
+def sweep_contacts(
+    A: ca.SX,
+    u: ca.SX,
+    feet: Sequence[Sequence[int]],
+    present: Sequence[ca.SX],
+    mu: ca.SX,
+    moving: Sequence[tuple] = (),
+    stops: Sequence[ca.SX] = (),
+    begin: ca.SX | None = None,
+) -> ca.SX:
+    """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after `SWEEPS` rounds in which each foot
+    answers to the others. `present` says which feet take part; `moving` are (flag, way) of feet that slide already; `stops` is 1 for
+    feet that stop dead if their cone allows; `begin` are impulses to begin with, 0 if none are given. Where feet share a load in many
+    ways, impulses that satisfy all cones stay as they are."""
+    cones = [Cone(A[rows, rows], mu) for rows in feet]
+    impulses = [ca.SX.zeros(len(rows)) if begin is None else begin[rows] for rows in feet]
     for _ in range(SWEEPS):
-        for k, rows in enumerate(feet):
-            own = found[rows]
-            G = A[rows, rows]
-            c = u[rows] - G @ own
-            answer = resolved(G, c, mu, own)
+        for k, (rows, cone) in enumerate(zip(feet, cones, strict=True)):
+            c = u[rows]
+            for i, others in enumerate(feet):
+                c = c if i == k else c + A[rows, others] @ impulses[i]
+            answer = cone.resolve(c, impulses[k], stops[k] if stops else None)
             if moving:
                 flag, way = moving[k]
-                answer = ca.if_else(flag, driven(G, c, mu, way), answer)
-            change = present[k] * answer - own
-            found[rows] = own + change
-            u = u + A[:, rows] @ change
+                answer = ca.if_else(flag, cone.drive(c, way), answer)
+            impulses[k] = ca.if_else(present[k], answer, 0)
+    found = ca.SX.zeros(A.shape[0])
+    for rows, impulse in zip(feet, impulses, strict=True):
+        found[rows] = impulse
     return found

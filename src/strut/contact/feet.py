@@ -9,10 +9,11 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.contact.arming import Swing
 from strut.contact.ground import Ground
-from strut.contact.switched_rows import Masked, Sliding
-from strut.contact.touch import Spot, Touch, reaching
+from strut.contact.switched_rows import Masked, Sliding, Switched
+from strut.contact.touch import Spot, Touch, note_numbers, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
@@ -27,6 +28,7 @@ AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one
 NOTHING = 1e-300  # keeps a length in a denominator from being zero
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class KneeLock:
     """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open, and opens when `foot`
@@ -89,8 +91,9 @@ class Standing:
             if lock.foot not in names:
                 known = did_you_mean(lock.foot, names)
                 raise UnknownNameError(f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}")
-        numbers = (stabilise, *ground.numbers, *[t.radius for t in touches], *[lock.at for lock in locks])
-        mechanism.note_params(*numbers, 0 if friction is None else friction)
+        note_numbers(mechanism, ground, touches, friction, stabilise)
+        for lock in locks:
+            mechanism.note_number(lock.at, f"the angle at which '{lock.joint}' locks")
         self.made = Assembly(mechanism)
         self.tree = tree = self.made.tree
         self.friction, self.stabilise, self.locks = friction, sx(stabilise), locks
@@ -192,9 +195,12 @@ class Standing:
         return tuple(found)
 
     def _direction(self, f: Foot) -> ca.SX:
-        """In space: where a foot slides to."""
-        moved = self.u[list(f.tangents)] + AIMLESS * ca.vertcat(*[d.sym for d in f.way])
-        return moved / ca.norm_2(moved)
+        """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that of its velocity turns the
+        faster the slower it is, which costs an integrator thousands of steps."""
+        assert f.slip is not None
+        way = ca.vertcat(*[d.sym for d in f.way])
+        moved = self.u[list(f.tangents)] + AIMLESS * way
+        return ca.if_else(f.slip.sym > 1.5, moved / ca.norm_2(moved), way)
 
     @cached_property
     def unforced(self) -> ca.SX:
@@ -202,14 +208,27 @@ class Standing:
         turning = ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
         return turning + self.K @ self.loose
 
-    def forces(self, stabilised: bool = True, on: Sequence[ca.SX] | None = None) -> ca.SX:
-        """Forces along all rows."""
-        on = [f.on.sym for f in self.feet] if on is None else on
+    @cached_property
+    def switched(self) -> Switched:
+        """The equations of the forces for what stands, sticks and slides now."""
+        return self.masked.switched(self.switches([f.on.sym for f in self.feet]), self._sliding())
+
+    @cached_property
+    def force(self) -> ca.SX:
+        """Forces along all rows, those that pull drift back included (Baumgarte's stabilisation)."""
         rate = self.stabilise
         phi = ca.vertcat(self.closure.phi, self.contacts.phi)
         slip = self.u - ca.vertcat(self.closure.k0, self.contacts.k0)
-        pull = 2 * rate * slip + rate**2 * phi if stabilised else ca.SX.zeros(self.K.shape[0])
-        return self.masked.forces(-(self.unforced + pull), self.switches(on), self._sliding())
+        return self.switched.forces(-(self.unforced + 2 * rate * slip + rate**2 * phi))
+
+    def forces(self, on: Sequence[ca.SX]) -> ca.SX:
+        """Forces along all rows if these feet stood, without any that pull drift back."""
+        return self.masked.forces(-self.unforced, self.switches(on), self._sliding())
+
+    def slips(self, f: Foot) -> ca.SX:
+        """1 where a foot with Coulomb's friction stands and slides, or begins to."""
+        assert f.slip is not None
+        return ca.logic_and(f.on.sym > 0, ca.fabs(f.slip.sym) > 0.5)
 
     def strays(self, f: Foot) -> ca.SX:
         """How fast a foot moves that should not [m/s]."""

@@ -9,10 +9,13 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
+from strut.mechanism import check
 from strut.system import Expression, Floor, Quantity, own_value, sx
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Ground:
     """The surface z = height(x, y). `flat` says that its normal is the same everywhere."""
@@ -55,8 +58,11 @@ def ground_of(ground: Any) -> Ground:
     raise ModelError(f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: {hint}")
 
 
+@checked
 def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane that falls towards +x by `slope` [rad], at `height` [m] under the origin."""
+    check.number(slope, "the slope of a plane")
+    check.number(height, "the height of a plane")
     angle, level = sx(slope), sx(height)
     steep = own_value(slope)
     if steep is not None and abs(steep.item()) >= pi / 2:
@@ -84,6 +90,7 @@ class _Plane(Ground):
         return ca.vertcat(ca.horzcat(s, c, 0), ca.horzcat(0, 0, 1), ca.horzcat(c, -s, 0))
 
 
+@checked
 def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     """A plane with steps: from each `x` on, in (x, rise) pairs, the ground is higher by `rise` [m] (lower where negative).
 
@@ -92,6 +99,11 @@ def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0
     if not edges:
         raise ModelError("stairs without edges are a plane: give (x, rise) pairs, or use plane()")
     base = plane(slope, height)
+    for k, pair in enumerate(edges):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ModelError(f"edge {k} of stairs is {pair!r}: give a pair (x, rise)")
+        check.number(pair[0], f"x of edge {k} of stairs")
+        check.number(pair[1], f"the rise of edge {k} of stairs")
 
     def z(x: ca.SX, y: ca.SX) -> ca.SX:
         total = base.height(x, y)
@@ -103,6 +115,7 @@ def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0
     return _Plane(z, "stairs", (slope, height, *[e for pair in edges for e in pair]), base.angle)
 
 
+@checked
 def profile(height: Callable[[ca.SX, ca.SX], ca.SX], numbers: Sequence[Expression] = ()) -> Ground:
     """Ground of any smooth height(x, y), as an expression; `numbers` are the Params it uses."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
@@ -112,4 +125,7 @@ def profile(height: Callable[[ca.SX, ca.SX], ca.SX], numbers: Sequence[Expressio
         raise ModelError(f"the height of a profile takes x and y, and returns an expression: {error}") from error
     if probe.numel() != 1:
         raise ModelError(f"the height of a profile is one number, not {probe.numel()}")
+    check.finite(probe, "the height of a profile")
+    for number in numbers:
+        check.finite(number, "a number of a profile")
     return Ground(lambda x, y: sx(height(x, y)), "profile", tuple(numbers))

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
-from strut.system import Expression, own_value, sx
+from strut.mechanism import check
+from strut.system import Expression, sx
 
 SHALLOW = 1e-15  # [m]: depths below it count as this, so that roots and powers have finite slopes
 
@@ -51,6 +53,7 @@ class Law:
         return ca.if_else(sx(depth) > 0, (self.force(depth, rate) - self.elastic(sx(depth))) * sx(rate), 0)
 
 
+@checked
 def linear(stiffness: Expression, damping: Expression = 0.0) -> Law:
     """Kelvin-Voigt: stiffness [N/m] and damping [N s/m] side by side."""
     k, d = _positive(stiffness, "stiffness"), _not_negative(damping, "damping")
@@ -64,6 +67,7 @@ def linear(stiffness: Expression, damping: Expression = 0.0) -> Law:
     )
 
 
+@checked
 def hunt_crossley(stiffness: Expression, dissipation: Expression = 0.0, exponent: Expression = 1.5) -> Law:
     """F = stiffness depth^exponent (1 + 3/2 dissipation rate). With dissipation a [s/m] a slow bounce has restitution 1 - a v.
 
@@ -80,6 +84,7 @@ def hunt_crossley(stiffness: Expression, dissipation: Expression = 0.0, exponent
     )
 
 
+@checked
 def hertz(
     stiffness: Expression | None = None, damping: Expression = 0.0, *, modulus: Expression | None = None, radius: Expression | None = None
 ) -> Law:
@@ -105,6 +110,7 @@ def hertz(
     )
 
 
+@checked
 def cubic(stiffness: Expression, damping: Expression = 0.0, cap: Expression | None = None) -> Law:
     """F = depth^3 (stiffness + damping rate), at most `cap` [N]; stiffness in N/m^3, damping in N s/m^4.
 
@@ -135,6 +141,7 @@ def cubic(stiffness: Expression, damping: Expression = 0.0, cap: Expression | No
     )
 
 
+@checked
 def geyer(stiffness: Expression, max_speed: Expression) -> Law:
     """F = stiffness depth (1 + rate / max_speed): ground that lets go of what leaves it faster than `max_speed` [m/s]."""
     k, v = _positive(stiffness, "stiffness"), _positive(max_speed, "max_speed")
@@ -170,6 +177,7 @@ class Smooth:
     numbers: tuple[Expression, ...] = ()
 
 
+@checked
 def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> Anchored:
     """A spring [N/m] and damper [N s/m] between the foot and the place it holds on to; beyond mu times the normal force that
     place is dragged along.
@@ -185,12 +193,14 @@ def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> Anch
     return Anchored(stiffness, damping, mu)
 
 
+@checked
 def viscous(damping: Expression) -> Smooth:
     """Friction of `damping` [N s/m] times the velocity along the ground, without a limit."""
     d = _not_negative(damping, "damping")
     return Smooth("viscous", lambda normal, v: -d * v, (damping,))
 
 
+@checked
 def coulomb(mu: Expression, speed: Expression = 1e-3) -> Smooth:
     """mu times the normal force against the velocity, smoothed below `speed` [m/s]: what should stick creeps."""
     m, slow = _not_negative(mu, "mu"), _positive(speed, "speed")
@@ -201,23 +211,11 @@ def _deep(x: ca.SX) -> ca.SX:
     return ca.fmax(sx(x), SHALLOW)
 
 
-def _number(value: Expression, name: str) -> tuple[ca.SX, float | None]:
-    column = sx(value)
-    if column.numel() != 1:
-        raise ModelError(f"the {name} of a contact law is one number, not {column.numel()}")
-    own = own_value(column)
-    return column, None if own is None else own.item()
-
-
 def _positive(value: Expression, name: str) -> ca.SX:
-    column, number = _number(value, name)
-    if number is not None and not number > 0:
-        raise ModelError(f"the {name} of a contact law is {number:g}: it must be positive")
-    return column
+    check.number(value, f"the {name} of a contact law", low=0.0, above=True)
+    return sx(value)
 
 
 def _not_negative(value: Expression, name: str) -> ca.SX:
-    column, number = _number(value, name)
-    if number is not None and not number >= 0:
-        raise ModelError(f"the {name} of a contact law is {number:g}: it must not be negative")
-    return column
+    check.number(value, f"the {name} of a contact law", low=0.0)
+    return sx(value)

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import casadi as ca
 
-from strut.contact.cone import swept
+from strut.contact.cone import STOP_SLACK, sweep_contacts
 from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Foot, Standing
 from strut.contact.switched_rows import Sliding
 from strut.system import Discrete, Expression, Factors, sx, time
 
 PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
-MOVING = 1e-7  # [m/s]: a foot in space slides once it is faster, and sticks when it is half as fast again
+MOVING = 1e-7  # [m/s]: a foot slides already if it is faster; in space it sticks when it is half as fast
+STARTED = 2e-5
+"""[m/s]: a foot in space that began to slide keeps to the way in which it began until it is this fast."""
 GAIN = 1e-9  # of the energy an impact moves: less is rounding
 LIFTING = 1e-10  # [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
 EDGE = 1e-6  # of the friction cone: nearer than that is on it
+PULLING = 10 * LIFTING
+"""[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above LIFTING, so that it does go then."""
+NEARLY_JAMMED = 1e-5
+"""Of a contact's own lightness along the normal [1]: a foot that slides and is lighter than this has no bounded force."""
+PRESSING = 0.1
+"""[m/s^2]: a foot that, let go, would fall faster than this needs that force. Where both vanish together it may also let go."""
+LEAST_LIGHTNESS = 1e-6
+"""Of a contact's own lightness along the normal, under which that of one that slides does not count [1]."""
+NEVER = -1e30
+"""[s]: the time of what has not happened."""
 
 
 class Landing:
@@ -23,6 +36,16 @@ class Landing:
 
     def __init__(self, stands: Standing, restitution: Expression, rest_speed: Expression, counters: Sequence[Discrete] = ()) -> None:
         self.stands, self.restitution, self.rest_speed, self.counters = stands, sx(restitution), sx(rest_speed), counters
+        self.jammed_at = Discrete("jammed_at", NEVER, "s") if stands.coulomb else None
+
+    def jams(self, f: Foot) -> ca.SX:
+        """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would pull, though it would not go
+        away if it were let go. In space the way of sliding turns, and a foot comes there with a force that grows without bound: that
+        counts as there."""
+        pulls = -self.stands.force[f.normal] * self.stands.masked.A[f.normal, f.normal] - PULLING
+        gain, own = self.stands.switched.gain(f.normal), self.stands.masked.A[f.normal, f.normal]
+        nearly = (gain * own > 1 / NEARLY_JAMMED) * (self.stands.force[f.normal] > PRESSING * gain)
+        return ca.if_else(self.stands.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(nearly, 1, -1)), -1)
 
     def landed(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot that is said to stand
@@ -84,8 +107,12 @@ class Landing:
         missing = self._wanted(bounces)
         present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
         A, wanted = self._beside(missing, locked)
-        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu)
+        stops = [self.jams(f) > -PULLING for f in feet]
+        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, stops=stops)
         held, slides, ways = self._sorted(rough)
+        for k, f in enumerate(feet):  # what stops dead is on the edge of its cone, or beyond it by rounding, and does not slide
+            within = ca.norm_2(rough[list(f.tangents)]) <= mu * rough[f.normal] * (1 + 2 * STOP_SLACK)
+            slides[k] = slides[k] * (1 - stops[k] * within)
         rules = [
             Sliding(row, f.normal, slide, -mu * way[k])
             for f, slide, way in zip(feet, slides, ways, strict=True)
@@ -93,7 +120,8 @@ class Landing:
         ]
         impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked), tuple(rules))
         after = u + self.stands.masked.A @ impulse
-        reset: dict[str, ca.SX] = {}
+        assert self.jammed_at is not None
+        reset = {self.jammed_at.name: ca.if_else(reduce(ca.fmax, stops), time, self.jammed_at.sym)}
         on = []
         for k, f in enumerate(feet):
             assert f.slip is not None
@@ -143,13 +171,21 @@ class Landing:
             across = self.stands.u[list(f.tangents)]
             moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), NOTHING)))
         present = [f.on.sym for f in feet]
-        rough = swept(A, -wanted, [list(f.rows) for f in feet], present, mu, moving)
+        rules = [  # to begin with, what does not slide already sticks: where several feet can, they share the load evenly
+            Sliding(row, f.normal, moves, -mu * along[k])
+            for f, (moves, along) in zip(feet, moving, strict=True)
+            for k, row in enumerate(f.tangents)
+        ]
+        begin = self.stands.masked.forces(-self.stands.unforced, self.stands.switches(present), tuple(rules))
+        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, moving, begin=begin)
         held, slides, ways = self._sorted(rough)
         away = -wanted + A @ rough
         reset: dict[str, ca.SX] = {}
         for f, presses, slide, way, (moves, along) in zip(feet, held, slides, ways, moving, strict=True):
             assert f.slip is not None
-            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING)
+            own = A[f.normal, f.normal]
+            light = ca.if_else(moves, ca.fmax(own - mu * ca.dot(A[f.normal, list(f.tangents)].T, along), LEAST_LIGHTNESS * own) / own, 1)
+            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING * ca.fmin(light, 1))
             reset[f.on.name] = stays
             direction = ca.if_else(moves, along, way)
             if f.way:

@@ -6,28 +6,36 @@ from collections.abc import Callable, Mapping, Sequence
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.feet import SETTLED, Foot, KneeLock, Standing
 from strut.contact.ground import Ground, ground_of
-from strut.contact.resets import LIFTING, MOVING, PARTING, Landing
+from strut.contact.resets import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
 from strut.contact.touch import Touch, coefficient, touches_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, System, sx
+from strut.system import Arrow, Discrete, Event, Expression, System, sx, time
 
 CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
 EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
 DEEP = 1e-3  # [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
+INSIDE = "deep in the ground: the foot ran into a step, or began there"
+"""What the events FOOT_inside mean."""
+FAINT = 1e-6
+"""[m/s^2], a force times a contact's lightness: feet that share a load in many ways push against each other by rounding, and a foot that
+carries nothing does not slide for that."""
 RELEASES = ("force", "acceleration")
 
 
+@checked
 def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree], ca.SX]:
     """For `arm`: how far one frame is in front of another [m], less a margin."""
     return lambda tree: observe.position(tree, frame)[0] - observe.position(tree, other)[0] - sx(margin)
 
 
+@checked
 def rigid(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],
@@ -68,15 +76,19 @@ def rigid(
 
     Each foot F has discrete states F_on and, with Coulomb's friction, F_slip; events F_touchdown, F_release, F_slide,
     F_stick, F_edge where the ground ends under it, F_settle where it was said to stand, but moved, and F_inside, which ends a run
-    that puts a foot deep into the ground; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y, along
-    the ground). Many contacts with friction in space may chatter, which ends a run as 'zeno': `time_stepped` is for those.
+    that puts a foot deep into the ground; with Coulomb's friction F_jam, where no force lets it slide on (Painleve) and it stops dead, and
+    F_painleve, which ends a run where it cannot stop either; outputs F_gap, F_normal and F_friction (in space F_friction_x and
+    F_friction_y, along the ground). Very many contacts with friction in space take long to compile: `time_stepped` is for those.
     """
     if release not in RELEASES:
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
     if scuffing not in ("ignore", "stop"):
         raise ModelError(f"scuffing '{scuffing}' is unknown: use 'ignore' or 'stop'")
     surface, friction = ground_of(ground), coefficient(friction)
-    mechanism.note_params(restitution, rest_speed, 0 if fall is None else fall[1])
+    mechanism.note_number(restitution, "the restitution", low=0.0, high=1.0)
+    mechanism.note_number(rest_speed, "the rest_speed", low=0.0)
+    if fall is not None:
+        mechanism.note_number(fall[1], "the height of a fall")
     sinks = release == "force"  # what is let go by force may sink: it lands again after it was off the ground
     stands = Standing(mechanism, touches_of(feet), surface, friction, arm or {}, locks, stabilise, rearm=sinks)
     landing = Landing(stands, restitution, rest_speed, _counted(stands) if steps else ())
@@ -121,7 +133,7 @@ class _Rigid:
             astray = ca.if_else(on, self.stands.strays(f) - SETTLED, -1)
             found.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
             inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - DEEP, -1)
-            found.append(Event(f"{f.name}_inside", guard=inside, terminal=True, eager=True, priority=3, description="deep in the ground"))
+            found.append(Event(f"{f.name}_inside", guard=inside, terminal=True, failure=True, eager=True, priority=3, description=INSIDE))
             leave = {f.on.name: ca.SX(0)} | {
                 z.name: ca.SX(0) for z, lock in zip(self.stands.locked, self.stands.locks, strict=True) if lock.foot == f.name
             }
@@ -132,7 +144,7 @@ class _Rigid:
                 found += f.swing.events(1 - on)
                 found += [f.swing.scuff(CAUGHT, 1 - on)] if self.scuffing == "stop" and f.swing.ahead is not None else []
             if self.stands.coulomb:
-                found += self._friction_events(f, force, roles)
+                found += self._friction_events(f, force, roles) + self._jam_events(f, landing)
         for k, (lock, z, bent) in enumerate(zip(self.stands.locks, self.stands.locked, self.stands.bent, strict=True)):
             reset = self.landing.landed(lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
             angle = self.stands.closure.phi[self.stands.always + k]
@@ -149,28 +161,34 @@ class _Rigid:
         tangents = list(f.tangents)
         push, moving = force[tangents], self.stands.u[tangents]
         stops = MOVING / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING
-        beyond = ca.norm_2(push) - mu * force[f.normal]
+        rounding = FAINT / self.stands.masked.A[f.normal, f.normal] if self.stands.masked.redundant else 0
+        beyond = ca.norm_2(push) - mu * force[f.normal] - rounding
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
-        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > (1.5 if f.way else 0.5)), stops, -1)
+        if f.way:  # one that begins to slide must not be pushed back against its own friction
+            backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - MOVING / 2
+            stops = ca.if_else(slip > 1.5, stops, backwards)
+        sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
         found = [
             Event(f"{f.name}_slide", guard=slides, reset=roles, priority=4, eager=True),
             Event(f"{f.name}_stick", guard=sticks, reset=roles, priority=5),
         ]
         if f.way:
-            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - MOVING, -1)
+            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - STARTED, -1)
             found.append(Event(f"{f.name}_moves", guard=started, reset={f.slip.name: ca.SX(2)}, priority=4))
         return found
 
     def _releases(self, force: ca.SX) -> list[ca.SX]:
         """Guards: positive where a foot should let go."""
+        if self.stands.coulomb:
+            return [self._release_with_friction(f, force[f.normal]) for f in self.stands.feet]
         if self.release == "force":
             return [-force[f.normal] for f in self.stands.feet]
         free = self.stands.unforced
         away = []
         for k, f in enumerate(self.stands.feet):
             others = [ca.SX(0) if k == i else g.on.sym for i, g in enumerate(self.stands.feet)]
-            away.append((free + self.stands.masked.A @ self.stands.forces(False, others))[f.normal] - LIFTING)
-        alone = free + self.stands.masked.A @ self.stands.forces(False, [ca.SX(0)] * len(self.stands.feet)) if self.stands.loops else free
+            away.append((free + self.stands.masked.A @ self.stands.forces(others))[f.normal] - LIFTING)
+        alone = free + self.stands.masked.A @ self.stands.forces([ca.SX(0)] * len(self.stands.feet)) if self.stands.loops else free
         presses = [alone[f.normal] <= 0 for f in self.stands.feet]
         guards = []
         for k in range(len(self.stands.feet)):  # the pressing foot stays if another can go
@@ -181,8 +199,41 @@ class _Rigid:
             guards.append(ca.if_else(yields, -1, away[k]))
         return guards
 
+    def _release_with_friction(self, f: Foot, normal: ca.SX) -> ca.SX:
+        """Coulomb's friction: where a foot pulls, all feet are asked who holds, slides and goes. One that sticks slides before it pulls;
+        one that slides pulls just where, let go, it would accelerate away, unless friction jams it: then it is the other way round,
+        and one that would pull but not go away has no consistent force (`jams`)."""
+        pulls = -normal * self.stands.masked.A[f.normal, f.normal] - PULLING  # as an acceleration
+        goes = -pulls - 2 * PULLING if self.release == "acceleration" else ca.SX(-1)
+        return ca.if_else(self.stands.slips(f) * (self.stands.switched.gain(f.normal) < 0), goes, pulls)
+
+    def _jam_events(self, f: Foot, landing: dict[str, ca.SX]) -> list[Event]:
+        """What happens where no force lets a foot slide on: it stops dead; where it cannot, the run ends."""
+        assert self.landing.jammed_at is not None
+        guard = self.landing.jams(f)
+        again = ca.if_else(ca.logic_and(guard > 0, time <= self.landing.jammed_at.sym), 1, -1)
+        return [
+            Event(
+                f"{f.name}_jam",
+                guard=guard,
+                reset=landing,
+                priority=6,
+                eager=True,
+                description="no contact force is consistent with sliding on (Painleve): the foot stops dead, a tangential impact",
+            ),
+            Event(
+                f"{f.name}_painleve",
+                guard=again,
+                terminal=True,
+                eager=True,
+                priority=7,
+                description="no consistent contact force (Painleve), and stopping the foot would leave its friction cone",
+            ),
+        ]
+
     def _discrete(self) -> list[Discrete]:
-        return self.stands.discrete() + list(self.landing.counters)
+        jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
+        return self.stands.discrete() + jammed + list(self.landing.counters)
 
     def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
         """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in pairs."""
@@ -200,15 +251,18 @@ class _Rigid:
         self, description: str, fall: tuple[str, Expression] | None, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None
     ) -> System:
         made = self.stands.made
-        force = self.stands.forces()
+        force = self.stands.force
         acceleration = self.stands.loose + self.stands.masked.effect(force)
         if made.closure is not None:
             made.note_closure(force[: self.stands.always])
         for f in self.stands.feet:
             made.show("m", {f"{f.name}_gap": f.spot.gap})
-            made.show("N", {f"{f.name}_normal": force[f.normal]})
+            there = (
+                ca.if_else(self.landing.jams(f) > 0, 0, force) if self.stands.coulomb else force
+            )  # no force fits a jam: its impulse does
+            made.show("N", {f"{f.name}_normal": there[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
-            made.show("N", {f"{f.name}_friction{s}": force[row] for s, row in zip(suffixes, f.tangents, strict=False)})
+            made.show("N", {f"{f.name}_friction{s}": there[row] for s, row in zip(suffixes, f.tangents, strict=False)})
             if self.stands.coulomb:
                 lost = -sum(force[row] * self.stands.u[row] for row in f.tangents)
                 assert f.slip is not None
@@ -217,7 +271,8 @@ class _Rigid:
         events = self._events(force)
         if fall is not None:
             low = sx(fall[1]) - self.ground.gap(observe.position(self.stands.tree, fall[0]))
-            events.append(Event("fall", guard=low, terminal=True, priority=9))
+            told = f"it fell: {fall[0]} came down"
+            events.append(Event("fall", guard=low, terminal=True, failure=True, priority=9, description=told))
         arrows = [Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)]) for f in self.stands.feet]
         return made.build(
             acceleration,

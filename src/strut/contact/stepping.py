@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from strut.contact.arming import Swing
+from strut.checks import checked
+from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
 from strut.contact.switched_rows import Masked
-from strut.contact.touch import Touch, point, spot
+from strut.contact.touch import Touch, note_numbers, point, spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
@@ -25,9 +26,12 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Event, Expression, Factors, Input, Ledger, System, Together, sx, time
 
+NOT_LIFTED = "the old foot did not lift"
+"""What the event double_support means: both feet stay on the ground, which this model does not describe."""
 BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Between:
     """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and a damper if given. One that
@@ -41,6 +45,7 @@ class Between:
     driven: bool = True
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Lock:
     """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks plastically and
@@ -51,6 +56,7 @@ class Lock:
     lower: str
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Legs:
     """How a machine steps.
@@ -71,6 +77,7 @@ class Legs:
     margin: Expression = 0.0
 
 
+@checked
 def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, description: str = "", take_off: bool = True) -> System:
     """The mechanism as a walker on `ground`: see `Legs`.
 
@@ -88,8 +95,15 @@ class _Stepping:
     def __init__(self, mechanism: Mechanism, legs: Legs, ground: Ground) -> None:
         self.legs, self.ground = legs, ground
         self.stance, self.swing = (foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing))
-        numbers = (*ground.numbers, self.stance.radius, self.swing.radius, legs.fall, legs.margin)
-        mechanism.note_params(*numbers, *[e for d in legs.drives for e in (d.spring, d.damping, d.rest)])
+        note_numbers(mechanism, ground, (self.stance, self.swing))
+        mechanism.note_number(legs.fall, "the height of a fall")
+        mechanism.note_number(legs.margin, "the margin of legs")
+        for drive in legs.drives:
+            mechanism.note_number(drive.spring, f"the spring of drive '{drive.name}'")
+            mechanism.note_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
+            mechanism.note_number(drive.rest, f"the rest of drive '{drive.name}'")
+            for angle, weight in drive.weights.items():
+                mechanism.note_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
         self.made = made = Assembly(mechanism)
         self.tree = tree = made.tree
         if mechanism.constraints:
@@ -282,12 +296,12 @@ class _Stepping:
         found = [
             *self.landing.events(),
             Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
-            Event("fall", guard=ca.if_else(onward >= 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
-            Event("sit", guard=ca.if_else(onward < 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
-            Event("double_support", guard=-self.counters[-1].sym, terminal=True, priority=2, description="the old foot did not lift"),
+            Event("fall", ca.if_else(onward >= 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_FORWARD),
+            Event("sit", ca.if_else(onward < 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_BACK),
+            Event("double_support", -self.counters[-1].sym, terminal=True, failure=True, priority=2, description=NOT_LIFTED),
         ]
         if take_off:
-            found.append(Event("take_off", guard=pull, terminal=True, priority=3, description="the stance foot would pull"))
+            found.append(Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED))
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
             bent = self.bent[k]

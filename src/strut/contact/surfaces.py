@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.contact.compliant import Pad, settled
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot
 from strut.errors import ModelError
-from strut.mechanism import observe
+from strut.mechanism import check, observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import Pose, cross, skew
@@ -63,8 +64,11 @@ class Surface:
         return self.outward(side) * n / ca.norm_2(n)
 
 
+@checked
 def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
     """With half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
+    for axis, name in ((a, "a"), (b, "b"), (c, "c")):
+        check.number(axis, f"the half axis {name} of an ellipsoid", low=0.0, above=True)
     axes = ca.vertcat(sx(a), sx(b), sx(c))
 
     def chart(u: ca.SX, side: ca.SX) -> ca.SX:
@@ -74,23 +78,30 @@ def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
     return Surface("ellipsoid", chart, lambda side: -side, closed=True, numbers=(a, b, c))
 
 
+@checked
 def plane_surface() -> Surface:
     """The plane z = 0 of its frame, with the normal along z."""
     return Surface("plane", lambda u, side: ca.vertcat(u[0], u[1], 0))
 
 
+@checked
 def sine_ground(height: Expression, frequency: Expression) -> Surface:
     """Waves along x: z = height sin(2 pi frequency x), with height [m] and frequency [1/m]."""
+    check.number(height, "the height of a sine ground")
+    check.number(frequency, "the frequency of a sine ground")
     A, f = sx(height), sx(frequency)
     return Surface("sine", lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])), numbers=(height, frequency))
 
 
+@checked
 def surface(chart: Callable[[ca.SX], ca.SX], inside_out: bool = False, span: float = 1.0, numbers: Sequence[Expression] = ()) -> Surface:
     """Any smooth surface that one chart covers: `chart(u)` is a point of the frame, u near its (x, y) where contact begins.
     Outwards is the cross product of the tangents along u[0] and u[1], or with inside_out the other way."""
     probe = sx(chart(ca.SX.sym("u", 2)))
     if probe.numel() != 3:
         raise ModelError(f"the chart of a surface gives three numbers, x, y and z, not {probe.numel()}")
+    check.finite(probe, "the chart of a surface")
+    check.number(span, "the span of a surface", low=0.0, above=True)
     return Surface("surface", lambda u, side: sx(chart(u)), lambda side: ca.SX(-1 if inside_out else 1), span=span, numbers=tuple(numbers))
 
 
@@ -105,6 +116,7 @@ class Pair:
     surface_b: Surface
 
 
+@checked
 def between(frame_a: str, surface_a: Surface, frame_b: str, surface_b: Surface, name: str = "") -> Pair:
     """A pair that may touch. A frame or a body by name, or 'world'. Friction is along the first surface: let its normal not point
     straight down."""
@@ -115,6 +127,7 @@ def between(frame_a: str, surface_a: Surface, frame_b: str, surface_b: Surface, 
     return Pair(label, frame_a, surface_a, frame_b, surface_b)
 
 
+@checked
 def surfaces(
     mechanism: Mechanism,
     pairs: Sequence[Pair],
@@ -142,7 +155,9 @@ def surfaces(
         if pair.name in [other.name for other in pairs[:k]]:
             raise ModelError(f"two contacts are called '{pair.name}': give one of them another name")
     numbers = [n for p in pairs for n in (*p.surface_a.numbers, *p.surface_b.numbers)]
-    mechanism.note_params(correct, stabilise, *numbers, *law.numbers, *(friction.numbers if friction else ()))
+    mechanism.note_number(correct, "the rate of correction, correct,", low=0.0)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    mechanism.note_params(*numbers, *law.numbers, *(friction.numbers if friction else ()))
     made = Assembly(mechanism)
     found = [_Meeting(made, pair) for pair in pairs]
     pads = [Pad(made.tree, m.spot(mechanism.planar), law, friction, m.inside) for m in found]

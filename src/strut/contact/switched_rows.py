@@ -6,6 +6,7 @@ its normal force. Rows that repeat each other share the load as equally soft sup
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -26,6 +27,31 @@ class Sliding:
     ratio: ca.SX
 
 
+@dataclass(frozen=True, eq=False)
+class Switched:
+    """Equations `matrix @ forces = held * missing` of rows that hold or not, with what solves them nearly: `corrections` make it exact."""
+
+    solve: Callable[[ca.SX], ca.SX]
+    matrix: ca.SX
+    held: ca.SX
+    corrections: int
+
+    def forces(self, missing: ca.SX) -> ca.SX:
+        """Forces that change the rates of the rows that hold by `missing`."""
+        wanted = self.held * missing
+        found = self.solve(wanted)
+        for _ in range(self.corrections):
+            found = found + self.solve(wanted - self.matrix @ found)
+        return found
+
+    def gain(self, row: int) -> ca.SX:
+        """How much more force a row needs to change its own rate by one unit more, the other rows in their roles. It is negative where
+        friction makes a foot heavier than its push makes it lighter: Painleve's paradox."""
+        unit = ca.SX.zeros(self.matrix.shape[0])
+        unit[row] = 1
+        return self.solve(unit)[row]
+
+
 class Masked:
     """Rows K of a machine whose mass matrix has the factors M, and what forces along them do."""
 
@@ -34,29 +60,27 @@ class Masked:
         self.spread = M.solve(K.T)  # M^-1 K'
         self.A = K @ self.spread
 
-    def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:
-        """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it is 0."""
+    def switched(self, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> Switched:
+        """The equations of the forces where `on` is 1 for the rows that hold; factorised once, for many right-hand sides."""
         n = self.K.shape[0]
         soft = SOFTNESS * ca.trace(self.A) / n if self.redundant else ca.SX(0)
         held = on
         for s in sliding:
             held = _with(held, s.row, held[s.row] * (1 - s.on))
         hold = ca.diag(held)
-        wanted = held * missing
-        plain = hold @ self.A @ hold
+        loose = ca.SX.eye(n) - hold
+        corrections = CORRECTIONS if self.redundant else 0
         if not sliding:
-            factors = Factors(plain + ca.SX.eye(n) - hold + soft * hold)
-            return self._refined(factors.solve, plain + ca.SX.eye(n) - hold, wanted)
-        matrix = hold @ self.A + ca.SX.eye(n) - hold
+            plain = hold @ self.A @ hold + loose
+            return Switched(Factors(plain + soft * hold).solve, plain, held, corrections)
+        matrix = hold @ self.A + loose
         for s in sliding:
             matrix[s.row, s.normal] = matrix[s.row, s.normal] - s.on * on[s.row] * s.ratio
-        return self._refined(lambda b: solve_lu(matrix + soft * hold, b), matrix, wanted)
+        return Switched(LU(matrix + soft * hold).solve, matrix, held, corrections)
 
-    def _refined(self, solve, matrix: ca.SX, wanted: ca.SX) -> ca.SX:  # type: ignore[no-untyped-def]
-        found = solve(wanted)
-        for _ in range(CORRECTIONS if self.redundant else 0):
-            found = found + solve(wanted - matrix @ found)
-        return found
+    def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:
+        """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it is 0."""
+        return self.switched(on, sliding).forces(missing)
 
     def effect(self, forces: ca.SX) -> ca.SX:
         """Accelerations that forces cause, or changes of velocity that impulses cause."""
@@ -70,23 +94,34 @@ def _with(vector: ca.SX, k: int, value: ca.SX) -> ca.SX:
     return copy
 
 
-def solve_lu(A: ca.SX, b: ca.SX) -> ca.SX:
-    """A^-1 b by elimination without exchange of rows: for matrices near to symmetric positive definite."""
-    n = A.shape[0]
-    rows = [[A[i, j] for j in range(n)] for i in range(n)]
-    x = [b[i] for i in range(n)]
-    for k in range(n):
-        for i in range(k + 1, n):
-            if rows[i][k].is_zero():
-                continue
-            factor = rows[i][k] / rows[k][k]
-            for j in range(k + 1, n):
-                if not rows[k][j].is_zero():
-                    rows[i][j] = rows[i][j] - factor * rows[k][j]
-            x[i] = x[i] - factor * x[k]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
-            if not rows[k][j].is_zero():
-                x[k] = x[k] - rows[k][j] * x[j]
-        x[k] = x[k] / rows[k][k]
-    return ca.vertcat(*x) if n else ca.SX(0, 1)
+class LU:
+    """A = L U of a matrix of expressions, without exchange of rows: for matrices near to symmetric positive definite. It is
+    eliminated once, however often it is solved with: CasADi does not find equal expressions again."""
+
+    def __init__(self, A: ca.SX) -> None:
+        self.n = n = A.shape[0]
+        self.rows = rows = [[A[i, j] for j in range(n)] for i in range(n)]  # U, and below the diagonal L
+        self.inverse: list[ca.SX] = []
+        for k in range(n):
+            self.inverse.append(1 / rows[k][k])
+            for i in range(k + 1, n):
+                if rows[i][k].is_zero():
+                    continue
+                rows[i][k] = rows[i][k] * self.inverse[k]
+                for j in range(k + 1, n):
+                    if not rows[k][j].is_zero():
+                        rows[i][j] = rows[i][j] - rows[i][k] * rows[k][j]
+
+    def solve(self, b: ca.SX) -> ca.SX:
+        """x of A x = b."""
+        x = [b[i] for i in range(self.n)]
+        for k in range(self.n):
+            for j in range(k):
+                if not self.rows[k][j].is_zero():
+                    x[k] = x[k] - self.rows[k][j] * x[j]
+        for k in reversed(range(self.n)):
+            for j in range(k + 1, self.n):
+                if not self.rows[k][j].is_zero():
+                    x[k] = x[k] - self.rows[k][j] * x[j]
+            x[k] = x[k] * self.inverse[k]
+        return ca.vertcat(*x) if self.n else ca.SX(0, 1)

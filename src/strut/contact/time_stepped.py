@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.contact.cone import resolved
+from strut.checks import checked
+from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
-from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
+from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
@@ -24,6 +25,7 @@ from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Expression, Floor, Sample, System, solve_ltdl, sx
 
 
+@checked
 def time_stepped(
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],
@@ -55,8 +57,10 @@ def time_stepped(
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
     surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
-    numbers = (dt, relaxation, recover, *surface.numbers, *[t.radius for t in touches])
-    mechanism.note_params(*numbers, 0 if friction is None else friction)
+    note_numbers(mechanism, surface, touches, friction)
+    mechanism.note_number(dt, "the step dt", low=0.0, above=True)
+    mechanism.note_number(relaxation, "the relaxation", low=0.0, above=True)
+    mechanism.note_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
     made = Assembly(mechanism)
     steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
     steps.floor = surface.floor()
@@ -117,10 +121,11 @@ class _Stepped:
         """Of all contacts, after a number of sweeps, beginning with those of the step before."""
         found = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
         u = self.K @ self.free + self.bias + self.A @ found
+        cones = [Cone(self.A[c.rows, c.rows], self.mu) for c in self.contacts]
         for _ in range(sweeps):
-            for c in self.contacts:
-                G, own = self.A[c.rows, c.rows], found[c.rows]
-                change = relaxation * (resolved(G, u[c.rows] - G @ own, self.mu, own) - own)
+            for c, cone in zip(self.contacts, cones, strict=True):
+                own = found[c.rows]
+                change = relaxation * (cone.resolve(u[c.rows] - cone.G @ own, own) - own)
                 found[c.rows] = own + change
                 u = u + self.A[:, c.rows] @ change
         return found

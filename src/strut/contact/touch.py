@@ -8,6 +8,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact.ground import Ground
 from strut.contact.laws import Anchored, Smooth
 from strut.errors import ModelError
@@ -22,6 +23,7 @@ FLAT = 1e-6
 """A wheel that lies this flat has no lowest point any more."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Touch:
     """Something that can touch: a sphere of `radius` about a frame's origin (0: a point), or a thin wheel about `axle`."""
@@ -30,6 +32,10 @@ class Touch:
     frame: str
     radius: Expression = 0.0
     axle: ca.SX | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "contact")
+        not_negative(self.radius, f"the radius of contact '{self.name}'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +50,39 @@ class Spot:
     directions: ca.SX  # columns: normal, forward, (left), in the world
 
 
+@checked
 def point(frame: str, name: str = "") -> Touch:
     """A contact point at a frame's origin."""
-    return Touch(_named(name or frame), frame)
+    return Touch(name or frame, frame)
 
 
+@checked
 def sphere(frame: str, radius: Expression, name: str = "") -> Touch:
     """A ball about a frame's origin. On curved ground the ground is taken as flat under the ball."""
-    return Touch(_named(name or frame), frame, radius)
+    return Touch(name or frame, frame, radius)
 
 
+@checked
 def arc(frame: str, radius: Expression, name: str = "") -> Touch:
     """A curved foot of a planar walker: a circle about a frame's origin, which rolls."""
-    return Touch(_named(name or frame), frame, radius)
+    return Touch(name or frame, frame, radius)
 
 
+@checked
 def wheel(frame: str, radius: Expression, axle: str | Sequence[float] = "y", name: str = "") -> Touch:
     """A thin wheel, or one end of a cylinder: the lowest point of a circle about `axle`, which is fixed in the frame."""
-    return Touch(_named(name or frame), frame, radius, axis_of(axle, f"the axle of wheel '{name or frame}'"))
+    return Touch(name or frame, frame, radius, axis_of(axle, f"the axle of wheel '{name or frame}'"))
 
 
+@checked
 def cylinder(
     mechanism: Mechanism, body: str, radius: Expression, length: Expression, axle: str | Sequence[float] = "y", name: str = ""
 ) -> list[Touch]:
     """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its side."""
     n = axis_of(axle, f"the axle of cylinder '{name or body}'")
+    if body not in mechanism.bodies:
+        raise ModelError(f"cylinder '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
+    not_negative(length, f"the length of cylinder '{name or body}'")
     found = []
     for suffix, sign in (("_a", -0.5), ("_b", 0.5)):
         at = n * (sign * sx(length))
@@ -77,6 +91,7 @@ def cylinder(
     return found
 
 
+@checked
 def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = "") -> list[Touch]:
     """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are added."""
     if body not in mechanism.bodies:
@@ -107,6 +122,19 @@ def coefficient(friction: Any) -> Expression | None:
     if friction is not None:
         not_negative(friction, "the coefficient of friction")
     return friction
+
+
+def note_numbers(
+    mechanism: Mechanism, ground: Ground, touches: Sequence[Touch], friction: Expression | None = None, stabilise: Expression = 0.0
+) -> None:
+    """Make the parameters of ground, feet and friction parameters of the mechanism; those that cannot be negative are bound to that."""
+    for number in ground.numbers:
+        mechanism.note_params(number)
+    for t in touches:
+        mechanism.note_number(t.radius, f"the radius of contact '{t.name}'", low=0.0)
+    if friction is not None:
+        mechanism.note_number(friction, "the coefficient of friction", low=0.0)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
 
 
 def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
@@ -140,8 +168,3 @@ def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
             f"'{touch.frame}'; give another place, or let its body move"
         )
     return made
-
-
-def _named(name: str) -> str:
-    check_name(name, "contact")
-    return name

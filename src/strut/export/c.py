@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.codegen import Code, Lowered, column, emit, generate, literal, lowered, runtime_sources
-from strut.errors import StorageError
+from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
-from strut.files import written
+from strut.files import put
 from strut.system import Entry, Quantity, System, initial_values, operation_count, start
 from strut.version import VERSION
 
-HOST_ONLY = "strut_host.h"
+NOT_EXPORTED = ("strut_host.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
+"""Files of the runtime that an exported model never includes: recording, and implicit methods."""
+
+FOR_CPP = """#ifdef __cplusplus
+extern "C" {
+#endif
+"""
+FOR_CPP_END = """#ifdef __cplusplus
+}
+#endif
+"""
+"""Around the declarations of a header, so that C++ links to what C compiled."""
 HISTORY_ROWS = 4096
 LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
+
+METHODS = {
+    "euler": "STRUT_EULER",
+    "rk4": "STRUT_RK4",
+    "leapfrog": "STRUT_LEAPFROG",
+    "predictor-corrector": "STRUT_ABM4",
+    "dopri5": "STRUT_DOPRI5",
+    "dop853": "STRUT_DOP853",
+}
+"""Methods by their names in `simulate`, and in the runtime."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +52,29 @@ class Export:
     operations: dict[str, int]
 
 
-def export(system: System, directory: str | Path, jacobians: bool = False) -> Export:
+@checked
+def export(
+    system: System, directory: str | Path, jacobians: bool = False, *, method: str | None = None, step: float | None = None
+) -> Export:
     """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last two only
     where they do not exist yet.
 
     It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
     -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
+
+    method, step: how `main.c` integrates, and its step [s], as of `simulate`; None: as `simulate` does by itself. A network
+    says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
+    chosen = _options(method, step)
     directory = made(Path(directory))
     low = lowered(system, jacobians)
     code = generate(low)
     name = model_name(system.name)
-    runtime = {file: text for file, text in runtime_sources().items() if file != HOST_ONLY}
+    runtime = {file: text for file, text in runtime_sources().items() if file not in NOT_EXPORTED}
     files = {
         f"{name}.h": _header(system, low, code, name),
         f"{name}.c": _source(system, low, code, name),
-        "main.c": _main(low, name),
+        "main.c": _main(low, name, chosen),
         "Makefile": _makefile(name),
         **runtime,
     }
@@ -81,7 +111,7 @@ def write(directory: Path, files: Mapping[str, str]) -> None:
     """Write texts by file name into a directory, created if needed."""
     made(directory)
     for file, text in files.items():
-        written(directory / file, lambda scratch, text=text: scratch.write_text(text))  # type: ignore[misc]
+        put(directory / file, text)
 
 
 def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], short: str = "") -> str:
@@ -150,6 +180,7 @@ def _header(system: System, low: Lowered, code: Code, name: str) -> str:
 {code.forget_text()}
 {_constants(system, name)}
 {jump_text}
+{FOR_CPP}
 /* Default parameters and inputs. */
 extern const strut_real {name}_p0[], {name}_u0[];
 
@@ -173,6 +204,7 @@ void {name}_observe({name}_sim *s, strut_real *y);
 /* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the energies. */
 strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
 {_jacobian_prototypes(name) if low.jacobians else ""}
+{FOR_CPP_END}
 #endif
 """
 
@@ -240,7 +272,17 @@ void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *a, strut_real
 """
 
 
-def _main(low: Lowered, name: str) -> str:
+def _options(method: str | None, step: float | None) -> str:
+    """Lines of C that choose a method and a step."""
+    if method is not None and method not in METHODS:
+        raise ValueRangeError(f"there is no method '{method}' in C: {did_you_mean(method, list(METHODS))}")
+    if step is not None and not (math.isfinite(step) and step > 0):
+        raise ValueRangeError(f"the step is {step} s: it must be positive")
+    lines = [] if method is None else [f"    options.method = {METHODS[method]};\n"]
+    return "".join(lines + ([] if step is None else [f"    options.step = (strut_real){float(step)!r}; /* [s] */\n"]))
+
+
+def _main(low: Lowered, name: str, options: str) -> str:
     nd = low.sizes["ND"]
     rows = f"    static strut_real history[{HISTORY_ROWS} * {1 + 2 * nd}];\n" if nd else ""
     memory = f"history, {HISTORY_ROWS}" if nd else "0, 0"
@@ -251,7 +293,7 @@ int main(void) /* ten seconds, a line each: t, then every state */
 {{
     static {name}_sim sim;
 {rows}    strut_options options = strut_defaults();
-    {name}_initial({name}_p0, sim.x, sim.z);
+{options}    {name}_initial({name}_p0, sim.x, sim.z);
     {name}_begin(&sim, &options, 0, sim.x, sim.z, {name}_u0, {name}_p0, strut_stream(0, 0), {memory});
     for (int second = 1; second <= 10; second++) {{
         {name}_run(&sim, (strut_real)second);

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from strut.checks import checked
 from strut.codegen import emit, literal, runtime_sources
 from strut.errors import ModelError, did_you_mean
 from strut.export import matlab
-from strut.export.c import Export, constants_text, model_name, write
+from strut.export.c import FOR_CPP, FOR_CPP_END, Export, constants_text, model_name, write
 from strut.export.identifiers import comment, distinct, identifier
 from strut.system import Labelled, Port
 from strut.version import VERSION
@@ -18,6 +19,7 @@ LANGUAGES = ("c", "matlab")
 RUNTIME = ("strut_math.h", "strut_template.h")
 
 
+@checked
 def export_functions(
     name: str, functions: Mapping[str, Labelled], directory: str | Path, languages: Iterable[str] = LANGUAGES, unit: str = "dynamics"
 ) -> Export:
@@ -86,7 +88,9 @@ def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, s
 #include "strut_math.h"
 
 {enums}
+{FOR_CPP}
 {defaults}{prototypes}
+{FOR_CPP_END}
 #endif
 """
 

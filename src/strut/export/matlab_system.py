@@ -6,6 +6,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.codegen import Lowered, column, lowered
 from strut.errors import ModelError
 from strut.export import matlab
@@ -23,6 +24,7 @@ NOTES = {
 }
 
 
+@checked
 def export_matlab(system: System, directory: str | Path) -> Export:
     """Write NAME_flow.m, NAME_outputs.m, NAME_parameters.m, NAME_initial.m, and for systems that jump NAME_guards.m,
     NAME_events.m (as ode45 wants it), NAME_enabled.m, NAME_clocks.m and NAME_reset.m; NAME_example.m, which runs them, only where

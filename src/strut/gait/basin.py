@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from strut.checks import checked, integer, ordered_pair
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.robust import survives
@@ -52,6 +53,11 @@ class Basin:
         return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"
 
 
+MAX_CELLS = 10_000
+"""Along one side of a basin: more would not fit into memory."""
+
+
+@checked
 def basin(
     gait: Gait,
     names: tuple[str, str] | None = None,
@@ -68,7 +74,12 @@ def basin(
     for name in chosen:
         if name not in gait.names:
             raise UnknownNameError(f"'{name}' is not a free state of '{gait.system.name}': {did_you_mean(name, list(gait.names))}")
+    integer("steps", steps, 1)
     n = (cells, cells) if isinstance(cells, int) else cells
+    for count in n:
+        integer("cells", count, 2, MAX_CELLS)
+    for bounds in ranges or ():
+        ordered_pair("ranges", bounds)
     centre = [gait.x0[name] for name in chosen]
     reach = [max(0.5, 0.5 * abs(c)) for c in centre]
     limits = ranges or [(c - r, c + r) for c, r in zip(centre, reach, strict=True)]

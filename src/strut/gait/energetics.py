@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, finite, positive
 from strut.codegen import lowered
 from strut.errors import ModelError
 from strut.gait.section import Shape, shape_of
@@ -32,6 +33,7 @@ class Energetics:
     lost, dissipated, supplied: energies by channel [J]. spent: all that was lost or dissipated [J].
     fallen: energy that gravity gave [J]. weight: of the walker [N]. distance: along the ground [m].
     costs: cost of transport by definition, see `DEFINITIONS`.
+    resolution: energies up to this [J] cannot be told from rounding; see `Account.resolution`.
     """
 
     lost: Mapping[str, float]
@@ -42,6 +44,16 @@ class Energetics:
     weight: float
     distance: float
     costs: Mapping[str, float]
+    resolution: float = 0.0
+
+    def rounded(self, energy: float) -> float:
+        """An energy to be shown: 0 where it is not above the resolution."""
+        return 0.0 if abs(energy) <= self.resolution else energy
+
+    def rounded_cost(self, cost: float, squared: bool = False) -> float:
+        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it is one of squared torques,
+        of which each [N m] is measured by the resolution [J]."""
+        return 0.0 if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1) else cost
 
     @property
     def definitions(self) -> Mapping[str, str]:
@@ -54,8 +66,10 @@ class Energetics:
         return "\n".join(f"{name:{width}}  {value:12.9f}  {DEFINITIONS[name]}" for name, value in self.costs.items())
 
 
+@checked
 def froude(speed: float, leg: float, g: float) -> float:
     """Froude number: speed^2 / (g leg)."""
+    finite("speed", speed, "m/s"), positive("leg", leg, "m"), positive("g", g, "m/s^2")
     return speed**2 / (g * leg)
 
 
@@ -75,7 +89,7 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     carried = weight * distance
     costs = {"lost": spent / carried, "signed": sum(supplied.values()) / carried}
     costs |= {name: value / carried for name, value in _motor_work(run, points).items()}
-    return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs)
+    return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs, account.resolution)
 
 
 def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
@@ -136,6 +150,7 @@ def _adding(system: System, section: str) -> list[int]:
     return found
 
 
+@checked
 def weight_of(system: System) -> float:
     """Mass times g [N]: how the energy stored in gravity changes with height."""
     known = {q.name: float(q.value[0]) for q in system.p if isinstance(q.value, np.ndarray)}
@@ -170,6 +185,7 @@ class ImpactLoss:
     loss: np.ndarray
 
 
+@checked
 def impact_loss(system: System, state: Mapping[str, float], section: str | None = None) -> ImpactLoss:
     """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the posture `state`."""
     name = shape_of(system, section).section

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, integer, seed_number
 from strut.errors import NoGaitError
 from strut.gait.gait import Gait, spectrum
 from strut.gait.newton import newton, newton_from, shoot
@@ -20,8 +21,15 @@ SAME = 1e-6
 SETTLED = 2e-2
 """A walker whose state changes less than this over a step, relative to it, is near enough for Newton."""
 NO_GAIT = "no gait: "
+AT_GUESS = 1e-3
+"""A gait this near to the guess, relative to 1 + |guess|, is taken for the nearest without looking around."""
+NEIGHBOURS = 32
+"""States around the guess, nearer than a gait found, from which Newton looks for one that is nearer still."""
+NEIGHBOUR_ITERATIONS = 12
+"""Of Newton from each of them: one that needs more leads away."""
 
 
+@checked
 def find(
     system: System,
     guess: Any = None,
@@ -35,35 +43,92 @@ def find(
 ) -> Gait:
     """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of the longest period.
 
-    The walker walks `walk` steps from the guess, and Newton goes on from there; where it falls, Newton begins at the guess, and if that
-    fails too, at `starts` random states around it, if there are any. Every gait found is replayed in the simulator; one that does not
-    return is none.
+    With a guess, Newton begins there. A gait as near as `AT_GUESS` is the answer, and a guess that is a gait already stays as it is.
+    Otherwise Newton begins also where the walker comes to in `walk` steps, and from `NEIGHBOURS` states around the guess that are nearer
+    than what was found; of all gaits so found the nearest (2-norm of the free states) is returned.
+    Without a guess, Newton begins after `walk` steps from the system's own initial state, then there.
+    Where that finds nothing, `starts` random states are tried; `starts=0` tries none, nor neighbours.
+    Every gait found is replayed in the simulator; one that does not return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
+    integer("starts", starts, 0)
+    integer("walk", walk, 0)
+    seed_number(seed)
     step = ReturnMap(system, section, (), steps, guess, z0)
     y = step.free(step.start.x)
     fell: Counter = Counter()
-    closest = np.inf
-    for begin in _walked(step, y, walk):
-        done, at, size, why = newton_from(step, begin)
-        fell.update(why)
-        closest = min(closest, size)
-        if done is not None and (gait := _gait(step, at, fell, done)) is not None:
-            if guess is not None or gait.kind != "unstable":
-                return gait
-            break
+    if guess is None:
+        gait, closest = _first_gait(step, y, walk, fell)
+        if gait is not None and gait.kind != "unstable":
+            return gait
     else:
-        gait = None
+        gait, closest = _nearest_gait(step, y, walk, min(starts, NEIGHBOURS), seed, fell)
+        if gait is not None:
+            return gait
     if gait is None and steps > 1 and (first := _orbit(step, y, walk)) is not None and (gait := _gait(step, first, fell)) is not None:
         return gait
     gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
     gaits += [gait] if gait is not None else []
+    if gaits and guess is not None:
+        return min(gaits, key=lambda g: float(np.linalg.norm(g.y0 - y)))
     if gaits:
         return min(gaits, key=lambda g: (g.kind == "unstable", -g.period))
     raise _none(system, step, min(closest, near), fell + more)
 
 
+def _first_gait(step: ReturnMap, y: np.ndarray, walk: int, fell: Counter) -> tuple[Gait | None, float]:
+    """The first gait that Newton finds after some steps of walking or at `y`, and its closest approach."""
+    closest = np.inf
+    for begin in [*_walked(step, y, walk), y]:
+        done, at, size, why = newton_from(step, begin)
+        fell.update(why)
+        closest = min(closest, size)
+        if done is not None and (gait := _gait(step, at, fell, done)) is not None:
+            return gait, closest
+    return None, closest
+
+
+def _nearest_gait(step: ReturnMap, y: np.ndarray, walk: int, neighbours: int, seed: int, fell: Counter) -> tuple[Gait | None, float]:
+    """The gait nearest to `y` of those that Newton finds from there, from where walking leads, and from states around it."""
+    done, at, closest, why = newton_from(step, y)
+    fell.update(why)
+    here = _gait(step, at, fell, done) if done is not None else None
+    if here is not None and np.linalg.norm(at - y) <= AT_GUESS * (1 + np.linalg.norm(y)):
+        return here, closest
+    points = []
+    for begin in _walked(step, y, walk):
+        done, at, size, why = newton_from(step, begin)
+        fell.update(why)
+        closest = min(closest, size)
+        points += [at] if done is not None else []
+    nearest = _nearest_of(step, y, points, here, fell)
+    if nearest is not None and neighbours:
+        around = _within(y, float(np.linalg.norm(nearest.y0 - y)), neighbours, seed)
+        points, *_ = _fixed_points(step, around, NEIGHBOUR_ITERATIONS)
+        nearest = _nearest_of(step, y, points, nearest, fell)
+    return nearest, closest
+
+
+def _nearest_of(step: ReturnMap, y: np.ndarray, points: list[np.ndarray], known: Gait | None, fell: Counter) -> Gait | None:
+    """The gait nearest to `y` among fixed points and one that is known."""
+    for point in sorted(points, key=lambda point: float(np.linalg.norm(point - y))):
+        if known is not None and np.linalg.norm(point - y) > np.linalg.norm(known.y0 - y) - SAME * (1 + np.linalg.norm(y)):
+            return known
+        if (gait := _gait(step, point, fell)) is not None:
+            return gait
+    return known
+
+
+def _within(y: np.ndarray, radius: float, count: int, seed: int) -> np.ndarray:
+    """Random states in the ball around `y`, evenly."""
+    random = np.random.default_rng(seed)
+    direction = random.normal(size=(count, len(y)))
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    return y + radius * random.uniform(size=(count, 1)) ** (1 / len(y)) * direction
+
+
+@checked
 def find_all(
     system: System,
     section: str | None = None,
@@ -78,6 +143,8 @@ def find_all(
 
     Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began stands for all.
     """
+    integer("starts", starts, 0)
+    seed_number(seed)
     step = ReturnMap(system, section, (), steps, guess, z0)
     gaits, closest, fell = _search(step, starts, seed)
     if not gaits:
@@ -86,7 +153,7 @@ def find_all(
 
 
 def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
-    """Where Newton may begin: after some steps of walking if the walker can, and at the guess itself."""
+    """Where Newton may begin after some steps of walking, if the walker can: where they led to, and after the first."""
     reached, now = [], y
     for _ in range(walk):
         done = step(now, rough=True)
@@ -97,7 +164,7 @@ def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
         reached.append(now)
         if shrunk:
             break
-    return [*reached[:1], y] if reached and len(reached) < walk and not shrunk else [*reached[-1:], *reached[:1], y]
+    return reached[:1] if reached and len(reached) < walk and not shrunk else [*reached[-1:], *reached[:1]]
 
 
 def _orbit(step: ReturnMap, y: np.ndarray, walk: int) -> np.ndarray | None:
@@ -131,24 +198,28 @@ def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
     return y * together * alone + random.uniform(-0.3, 0.3, (count, len(y))) * size * together
 
 
-def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float, Counter]:
-    begin = random_starts(step, starts, seed)
+def _fixed_points(step: ReturnMap, begin: np.ndarray, iterations: int = 80) -> tuple[list[np.ndarray], float, Counter]:
+    """Fixed points that Newton finds from rows of `begin` and from one step after them; the closest approach; what ended steps."""
     first = step.many(begin, rough=True)
     fell: Counter = Counter(str(s) for s in first.status[~first.ok])
     begin = np.vstack([begin[first.ok], first.y[first.ok]])
     if not len(begin):
         return [], np.inf, fell
-    near = newton(step, begin, rough=True)
+    near = newton(step, begin, iterations, rough=True)
     found = newton(step, near.y[near.converged])
-    fell += near.fell
+    return list(found.y[found.converged]), min(near.closest, found.closest), fell + near.fell
+
+
+def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float, Counter]:
+    points, closest, fell = _fixed_points(step, random_starts(step, starts, seed))
     gaits: list[Gait] = []
-    for y in found.y[found.converged]:
+    for y in points:
         if all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits) and (gait := _gait(step, y, fell)) is not None:
             gaits.append(gait)
     family = [g for g in gaits if g.neutral]
     own = step.free(step.start.x)
     gaits = [g for g in gaits if not g.neutral] + sorted(family, key=lambda g: float(np.linalg.norm(g.y0 - own)))[:1]
-    return sorted(gaits, key=lambda g: -g.period), min(near.closest, found.closest), fell
+    return sorted(gaits, key=lambda g: -g.period), closest, fell
 
 
 def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = None) -> Gait | None:

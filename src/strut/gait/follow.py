@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from strut.checks import checked, finite, integer
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.find import find
 from strut.gait.gait import Gait, dies_out, spectrum
@@ -149,6 +150,7 @@ class Branch:
         return f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, {marks}; {self.ended}>"
 
 
+@checked
 def follow(
     system: System,
     parameter: str,
@@ -174,6 +176,9 @@ def follow(
     if to == begin:
         raise ValueRangeError(f"'{parameter}' is {to:g} already: follow a gait to another value")
     step = ReturnMap(gait.system, gait.section, (parameter,), gait.steps, gait.vector, np.array(list(gait.z0.values())))
+    integer("points", points, 2)
+    integer("most", most, 1)
+    finite("to", to)
     own = next(q.bounds for q in system.p if q.name == parameter)
     low, high = sorted(bounds or (to, begin - 2 * (to - begin)))
     allowed = max(low, own[0]), min(high, own[1])

@@ -127,13 +127,13 @@ class Gait:
 
     def _repr_html_(self) -> str:
         """In a notebook."""
-        units = {q.name: q.unit for q in self.system.x}
+        units, books, bare = {q.name: q.unit for q in self.system.x}, self.energetics, self.system.dimensionless
         rows = [
-            ("period", f"{self.period:.9g}", "s"),
-            ("step length", f"{self.step_length:.9g}", "m"),
-            ("speed", f"{self.speed:.9g}", "m/s"),
-            ("energy per step", f"{self.energy_per_step:.9g}", "J"),
-            ("cost of transport", f"{self.cost_of_transport:.9g}", ""),
+            ("period", f"{self.period:.9g}", "" if bare else "s"),
+            ("step length", f"{self.step_length:.9g}", "" if bare else "m"),
+            ("speed", f"{self.speed:.9g}", "" if bare else "m/s"),
+            ("energy per step", f"{books.rounded(self.energy_per_step):.9g}", "" if bare else "J"),
+            ("cost of transport", f"{books.rounded_cost(self.cost_of_transport):.9g}", ""),
         ]
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
             "the gait": (("", "value", "unit"), rows),

@@ -15,8 +15,12 @@ GOOD = 1e-10
 """A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what is left."""
 NEAR = 1e-4
 """Up to a residual of this, relative to the state, steps may be integrated roughly."""
-SINGULAR = 1e9
-"""A solution this much longer than what it solves for comes from a matrix that may have lost a rank."""
+MAP_NOISE = {True: 1e-7, False: 1e-10}
+"""Error of an integrated step, rough and exact, relative to 1 + |y|: a residual this small may be nothing but that."""
+RANK_NOISE = {True: 1e-5, False: 1e-9}
+"""Singular values of (return map's Jacobian - 1) below this fraction of the largest, of rough and exact steps, may be zero."""
+ROUNDING = 1e-13
+"""Singular values below this fraction of the largest are zero, whatever is to be solved for."""
 SHORTEST = 2.0**-10
 """Of a Newton step: one that must be shortened more leads nowhere."""
 
@@ -54,7 +58,7 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: boo
         if not len(busy):
             break
         for k in busy[fresh[busy]]:
-            direction[k] = solved(J[k], -F[k])
+            direction[k] = newton_direction(J[k], F[k], y[k], rough)
             length, most = float(np.linalg.norm(direction[k])), 0.5 * (0.1 + float(np.linalg.norm(y[k])))
             scale[k] = min(1.0, most / length) if length > 0 else 1.0
         trial = y[busy] + scale[busy, None] * direction[busy]
@@ -91,7 +95,14 @@ def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tup
         worst = float((np.abs(F) / weight).max())
         if not rough and worst <= GOAL:
             return done, y, size, fell
-        direction = solved(done.by_y - one, -F)
+        if rough and worst <= MAP_NOISE[True]:  # a rough step has nothing more to say: be exact where it stands
+            rough, done = False, step(y)
+            if not done.ok:
+                return None, y, size, Counter([done.status])
+            F = done.y - y
+            size = _length(F)
+            continue
+        direction = newton_direction(done.by_y - one, F, y, rough)
         length, most = _length(direction), 0.5 * (0.1 + _length(y))
         scale = min(1.0, most / length) if length > 0 else 1.0
         if rough and worst <= NEAR:
@@ -119,13 +130,18 @@ def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tup
     return None, y, size, fell
 
 
-def solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The solution of A x = b; the shortest of the best ones where A is singular to rounding (a direction that changes nothing)."""
-    try:
-        x = np.linalg.solve(A, b)
-    except np.linalg.LinAlgError:
-        x = np.full(len(b), np.inf)
-    return x if _length(x) < SINGULAR * _length(b) else np.linalg.lstsq(A, b, rcond=1e-13)[0]
+def newton_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -> np.ndarray:
+    """Newton's step: the shortest least-squares solution of A x = -F, by a truncated singular value decomposition.
+
+    A direction in which A may be singular (`RANK_NOISE`) and F no more than the error of integration (`MAP_NOISE`) is left alone: a
+    machine that conserves energy has one, along its family of gaits, and the quotient of two errors would lead anywhere along it.
+    """
+    U, singular, Vt = np.linalg.svd(A)
+    along = -(U.T @ F)
+    noise = MAP_NOISE[rough] * (1 + np.abs(y).max(initial=0.0))
+    nothing = (singular < RANK_NOISE[rough] * singular[0]) & (np.abs(along) <= noise)
+    nothing |= singular < ROUNDING * singular[0]
+    return Vt.T @ np.where(nothing, 0.0, along / np.where(nothing, 1.0, singular))
 
 
 def _length(v: np.ndarray) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, integer, positive
 from strut.errors import UnknownNameError, did_you_mean
 from strut.gait.section import Shape, shape_of
 from strut.gait.variational import variational
@@ -74,6 +75,7 @@ class ReturnMap:
     parameters: names to differentiate by. Compiled once per system, section and parameters.
     """
 
+    @checked
     def __init__(
         self,
         system: System,
@@ -85,6 +87,8 @@ class ReturnMap:
         longest: float = LONGEST,
     ) -> None:
         check_system(system)
+        integer("steps", steps, 1)
+        positive("longest", longest, "s")
         self.system, self.steps, self.longest = system, steps, longest
         self.shape: Shape = shape_of(system, section)
         self.section, self.parameters = self.shape.section, tuple(parameters)

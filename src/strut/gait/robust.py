@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.checks import checked, finite, integer, number_array, positive, shown
+from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
 from strut.system import System, start, sx
@@ -45,6 +46,7 @@ class Survived:
         return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends by {self.fell}{more}"
 
 
+@checked
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
 
@@ -66,6 +68,7 @@ def _matters(system: System, name: str) -> bool:
     return any(bool(ca.depends_on(sx(e.guard), system[name])) for e in system.events)
 
 
+@checked
 def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = None, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that the gait survives."""
     system = gait.system
@@ -73,9 +76,11 @@ def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = 
     for name in given:
         if name not in gait.x0:
             raise UnknownNameError(f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}")
+    if not any(finite(f"direction['{name}']", value) for name, value in given.items()):
+        raise ValueRangeError(f"the direction of a push is {shown(direction)}: something must change")
     size = max(abs(v) for v in gait.x0.values())
     unit = next((q.unit for q in system.x if q.name == next(iter(given))), "")
-    return _limit(gait, "push", {("x", n): v for n, v in given.items()}, most or 2 * size, steps, exact, unit)
+    return _limit(gait, "push", {("x", n): v for n, v in given.items()}, 2 * size if most is None else most, steps, exact, unit)
 
 
 def survives(
@@ -103,6 +108,9 @@ def _limit(
     fixed: Mapping[tuple[str, str], float] | None = None,
 ) -> Survived:
     """Narrow the limit down: of many sizes at once, the first that is not survived."""
+    positive("most", most, unit)
+    integer("steps", steps, 1)
+    positive("exact", exact)
     system, values = gait.system, start(gait.system)
     own = {"x": gait.vector, "z": np.array(list(gait.z0.values())), "p": values.p.copy()}
     for (group, name), value in (fixed or {}).items():
@@ -130,20 +138,31 @@ def _limit(
     return Survived(kind, low, high, fell, unit, float(again.max(initial=-np.inf)) if len(again) else np.nan)
 
 
+@checked
 def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray) -> float:
     """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a matrix with a column
     for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
     if not gait.stable:
         return float("inf")
-    B, C = np.atleast_2d(disturbance).astype(float), np.atleast_2d(indicator).astype(float)
+    axes = (0, 1, 2)
+    B, C = np.atleast_2d(number_array("disturbance", disturbance, axes)), np.atleast_2d(number_array("indicator", indicator, axes))
+    size = len(gait.jacobian)
+    if B.shape[0] != size or C.shape[1] != size:
+        raise ShapeError(
+            f"the disturbance has the shape {B.shape} and the indicator {C.shape}: of '{gait.system.name}', {size} rows and {size} "
+            f"columns are needed, for {', '.join(gait.names)}"
+        )
     total, power = B @ B.T, gait.jacobian
     for _ in range(DOUBLINGS):  # of the steps summed over: sum of A^k B B' A'^k
         total, power = total + power @ total @ power.T, power @ power
     return float(np.trace(C @ total @ C.T)) ** 0.5
 
 
+@checked
 def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
     """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its largest multiplier."""
+    positive("size", size)
+    integer("steps", steps, 1)
     step = gait.map()
     v = np.real(gait.eigenvectors[:, 0])
     y, norms = gait.y0 + size * v / np.linalg.norm(v), []

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import UnknownNameError, did_you_mean
 from strut.linear.linearise import linearise
 from strut.system import System, start
@@ -29,6 +30,7 @@ class Equilibrium:
         return self.residual < TOLERANCE * max(1.0, float(np.abs(self.x).max(initial=0.0)))
 
 
+@checked
 def equilibrium(
     system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, hold: Sequence[str] = (), t: float = 0.0
 ) -> Equilibrium:

@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.codegen import lowered
 from strut.system import System, start
 
@@ -35,6 +36,7 @@ class Linear:
         return values[np.lexsort((values.imag, -values.real))]
 
 
+@checked
 def linearise(system: System, t: float = 0.0, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None) -> Linear:
     """The system near a point: the system's own starting values, changed by name or as whole vectors. Between events, with
     discrete states held; delays are taken as they are before a run."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from strut.checks import checked
 from strut.linear.linearise import Linear
 
 
@@ -36,6 +37,7 @@ class Mode:
         return bool(self.eigenvalue.real < 0)
 
 
+@checked
 def modes(linear: Linear) -> list[Mode]:
     """All modes, slowest first. Shapes are scaled so that their largest entry is 1."""
     values, vectors = np.linalg.eig(linear.A)

@@ -1,12 +1,9 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
-from strut.mechanism import constraints, joints, observe
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
-from strut.mechanism.io import mjcf, modelfile, urdf
-from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
 from strut.mechanism.mirror import Symmetry, symmetry
@@ -25,6 +22,7 @@ __all__ = [
     "closed_state",
     "constraints",
     "default_shapes",
+    "forces",
     "forward_derivatives",
     "functions",
     "hamiltonian_system",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
@@ -17,6 +18,8 @@ from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Event, Expression, Floor, Implied, Input, Ledger, Sample, State, System, Together, sx, time
 
+DEPENDENT = "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
+"""What the event dependence_lost means."""
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""
 
@@ -116,7 +119,7 @@ class Assembly:
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
         told = "a loop is open: begin from mechanism.closed_state(...)"
-        return [Event("loop_open", guard=gap - TORN, terminal=True, eager=True, priority=9, description=told)]
+        return [Event("loop_open", guard=gap - TORN, terminal=True, failure=True, eager=True, priority=9, description=told)]
 
     def build(
         self,
@@ -161,6 +164,7 @@ class Assembly:
         )
 
 
+@checked
 def system(
     mechanism: Mechanism,
     description: str = "",
@@ -183,7 +187,9 @@ def system(
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
         that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
     """
-    mechanism.note_params(stabilise, 0 if project is None else project)
+    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    if project is not None:
+        mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
     made = Assembly(mechanism)
     tree, closure = made.tree, made.closure
     events: list[Event] = []
@@ -199,7 +205,11 @@ def system(
             for k in solver.dependent:
                 made.show(made.velocities[k].unit, {made.velocities[k].name: tree.v[k]})
             start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
-            events.append(Event("dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True))
+            events.append(
+                Event(
+                    "dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True, failure=True, description=DEPENDENT
+                )
+            )
         else:
             solver = Constrained(tree, closure, sx(stabilise))
         acceleration, force = solver.forward(made.tau)
@@ -241,12 +251,24 @@ def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: R
 
 
 def _places(tree: Tree) -> dict[str, ca.SX]:
-    """Positions of frames and of the centre of mass; in a plane without y."""
-    axes = {"x": 0, "z": 2} if tree.mechanism.planar else {"x": 0, "y": 1, "z": 2}
-    places = {name: observe.position(tree, name) for name in tree.mechanism.frames} | {"com": observe.com(tree)}
-    return {f"{name}_{axis}": p[k] for name, p in places.items() for axis, k in axes.items()}
+    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be called as a state is, or
+    another frame's, is called NAME_frame."""
+    m = tree.mechanism
+    axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
+    taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
+    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {p.name for p in m.params.values()}
+    found: dict[str, ca.SX] = {}
+    places = {name: observe.position(tree, name) for name in m.frames}
+    places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
+    for name, p in places.items():
+        label = name
+        while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
+            label = f"{label}_frame"
+        found |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+    return found
 
 
+@checked
 def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None) -> dict[str, float]:
     """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved until all loops close,
     for the parameters' own values or those in `p`. `simulate(system, x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
@@ -335,7 +357,15 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
                 tau[column] = tau[column] + ratio * push
                 entries["stored"][f"{label}_stop"] = stored
                 entries["dissipated"][f"{label}_stop_damper"] = lost
-    return ca.vertcat(*tau, ca.SX(0, 1)), entries
+    total = ca.vertcat(*tau, ca.SX(0, 1))
+    for force in tree.mechanism.forces.values():
+        effect = force.effect(tree)
+        tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
+        total = total + effect.tau
+        for group, suffix, value in (("stored", "", effect.stored), ("dissipated", "_loss", effect.dissipated)):
+            if not value.is_zero():
+                entries[group][f"{force.name}{suffix}"] = value
+    return total, entries
 
 
 def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

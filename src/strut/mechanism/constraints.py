@@ -12,6 +12,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.spatial import Pose, axis_of, cross, skew
@@ -44,6 +45,7 @@ class Constraint:
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
+@checked
 def point(name: str, a: str, b: str = "world") -> Constraint:
     """The origins of two frames coincide; with 'world', the frame stays where the world frame's origin is."""
 
@@ -55,6 +57,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
     return Constraint(name, rows, "point", {"a": a, "b": b})
 
 
+@checked
 def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
     """A revolute closure: the origins coincide, and `axis`, given in both frames, is common."""
     n = axis_of(axis, f"the axis of constraint '{name}'")
@@ -77,6 +80,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
     return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
 
 
+@checked
 def weld(name: str, a: str, b: str = "world") -> Constraint:
     """Two frames coincide."""
 
@@ -93,6 +97,7 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
     return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
+@checked
 def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0) -> Constraint:
     """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
 
@@ -109,6 +114,7 @@ def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset:
     return Constraint(name, rows, "coupled", {"first": first, "second": second, "ratio": ratio, "offset": offset})
 
 
+@checked
 def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
     """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
 
@@ -123,6 +129,7 @@ def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
     return Constraint(name, rows, "prescribed", {"joint": joint, "motion": motion})
 
 
+@checked
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
     """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from above."""
     n = axis_of(direction, f"the direction of constraint '{name}'")
@@ -134,6 +141,7 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
     return Constraint(name, rows, "no_slip", {"frame": frame, "direction": direction})
 
 
+@checked
 def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
     """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
@@ -150,6 +158,7 @@ def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expressi
     return Constraint(name, rows, "rolling", {"frame": frame, "axis": axis, "radius": radius})
 
 
+@checked
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
     """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is derived."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.mechanism.inertia import symmetric
 from strut.mechanism.tree import Tree
 
 
+@checked
 def forward_derivatives(tree: Tree, tau: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """da/dq (nv x nq, by the coordinates as they are), da/dv and da/dtau = M^-1 (nv x nv) of a = tree.forward(tau).
 

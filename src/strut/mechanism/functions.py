@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly, forces_of, push_names
@@ -17,6 +18,7 @@ from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate
 TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 
 
+@checked
 def functions(mechanism: Mechanism, frames: Iterable[str] | None = None, stabilise: Expression = STABILISE) -> dict[str, Labelled]:
     """Functions of coordinates q, velocities v and parameters p, by name.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.assemble import coordinate_names, forces_of, quantities_of, velocity_names
@@ -79,6 +80,7 @@ def _interconnection(tree: Tree, p: ca.SX) -> ca.SX:
     return G
 
 
+@checked
 def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
     """The mechanism as a system whose states are coordinates and momenta (NAME_momentum); it moves as `system` does."""
     tree = Tree(mechanism)

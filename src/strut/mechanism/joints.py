@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism.spatial import (
     Pose,
@@ -100,11 +101,13 @@ def _linear(axis: ca.SX) -> ca.SX:
     return ca.vertcat(ca.SX.zeros(3), axis)
 
 
+@checked
 def fixed() -> Joint:
     """No motion."""
     return Joint("fixed", (), (), (), lambda q: Pose.identity(), _columns())
 
 
+@checked
 def revolute(axis: str | Sequence[float] = "y") -> Joint:
     """Rotation about an axis."""
     a = axis_of(axis)
@@ -113,12 +116,14 @@ def revolute(axis: str | Sequence[float] = "y") -> Joint:
     )
 
 
+@checked
 def prismatic(axis: str | Sequence[float] = "x") -> Joint:
     """Translation along an axis."""
     a = axis_of(axis)
     return Joint("prismatic", ("",), ("",), ("m",), lambda q: Pose.at(a * q[0]), _columns(_linear(a)), arguments={"axis": a})
 
 
+@checked
 def helical(axis: str | Sequence[float] = "x", pitch: Expression = 0.0) -> Joint:
     """A screw: rotation about an axis and translation along it by `pitch` [m/rad]."""
     a, h = axis_of(axis), sx(pitch)
@@ -133,6 +138,7 @@ def helical(axis: str | Sequence[float] = "x", pitch: Expression = 0.0) -> Joint
     )
 
 
+@checked
 def cylindrical(axis: str | Sequence[float] = "x") -> Joint:
     """Rotation about an axis and free translation along it."""
     a = axis_of(axis)
@@ -147,6 +153,7 @@ def cylindrical(axis: str | Sequence[float] = "x") -> Joint:
     )
 
 
+@checked
 def universal(first: str | Sequence[float] = "x", second: str | Sequence[float] = "y") -> Joint:
     """Two rotations, the second about an axis that the first carries along."""
     a, b = axis_of(first), axis_of(second)
@@ -161,6 +168,7 @@ def universal(first: str | Sequence[float] = "x", second: str | Sequence[float] 
     )
 
 
+@checked
 def planar(normal: str = "y") -> Joint:
     """Motion in a plane: for 'y' the x-z plane of a planar walker, with pitch about y. Velocities are in the body's frame."""
     axes = {"x": ("y", "z"), "y": ("x", "z"), "z": ("x", "y")}
@@ -189,6 +197,7 @@ def planar(normal: str = "y") -> Joint:
     )
 
 
+@checked
 def spherical() -> Joint:
     """A ball joint: q is a quaternion x, y, z, w; v the angular velocity in the child."""
     return Joint(
@@ -204,6 +213,7 @@ def spherical() -> Joint:
     )
 
 
+@checked
 def spherical_euler(order: str = "zyx") -> Joint:
     """A ball joint by three angles, each about an axis the previous ones carry along. Singular where the outer axes
     align; v are the rates of the angles."""
@@ -220,6 +230,7 @@ def spherical_euler(order: str = "zyx") -> Joint:
     )
 
 
+@checked
 def free() -> Joint:
     """No constraint at all: position in the parent, quaternion x, y, z, w; velocities [angular; linear] in the body."""
 
@@ -241,6 +252,7 @@ def free() -> Joint:
     )
 
 
+@checked
 def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joint | None = None) -> Joint:
     """A joint of one coordinate that follows another: q = ratio * q_leader + offset. `of` is its own motion (revolute
     about y unless given)."""
@@ -262,16 +274,21 @@ def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joi
     )
 
 
+@checked
 def custom(pose: Callable[[ca.SX], Pose], coordinates: Sequence[str], units: Sequence[str] = (), neutral: Sequence[float] = ()) -> Joint:
     """A joint from its transform alone: `pose(q)` as any differentiable function. Velocities are the rates of q."""
     names = tuple(coordinates)
-    probe = pose(ca.SX.sym("q", len(names)))
+    try:
+        probe = pose(ca.SX.sym("q", len(names)))
+    except TypeError as error:
+        raise ModelError(f"the transform of a custom joint cannot be called with its {len(names)} coordinate(s): {error}") from error
     if not isinstance(probe, Pose):
         raise ModelError(f"the transform of a custom joint returns {type(probe).__name__}: return a Pose")
     suffixes = ("",) if len(names) == 1 and names[0] == "" else tuple(f"{n}_rate" for n in names)
     return Joint("custom", names, suffixes, tuple(units) or ("",) * len(names), pose, neutral=tuple(neutral))
 
 
+@checked
 def mirrored(joint: Joint) -> Joint:
     """The joint seen in a mirror in the x-z plane: equal coordinates, and equal velocities, mean mirrored motion.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
 from strut.html import card
 from strut.mechanism import check
@@ -20,6 +21,7 @@ from strut.system import Expression, Param, Quantity, check_name, known_symbol, 
 
 if TYPE_CHECKING:
     from strut.mechanism.constraints import Constraint
+    from strut.mechanism.forces import Force
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class Body:
         return Inertia.of(self.mass, self.com, self.about_com)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Stop:
     """A soft end stop: beyond `low` or `high` a spring and damper push back, never pull."""
@@ -74,6 +77,7 @@ class Frame:
     X_BF: Pose
 
 
+@checked
 @dataclass
 class Mechanism:
     """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
@@ -90,6 +94,7 @@ class Mechanism:
     connections: dict[str, Connection] = field(default_factory=dict, repr=False)
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     constraints: dict[str, Any] = field(default_factory=dict, repr=False)
+    forces: dict[str, Any] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
@@ -101,7 +106,7 @@ class Mechanism:
         check_name(self.name, "mechanism")
         if self.g is None:
             self.g = Param("g", 9.81, "m/s^2")
-        self.gravity = self._take(self.g, "gravity")
+        self.gravity = self._number(self.g, "gravity")
         zero = ca.SX(0)
         self.world = Body("world", zero, ca.SX.zeros(3), ca.SX.zeros(3, 3))
         self.bodies["world"] = self.world
@@ -120,21 +125,28 @@ class Mechanism:
         }
         return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
+    @checked
     def body(
-        self, name: str, mass: Expression = 0.0, com: Expression = (0, 0, 0), inertia: Expression = 0.0, forgiving: bool = False
+        self,
+        name: str,
+        mass: Expression = 0.0,
+        com: Expression = (0, 0, 0),
+        inertia: Expression = 0.0,
+        forgiving: bool = False,
+        source: str = "",
     ) -> Body:
         """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
-        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that exceeds the sum of the
-        other two is refused; `forgiving` only warns, for files of others."""
+        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that is negative, or
+        exceeds the sum of the other two, is refused; `forgiving` only warns, for files of others, and names `source`."""
         self._new(name, self.bodies, "body")
-        mass_, com_ = self._take(mass, f"the mass of body '{name}'"), self._vector(com, f"the centre of mass of body '{name}'")
-        made = Body(name, mass_, com_, self._inertia(name, inertia))
-        check.body(made, self.planar, forgiving)
-        if isinstance(mass, Param):
-            self._bound(mass)
+        mass_ = self._number(mass, f"the mass of body '{name}'")
+        made = Body(name, mass_, self._vector(com, f"the centre of mass of body '{name}'"), self._inertia(name, inertia))
+        check.body(made, self.planar, forgiving, source)
+        self._bound(mass, 0.0)
         self.bodies[name] = made
         return made
 
+    @checked
     def joint(
         self,
         name: str,
@@ -163,26 +175,27 @@ class Mechanism:
         where = f"joint '{name}'"
         self._check_connection(name, parent, child)
         joint, stop = check.joint_type(joint, where), check.soft_stop(stop, where)
-        X_PJ = Pose(rotation if rotation is not None else Pose.identity().R, self._vector(at, f"the place of {where}"))
-        elastic = [None if e is None else self._take(e, where) for e in (spring, damping, armature)]
-        for value, what in ((damping, "damping"), (armature, "armature")):
-            if value is not None:
-                check.not_negative(value, f"the {what} of {where}")
+        X_PJ = Pose(self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}"))
+        told = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
+        elastic = [None if e is None else self._number(e, f"the {what} of {where}", low=low) for e, what, low in told]
         if any(e is not None for e in elastic) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
         if (spring is not None or stop is not None) and joint.rate is not None:
             raise ModelError(f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the velocities")
-        for value in (*((stop.low, stop.high, stop.stiffness, stop.damping) if stop else ()), *(joint.gear[1:] if joint.gear else ())):
-            self._take(value, where)
+        for key, low in (("low", None), ("high", None), ("stiffness", 0.0), ("damping", 0.0)) if stop else ():
+            self._number(getattr(stop, key), f"{key} of the stop of {where}", low=low, infinite=low is None)
+        for value, what in zip(joint.gear[1:] if joint.gear else (), ("ratio", "offset"), strict=False):
+            self._number(value, f"the {what} of {where}")
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
         self.note_params(joint.S(q), X.R, X.p)
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
-            self._take(value, where)
+            self._number(value, f"an initial value of {where}")
         if len(start) != joint.nq or len(speed) != joint.nv:
             raise ModelError(f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed")
+        check.joint_at_start(joint, start, where)
         made = Connection(
             name,
             parent,
@@ -190,7 +203,7 @@ class Mechanism:
             joint,
             X_PJ,
             elastic[0],
-            self._take(rest, where),
+            self._number(rest, f"the rest of {where}"),
             elastic[1],
             elastic[2],
             stop,
@@ -231,20 +244,35 @@ class Mechanism:
             hint = f"give what m.body(...) returned; {did_you_mean(str(body), list(self.bodies))}"
         raise ModelError(f"{where} of mechanism '{self.name}' is given {body!r} for a body: {hint}")
 
+    @checked
     def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
         """A named place on a body."""
         self._new(name, self.frames, "frame")
         self._check_body(body, f"frame '{name}'")
-        made = Frame(name, body, Pose(rotation if rotation is not None else Pose.identity().R, self._vector(position, f"frame '{name}'")))
+        X_BF = Pose(self._rotation(rotation, f"the rotation of frame '{name}'"), self._vector(position, f"the place of frame '{name}'"))
+        made = Frame(name, body, X_BF)
         self.frames[name] = made
         return made
 
+    @checked
     def constrain(self, constraint: Constraint) -> Constraint:
         """Add a constraint, see `strut.mechanism.constraints`: a closed loop, a gear, a prescribed motion, a skate."""
         self._new(constraint.name, self.constraints, "constraint")
+        for key in ("ratio", "offset", "radius", "motion"):
+            if key in constraint.arguments:
+                low = 0.0 if key == "radius" else None
+                self.note_number(constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low)
         self.constraints[constraint.name] = constraint
         return constraint
 
+    @checked
+    def force(self, force: Force) -> Force:
+        """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a weight taken off."""
+        self._new(force.name, self.forces, "force")
+        self.forces[force.name] = force
+        return force
+
+    @checked
     def shape(self, body: Body, *shapes: Shape) -> None:
         """How a body looks, see `strut.mechanism.looks.shapes`; sizes may be parameters. The motion does not depend on it."""
         self._check_body(body, "a shape")
@@ -252,9 +280,13 @@ class Mechanism:
             raise UnknownNameError(
                 f"a shape is given to '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
             )
+        for shape in shapes:
+            if (turned := getattr(shape, "rotation", None)) is not None:
+                check.rotation(turned, f"the rotation of a shape of body '{body.name}'")
         taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
         self.shapes.setdefault(body.name, []).extend(taken)
 
+    @checked
     def mirror(self, side: str = "_l") -> None:
         """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose names end in `side`.
 
@@ -265,6 +297,7 @@ class Mechanism:
 
         add_mirror_image(self, side)
 
+    @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
         """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
         params = list(self.params.values())
@@ -275,8 +308,20 @@ class Mechanism:
     # ---- symbols ----
 
     def _take(self, value: Expression, where: str) -> ca.SX:
-        """`value` as an expression, with the parameters in it noted."""
+        """`value` as an expression, with the parameters in it noted; its numbers must be finite."""
         column = sx(value)
+        check.finite(column, where)
+        return self._owned(value, column, where)
+
+    def _number(self, value: Expression, where: str, low: float | None = None, infinite: bool = False) -> ca.SX:
+        """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
+        check.number(value, where, low, infinite=infinite)
+        column = self._owned(value, sx(value), where)
+        self._bound(value, low)
+        return column
+
+    def _owned(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
+        """The column, once it is known to be made of parameters alone, which are noted."""
         if isinstance(value, Param):
             self._note(value)
         for symbol in ca.symvar(column):
@@ -291,6 +336,7 @@ class Mechanism:
             self._note(owner)
         return column
 
+    @checked
     def note_params(self, *expressions: Expression) -> None:
         """Remember the parameters in expressions that also use other symbols: constraints, gains."""
         for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
@@ -298,21 +344,40 @@ class Mechanism:
             if isinstance(owner, Param):
                 self._note(owner)
 
+    def note_number(self, value: Expression, what: str, low: float | None = None, high: float | None = None, above: bool = False) -> ca.SX:
+        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from `low` to `high` (with `above`
+        more than `low`). Its parameters are noted, and one that is the number itself cannot be set below `low`."""
+        check.number(value, what, low, high, above=above)
+        self.note_params(value)
+        self._bound(value, low)
+        return sx(value)
+
     def _note(self, param: Quantity) -> None:
         assert isinstance(param, Param)
-        self.params.setdefault(f"{param.name} {param.sym[0].element_hash()}", param)
+        self.params.setdefault(_key(param), param)
 
-    def _bound(self, mass: Param) -> None:
-        """A parameter that is a mass may not be set below zero."""
-        for key, param in self.params.items():
-            if param is mass:
-                self.params[key] = mass.at_least(0.0)  # type: ignore[assignment]
+    def _bound(self, value: Expression, low: float | None) -> None:
+        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below it."""
+        if isinstance(value, Param) and low is not None:
+            self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
         if len(items) == 3:
             return ca.vertcat(*[self._take(item, where) for item in items])
         return self._take(vector(value, where), where)
+
+    def _rotation(self, value: Expression, what: str) -> ca.SX:
+        """A rotation as a 3 x 3 expression: none is the identity."""
+        if value is None:
+            return Pose.identity().R
+        rows = list(value) if isinstance(value, (list, tuple, np.ndarray)) else None
+        nested = rows is not None and all(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+        matrix = ca.vertcat(*[ca.horzcat(*[sx(e) for e in row]) for row in rows]) if rows and nested else sx(value)
+        if matrix.shape != (3, 3):
+            raise ModelError(f"{what} has shape {matrix.shape}: a 3 x 3 matrix is needed")
+        check.rotation(matrix, what)
+        return self._take(matrix, what)
 
     def _inertia(self, name: str, value: Expression) -> ca.SX:
         where = f"the inertia of body '{name}'"
@@ -324,6 +389,9 @@ class Mechanism:
             return ca.densify(self._take(matrix, where))
         items = [self._take(v, where) for v in value] if isinstance(value, (list, tuple, np.ndarray)) else [self._take(value, where)]
         zero = ca.SX(0)
+        told = list(value) if isinstance(value, (list, tuple)) else [value]
+        for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(len(told), ()):  # moments of inertia, not their products
+            self._bound(told[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
                 (zero, zero, zero, items[0], zero, zero) if self.planar else (items[0], zero, zero, items[0], zero, items[0])
@@ -340,6 +408,11 @@ class Mechanism:
         check_name(name, what)
         if name in taken:
             raise ModelError(f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name")
+
+
+def _key(param: Quantity) -> str:
+    """What tells parameters apart that have the same name."""
+    return f"{param.name} {param.sym[0].element_hash()}"
 
 
 def _items(value: Any) -> list[Any]:

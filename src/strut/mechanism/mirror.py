@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints, joints
 from strut.mechanism.assemble import coordinate_names, quantities_of, velocity_names
@@ -38,6 +39,11 @@ def add_mirror_image(m: Mechanism, side: str) -> None:
     bodies = {name: body for name, body in m.bodies.items() if name.endswith(side)}
     if not bodies:
         raise ModelError(f"mechanism '{m.name}' has nothing to mirror: no body's name ends in '{side}'")
+    for name in m.forces:
+        if name.endswith(side):
+            raise ModelError(
+                f"mechanism '{m.name}' has the force '{name}', which has no mirror image: add it on both sides after mirroring"
+            )
     for body in bodies.values():
         m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
         if body.name in m.shapes:
@@ -153,6 +159,7 @@ class Symmetry:
         return made
 
 
+@checked
 def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inertias: bool = True) -> Symmetry:
     """The mirror symmetry of a mechanism, found from names and checked in numbers; an error names what is not symmetric.
 

@@ -6,12 +6,14 @@ from functools import reduce
 
 import casadi as ca
 
-from strut.errors import UnknownNameError, did_you_mean
+from strut.checks import checked
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.mechanism import Frame
 from strut.mechanism.spatial import Pose, cross
 from strut.mechanism.tree import Node, Tree
 
 
+@checked
 def frame_of(tree: Tree, name: str) -> Frame:
     """A frame by name; a body's name means its own frame."""
     m = tree.mechanism
@@ -22,6 +24,7 @@ def frame_of(tree: Tree, name: str) -> Frame:
     raise UnknownNameError(f"mechanism '{m.name}' has no frame or body '{name}': {did_you_mean(name, [*m.frames, *m.bodies])}")
 
 
+@checked
 def pose(tree: Tree, name: str) -> Pose:
     """X_WF of a frame or body."""
     frame = frame_of(tree, name)
@@ -29,11 +32,13 @@ def pose(tree: Tree, name: str) -> Pose:
     return frame.X_BF if at < 0 else tree.poses[at] @ frame.X_BF
 
 
+@checked
 def position(tree: Tree, name: str) -> ca.SX:
     """Of a frame's origin in the world [m]."""
     return pose(tree, name).p
 
 
+@checked
 def twist(tree: Tree, name: str) -> ca.SX:
     """Of a frame relative to the world, in the frame itself."""
     frame = frame_of(tree, name)
@@ -41,13 +46,17 @@ def twist(tree: Tree, name: str) -> ca.SX:
     return ca.SX.zeros(6) if at < 0 else frame.X_BF.twist_inward(tree.twists[at])
 
 
+@checked
 def velocity(tree: Tree, name: str) -> ca.SX:
     """Of a frame's origin in the world [m/s]."""
     return pose(tree, name).R @ twist(tree, name)[3:]
 
 
+@checked
 def path(tree: Tree, body: str) -> list[Node]:
     """The nodes from the body to the world."""
+    if body not in tree.place:
+        raise UnknownNameError(f"there is no body '{body}': {did_you_mean(body, list(tree.place))}")
     found, at = [], tree.place[body]
     while at >= 0:
         found.append(tree.nodes[at])
@@ -55,6 +64,7 @@ def path(tree: Tree, body: str) -> list[Node]:
     return found
 
 
+@checked
 def jacobian(tree: Tree, name: str) -> ca.SX:
     """6 x nv: the frame's twist in its own frame is `jacobian @ v`."""
     frame = frame_of(tree, name)
@@ -68,12 +78,14 @@ def jacobian(tree: Tree, name: str) -> ca.SX:
     return ca.horzcat(*columns) if columns else ca.SX(6, 0)
 
 
+@checked
 def world_jacobian(tree: Tree, name: str) -> ca.SX:
     """6 x nv: angular velocity and velocity of the frame's origin, both along the world's axes."""
     J, R = jacobian(tree, name), pose(tree, name).R
     return ca.vertcat(R @ J[:3, :], R @ J[3:, :])
 
 
+@checked
 def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     """J'(q, v) v, for any Jacobian of this tree."""
     held = ca.SX.sym("held", tree.nv)
@@ -81,26 +93,42 @@ def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     return ca.densify(ca.substitute([along], [held], [tree.v])[0])
 
 
+def moving(tree: Tree) -> list[int]:
+    """Which nodes can move: all but those whose joints, down to the world, are fixed."""
+    free: list[int] = []
+    for k, node in enumerate(tree.nodes):
+        if node.columns or node.parent in free:
+            free.append(k)
+    return free
+
+
+@checked
 def mass(tree: Tree) -> ca.SX:
-    """Of everything that moves [kg]."""
-    return reduce(lambda total, node: total + node.inertia.mass, tree.nodes, ca.SX(0))
+    """Of everything that moves [kg]: bodies welded to the world do not count."""
+    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving(tree), ca.SX(0))
 
 
+@checked
 def com(tree: Tree) -> ca.SX:
-    """The centre of mass in the world [m]."""
+    """The centre of mass, in the world, of everything that moves [m]."""
+    if not moving(tree):
+        raise ModelError(f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move")
     moment = ca.SX.zeros(3)
-    for node, X in zip(tree.nodes, tree.poses, strict=True):
-        moment = moment + node.inertia.mass * X.p + X.R @ node.inertia.h
+    for k in moving(tree):
+        X, inertia = tree.poses[k], tree.nodes[k].inertia
+        moment = moment + inertia.mass * X.p + X.R @ inertia.h
     return moment / mass(tree)
 
 
+@checked
 def com_jacobian(tree: Tree) -> ca.SX:
     """3 x nv: the velocity of the centre of mass is `com_jacobian @ v`."""
     return momentum_matrix(tree)[3:, :] / mass(tree)
 
 
+@checked
 def momentum_matrix(tree: Tree) -> ca.SX:
-    """6 x nv, centroidal: angular momentum about the centre of mass and linear momentum, along the world's axes."""
+    """6 x nv, centroidal: angular momentum about the centre of mass of what moves, and linear momentum, along the world's axes."""
     columns = [ca.SX.zeros(6)] * tree.nv
     for node, X, composite in zip(tree.nodes, tree.poses, tree.composites, strict=True):
         if node.columns:
@@ -113,6 +141,7 @@ def momentum_matrix(tree: Tree) -> ca.SX:
     return ca.vertcat(total[:3, :] - shift, total[3:, :])
 
 
+@checked
 def momentum(tree: Tree) -> ca.SX:
     """Centroidal momentum [N m s; N s]."""
     total = ca.SX.zeros(6)
@@ -121,6 +150,7 @@ def momentum(tree: Tree) -> ca.SX:
     return ca.vertcat(total[:3] - cross(com(tree), total[3:]), total[3:])
 
 
+@checked
 def kinetic(tree: Tree) -> ca.SX:
     """Kinetic energy [J], motors' armatures included."""
     total = ca.SX(0)
@@ -131,6 +161,9 @@ def kinetic(tree: Tree) -> ca.SX:
     return total
 
 
+@checked
 def potential(tree: Tree) -> ca.SX:
-    """Energy in gravity [J], zero where the centre of mass is at the height of the world's origin."""
+    """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the world's origin."""
+    if not moving(tree):
+        return ca.SX(0)
     return mass(tree) * tree.mechanism.gravity * com(tree)[2]

@@ -39,9 +39,12 @@ def axis_of(axis: str | Sequence[float], what: str = "axis") -> ca.SX:
         if name not in AXES:
             raise ModelError(f"{what} '{axis}' is unknown: use 'x', 'y', 'z', with a minus sign if you like, or three numbers")
         return ca.SX(sign * np.array(AXES[name]))
-    numbers = np.asarray(axis, dtype=float)
+    try:
+        numbers = np.asarray(axis, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what} is {axis!r}: use 'x', 'y', 'z', with a minus sign if you like, or three numbers") from error
     length = float(np.linalg.norm(numbers)) if numbers.shape == (3,) else 0.0
-    if numbers.shape != (3,) or abs(length - 1) > UNIT_TOLERANCE:
+    if numbers.shape != (3,) or not abs(length - 1) <= UNIT_TOLERANCE:  # nan fails every comparison
         raise ModelError(f"{what} {np.round(numbers, 6).tolist()} has length {length:g}: give a unit vector of three numbers")
     return ca.SX(numbers / length)
 

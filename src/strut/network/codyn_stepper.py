@@ -14,11 +14,20 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from strut.network.codyn_integrators import (
+    KEPT_RATES,
+    SEES_BEGINNING,
+    History,
+    adams_coefficients,
+    adams_state,
+    new_state,
+    stage_times,
+)
 from strut.network.lower.frame import Frame
 from strut.network.lower.guards import alternatives, difference
 from strut.network.lower.to_system import Lowering
 from strut.network.model import Event
-from strut.network.text.errors import Mistake, NetworkError, Problem
+from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read
 from strut.system import System, sx, time
 
@@ -74,19 +83,19 @@ class Stepping:
     ) -> None:
         self.step = network.step if step is None else step
         self.method = network.integrator["method"]
-        if self.method not in ("euler", "runge-kutta"):
-            raise NetworkError([Problem(f"'{self.method}' cannot be run step by step: euler and runge-kutta can")])
+        self.orders = network.adams_orders()
         lowering = Lowering(network, seed, self.step)
         self.system: System = lowering.system(outputs)
-        if self.system.delays:
-            raise NetworkError([Problem("a network with delays cannot be run step by step: use strut.simulate")])
         if at:
             self.system = self.system.using(dict(at))
         self.random = np.random.default_rng(seed)
         s = self.system
         self.places = {q.name: k for k, group in enumerate((s.x, s.z)) for q in group}
         self.slices = {q.name: part for group in (s.x, s.z) for q, part in _parts(group)}
-        self.symbols = [time, *(_stack(group) for group in (s.x, s.z, (*s.u, *s.p), s.randoms))]
+        self.symbols = [time, *(_stack(group) for group in (s.x, s.z, (*s.u, *s.p), s.randoms, s.delays))]
+        self.signals = self._function([sx(d.signal) for d in s.delays])
+        rates = {q.name for v, q in lowering.meaning.states.items() if v.is_rate}
+        self.of_rates = ca.DM([float(q.name in rates) for q in s.x for _ in range(q.sym.numel())])
         self.flow = self._function([sx(s.flow[q.name]) for q in s.x])
         self.shown = self._function([sx(e) for e in s.outputs.values()])
         self.sizes = {name: sx(e).numel() for name, e in s.outputs.items()}
@@ -102,26 +111,27 @@ class Stepping:
         self.attempt = self._attempt()
 
     def _attempt(self) -> ca.Function:
-        """One step, all at once: the new states, with what the clock does, and how far conditions are then."""
+        """One step, all at once: the new states, with what the clock does, how far conditions are then, and the rates
+        it began with where the method keeps them."""
         t, h = ca.MX.sym("t"), ca.MX.sym("h")
-        x, z, given, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:])
+        x, z, given, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:5])
+        delayed = ca.MX.sym("d", self.symbols[5].shape[0], 3)
+        past, a, b = (ca.MX.sym("r", *shape) for shape in ((x.shape[0], KEPT_RATES), (1 + KEPT_RATES, 1), (1 + KEPT_RATES, 1)))
 
-        def rate(at: ca.MX, of: ca.MX) -> ca.MX:
-            return self.flow(at, of, z, given, chance)
+        def rate(at: ca.MX, of: ca.MX, stage: int) -> ca.MX:
+            return self.flow(at, of, z, given, chance, delayed[:, stage])
 
-        a = rate(t, x)
-        if self.method == "euler":
-            new = x + h * a
+        kept = ca.MX(0, 1)
+        if self.method == "predict-correct":
+            new, kept = adams_state(rate, t, h, x, past, a, b)
         else:
-            b = rate(t + h / 2, x + h / 2 * a)
-            c = rate(t + h / 2, x + h / 2 * b)
-            d = rate(t + h, x + h * c)
-            new = x + h / 6 * (a + 2 * b + 2 * c + d)
-        held = self.clock(t + h, new, z, given, chance)
-        new, kept = held[: x.shape[0]], held[x.shape[0] :]
-        seen = t if self.method == "euler" else t + h
-        results = [new, kept, self.compare(seen, new, kept, given, chance), self.masks(seen, new, kept, given, chance)]
-        return ca.Function("attempt", [t, h, x, z, given, chance], results)
+            new = new_state(self.method, rate, t, h, x, self.of_rates)
+        held = self.clock(t + h, new, z, given, chance, delayed[:, 2])
+        new, ticked = held[: x.shape[0]], held[x.shape[0] :]
+        beginning = self.method in SEES_BEGINNING
+        now = (t if beginning else t + h, new, ticked, given, chance, delayed[:, 0 if beginning else 2])
+        results = [new, ticked, self.compare(*now), self.masks(*now), kept]
+        return ca.Function("attempt", [t, h, x, z, given, chance, delayed, past, a, b], results)
 
     def _function(self, expressions: list[ca.SX]) -> ca.Function:
         return ca.Function("f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)])
@@ -157,11 +167,15 @@ class Stepping:
         """All steps from one time to another."""
         self.given = self._begin(begin)
         self.t = begin
+        self.past, self.attempts = np.zeros((len(self.x), KEPT_RATES)), 0
+        self.history = self._history()
         self._tick()
+        self._remember_signals()
         self.before = self._differences(begin)
         times, rows, ended = [begin], [self._row()], False
         while end - self.t > EXACT * self.step and not ended:
             ended = self._advance(min(self.step, end - self.t))
+            self._remember_signals()
             times.append(self.t)
             rows.append(self._row())
         values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -182,8 +196,28 @@ class Stepping:
         self.x, self.z = found[1], found[2]
         return found[0]
 
+    def _history(self) -> History:
+        """Delayed signals of a run that begins now; how long they are delayed does not change in it."""
+        delays, given = self.system.delays, self.symbols[3]
+        by = ca.Function("by", [given], [ca.densify(ca.vertcat(*[sx(d.by) for d in delays]))] if delays else [ca.SX(0, 1)])
+        past = ca.Function("past", [time, given], [ca.densify(ca.vertcat(*[sx(d.before) for d in delays]))] if delays else [ca.SX(0, 1)])
+        return History(by(self.given).full().ravel(), lambda t: past(t, self.given).full().ravel(), self.step)
+
+    def _remembered(self, start: float, length: float) -> tuple:
+        """What a step needs of the steps before: delayed signals, and rates with the weights they have."""
+        delayed: Any = 0
+        if self.system.delays:
+            delayed = np.column_stack([self.history.at(t) for t in stage_times(self.method, start, length)])
+        if self.method != "predict-correct":
+            return delayed, 0, 0, 0
+        return delayed, self.past, *adams_coefficients(self.attempts, *self.orders)
+
+    def _remember_signals(self) -> None:
+        if self.system.delays:
+            self.history.push(self.t, self._call(self.signals, self.t))
+
     def _call(self, function: ca.Function, t: float) -> np.ndarray:
-        return function(t, self.x, self.z, self.given, self._chance()).full().ravel()
+        return function(t, self.x, self.z, self.given, self._chance(), self.history.at(t)).full().ravel()
 
     def _chance(self) -> np.ndarray:
         return self.random.random(len(self.system.randoms))
@@ -197,29 +231,23 @@ class Stepping:
         """One step, shorter where an event asks for it; says whether it was the last."""
         x, z, start, chance = self.x, self.z, self.t, self._chance()
         while True:
-            found = [v.full().ravel() for v in self.attempt(start, length, x, z, self.given, chance)]
-            self.x, self.z, now, masks = found
+            found = self.attempt(start, length, x, z, self.given, chance, *self._remembered(start, length))
+            self.x, self.z, now, masks, kept = (v.full().ravel() for v in found)
             self.t = start + length
+            if self.method == "predict-correct":
+                self.past, self.attempts = np.column_stack([kept, self.past[:, :-1]]), self.attempts + 1
             happened = self._happened(now, masks)
-            nearest = min((w.distance for w in happened), default=1.0)
-            if nearest >= 1 - EXACT or length <= SHORTEST:
+            part = happened[0].distance if happened else 1.0  # of several events the first of the file decides
+            if part >= 1 - EXACT or length <= SHORTEST:
                 break
-            length = max(nearest * length, SHORTEST)
-        if not happened:
-            self._remember(now, masks)
-            return False
-        seen = start if self.method == "euler" else self.t
-        return self._execute([w for w in happened if w.distance <= nearest + EXACT], seen)
+            length = max(part * length, SHORTEST)
+        self.before = now
+        return self._execute(happened, start if self.method in SEES_BEGINNING else self.t)
 
     # ---- events ----
 
     def _differences(self, t: float) -> np.ndarray:
         return self._call(self.compare, t)
-
-    def _remember(self, now: np.ndarray, masks: np.ndarray) -> None:
-        for w, on in zip(self.watched, masks, strict=True):
-            if on:
-                self.before[w.first : w.first + len(w.leaves)] = now[w.first : w.first + len(w.leaves)]
 
     def _happened(self, now: np.ndarray, masks: np.ndarray) -> list[_Watched]:
         found = []
@@ -231,22 +259,22 @@ class Stepping:
         return found
 
     def _execute(self, happened: list[_Watched], t: float) -> bool:
-        """States change first, then what is set."""
-        done = []
+        """Take events one after the other, those that the one before left active: first all that it sets, with the values before it, then
+        the state it leads to. Says whether one ends the run."""
+        ended = False
         for w in happened:
-            if self._call(self.masks, t)[self.watched.index(w)]:
-                done.append(w)
-                for name, value in w.leads.items():
-                    self._put(name, np.array([value]))
-        self._remember(self._differences(t), self._call(self.masks, t))
-        for w in done:
+            if not self._call(self.masks, t)[self.watched.index(w)]:
+                continue
             if w.sets is not None:
                 values, at = self._call(w.sets, t), 0
                 for name in w.names:
                     size = self.slices[name].stop - self.slices[name].start
                     self._put(name, values[at : at + size])
                     at += size
-        return any(w.event.terminal for w in done)
+            for name, value in w.leads.items():
+                self._put(name, np.array([value]))
+            ended = ended or w.event.terminal
+        return ended
 
     def _put(self, name: str, value: np.ndarray) -> None:
         self.x, self.z = self.x.copy(), self.z.copy()

@@ -33,11 +33,14 @@ class Item:
 
 @dataclass(eq=False, slots=True)
 class Variable(Item):
-    """A named expression; with the flag 'integrated' or 'discrete' a state, of which it is the initial value."""
+    """A named expression; with the flag 'integrated' or 'discrete' a state, of which it is the initial value.
+
+    is_rate: an equation of higher order (x'') made it the rate of another variable."""
 
     text: str = "0"
     flags: set[str] = field(default_factory=set)
     constraint: str | None = None
+    is_rate: bool = False
 
     @property
     def path(self) -> str:
@@ -119,13 +122,18 @@ class Object:
         return f"<{self.kind} {self.path or 'network'}>"
 
     @property
-    def path(self) -> str:
+    def names(self) -> tuple[str, ...]:
+        """The names of all around it, the network not counted, and its own."""
         names: list[str] = []
         each: Object | None = self
         while each is not None and each.parent is not None:
             names.append(each.name)
             each = each.parent
-        return ".".join(reversed(names))
+        return tuple(reversed(names))
+
+    @property
+    def path(self) -> str:
+        return ".".join(self.names)
 
     @property
     def owner(self) -> Node | None:
@@ -332,6 +340,13 @@ def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
     return first is not second and first in to.follows and second in to.follows and to.follows.index(first) < to.follows.index(second)
 
 
+def same_in_template(thing: Object, variable: Variable) -> Variable | None:
+    """The variable of a template that `thing` follows again, because it was set to what a template says: the last template's."""
+    theirs = [v for t in thing.follows if (v := t.variables.get(variable.name)) is not None]
+    mine = (variable.text, variable.flags, variable.constraint)
+    return theirs[-1] if any((v.text, v.flags, v.constraint) == mine for v in theirs) else None
+
+
 def inherit_alias(to: Object, theirs: Alias) -> None:
     if isinstance(to, Node) and not outranked(to, to.aliases.get(theirs.name), theirs):
         to.set_alias(Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child))
@@ -341,10 +356,12 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
     mine = to.variables.get(theirs.name)
     if mine is not None and outranked(to, mine, theirs):
         mine.flags |= theirs.flags
+        mine.is_rate = mine.is_rate or theirs.is_rate
         return
     copy = Variable(theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note, text=theirs.text, flags=set(theirs.flags))
-    copy.constraint = theirs.constraint
+    copy.constraint, copy.is_rate = theirs.constraint, theirs.is_rate
     if mine is not None:
+        copy.is_rate = copy.is_rate or mine.is_rate
         copy.flags |= mine.flags
         copy.serial = mine.serial
         copy.constraint = theirs.constraint or mine.constraint
@@ -425,6 +442,29 @@ def inherit_event(to: Object, theirs: Event) -> None:
     copy.templates.append(theirs)
     follow(theirs, copy)
     to.add_event(copy)
+
+
+def delete(thing: Object | Item) -> None:
+    """Take something out of a network. Instances lose the variables of a template too, unless they said their own; edges from and to a
+    node that is no more stay, and join nothing."""
+    if isinstance(thing, Variable):
+        if thing.owner.variables.get(thing.name) is thing:
+            del thing.owner.variables[thing.name]
+        for instance in list(thing.owner.instances):
+            copy = instance.variables.get(thing.name)
+            if copy is not None and copy.origin is thing:
+                delete(copy)
+    elif isinstance(thing, Function) and isinstance(thing.owner, Node):
+        thing.owner.functions.pop(thing.name, None)
+    elif isinstance(thing, Action) and isinstance(thing.owner, Edge):
+        thing.owner.actions.pop(thing.key, None)
+    elif isinstance(thing, Alias) and isinstance(thing.owner, Node):
+        thing.owner.aliases.pop(thing.name, None)
+    elif isinstance(thing, (Node, Edge)) and thing.parent is not None:
+        thing.parent.children.pop(thing.name, None)
+        for edge in [thing] if isinstance(thing, Edge) else [*thing.inputs, *thing.outputs]:
+            detach(edge)
+            edge.input = edge.output = None
 
 
 def unapply(template: Object, of: Object) -> None:

@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import ValueRangeError
+from strut.checks import checked, seed_number
+from strut.confine import Roots
+from strut.errors import ValueRangeError, did_you_mean
 from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
 from strut.network.build.selectors import Found
+from strut.network.build.snapshot import Snapshot
 from strut.network.drawing import svg
+from strut.network.lower.naming import Names
 from strut.network.lower.to_system import Lowering
+from strut.network.lower.whole_numbers import whole
 from strut.network.machines import holding
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
 from strut.network.text.errors import Mistake, NetworkError, Problem, Source
 from strut.network.text.lexer import heading
+from strut.network.text.limits import Includes
 from strut.network.text.parse import parse
 from strut.system import System
 
@@ -55,8 +61,15 @@ class Network:
         self.warnings, self.said = builder.warnings, builder.said
         self.select = builder.select
         self._builder = builder
-        if self.integrator["method"] not in METHODS:
-            raise NetworkError([Problem(f"there is no integrator '{self.integrator['method']}': {', '.join(METHODS)} are known")])
+        self._check_method()
+
+    def _check_method(self) -> None:
+        method = self.integrator["method"]
+        if method not in METHODS:
+            raise self._wrong_setting("method", f"there is no integrator '{method}': {did_you_mean(method, list(METHODS))}")
+
+    def _wrong_setting(self, name: str, message: str) -> NetworkError:
+        return NetworkError([Problem(message, self._builder.integrator_marks.get(name))])
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
@@ -74,13 +87,37 @@ class Network:
     @property
     def step(self) -> float:
         """The step the file asks for [s]."""
-        return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
+        try:
+            return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
+        except Mistake as mistake:
+            raise self._wrong_setting("default-timestep", f"default-timestep is no number: {mistake}") from mistake
+        except ValueRangeError as error:
+            mark = self._builder.integrator_marks.get("default-timestep")
+            raise ValueRangeError(f"{mark}: {error}" if mark is not None else str(error)) from None
 
+    @checked
     def options(self, step: float | None = None) -> dict[str, Any]:
         """How the file wants to be run: `strut.simulate(network.system(), t=10, **network.options())`."""
         chosen = self.step if step is None else _positive(step)
         return {"method": METHODS[self.integrator["method"]], "step": chosen}
 
+    def adams_orders(self) -> tuple[int, int]:
+        """The orders of predictor and corrector that the file asks for, where its integrator is predict-correct."""
+        orders = []
+        for name, least in (("prediction-order", 2), ("correction-order", 3)):
+            order = whole(self._builder.texts.calculate(self.integrator[name]))
+            if not least <= order <= 5:
+                raise self._wrong_setting(name, f"{name} of the integrator is {order}: it must be {least} to 5")
+            orders.append(order)
+        return orders[0], orders[1]
+
+    def system_names(self) -> dict[Variable, str]:
+        """What each variable is called in the system and in runs: its path, unless that is no name there or is taken."""
+        things: list[Object] = [self.root, *self.root.walk()]
+        events = [e for n in things if isinstance(n, Node) for e in n.events]
+        return Names().variables((*things, *events))
+
+    @checked
     def find(self, selector: str) -> list[Object | Item]:
         """What a selector finds: `network.find('nodes | /h.*/ . r')`."""
         statements = parse(Source("selector", f"delete {selector}"))
@@ -91,13 +128,22 @@ class Network:
             raise NetworkError([mistake.problem]) from mistake
         return [f.thing for f in found]
 
+    @checked
     def change(self, text: str) -> Network:
-        """Run further statements on this network."""
+        """Run further statements on this network: all of them, or none if there is a mistake in one."""
         self._builder.problems.clear()
+        self._builder.includes = Includes()
         with paused():
-            self._builder.text(Source("text", text))
+            before = Snapshot(self._builder)
+            try:
+                self._builder.text(Source("text", text))
+                self._check_method()
+            except BaseException:
+                before.restore()
+                raise
         return self
 
+    @checked
     def system(
         self,
         *,
@@ -113,12 +159,14 @@ class Network:
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
         step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
         """
+        seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
         with paused():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
 
+    @checked
     def stepped(
         self,
         t: float | tuple[float, float],
@@ -135,12 +183,14 @@ class Network:
         """
         from strut.network.codyn_stepper import Stepping
 
+        seed_number(seed)
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
         if not (end - begin) / chosen <= MOST_ROWS:
             raise ValueRangeError(f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer steps")
         return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
+    @checked
     def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
         """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
 
@@ -150,10 +200,12 @@ class Network:
 
         return Asking(self).value(text, t, at, of)
 
+    @checked
     def graph(self) -> str:
         """A picture of the network, as SVG."""
         return svg(self.root, self.name)
 
+    @checked
     def states_of(self, node: str) -> list[str]:
         """Names of the states a node can be in, in the order in which they are counted."""
         lowering = Lowering(self, 0)
@@ -164,18 +216,23 @@ class Network:
         raise NetworkError([Problem(f"'{node}' has no states")])
 
 
-def load(path: str | Path, *, seed: int = 0) -> Network:
-    """A network from a file. `seed` is that of random edges."""
+@checked
+def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a file.
+
+    seed: that of random edges. roots: folders from which it may read files that it names, besides its own.
+    """
     try:
         source = read(Path(path))
     except Mistake as mistake:
         raise NetworkError([mistake.problem]) from mistake
-    return loads(source.text, str(path), seed=seed)
+    return loads(source.text, str(path), seed=seed, roots=roots)
 
 
-def loads(text: str, where: str = "text", *, seed: int = 0) -> Network:
-    """A network from a text."""
-    builder = Builder(Files(), seed=seed)
+@checked
+def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
+    """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
+    builder = Builder(Files(where, roots), seed=seed_number(seed))
     builder.reading.append(where)
     with paused():
         builder.text(Source(where, text))

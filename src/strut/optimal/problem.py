@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
-from strut.system import Event, Expression, Quantity, System, known_symbol, sx, time
+from strut.system import Event, Expression, Packed, Quantity, System, known_symbol, sx, time
 
 if TYPE_CHECKING:
     from strut.optimal.solver.result import Result
@@ -91,7 +92,7 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class Requirement:
+class Requirement(Packed):
     """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it.
     margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends."""
 
@@ -116,6 +117,7 @@ def event_of(system: System, name: str) -> Event:
     raise UnknownNameError(f"system '{system.name}' has no event '{name}': {did_you_mean(name, [e.name for e in system.events])}")
 
 
+@checked
 def after(system: System, event: str, expression: Expression) -> ca.SX:
     """An expression as it is after an event, written in the state before it."""
     reset = event_of(system, event).reset
@@ -124,8 +126,9 @@ def after(system: System, event: str, expression: Expression) -> ca.SX:
     return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Packed):
     """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
 
     Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()
@@ -149,6 +152,7 @@ class Problem:
         if self.system.delays:
             raise ModelError(f"system '{self.system.name}' has delays: a problem needs a state that says what follows")
 
+    @checked
     def phase(
         self,
         name: str = "motion",
@@ -173,14 +177,17 @@ class Problem:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
         return replace(self, phases=(*self.phases, Phase(name, until, (low, high), dict(z or {}))))
 
+    @checked
     def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """States at the beginning of the motion: numbers, or bounds (low, high)."""
         return replace(self, begins={**self.begins, **self._states({**(values or {}), **more})})
 
+    @checked
     def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds (low, high)."""
         return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
 
+    @checked
     def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
         known = {label: None for g in ("x", "u") for label in self.system.labels(g)}
@@ -191,6 +198,24 @@ class Problem:
             found[name] = _pair(value, f"'{name}'")
         return replace(self, limits={**self.limits, **found})
 
+    def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own, and those of `within`."""
+        quantities, labels = getattr(self.system, group), self.system.labels(group)
+        low, high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)]) for side in (0, 1))
+        for i, name in enumerate(labels):
+            a, b = self.limits.get(name, (-math.inf, math.inf))
+            low[i], high[i] = max(low[i], a), min(high[i], b)
+        return low, high
+
+    def path_requirements(self) -> tuple[Requirement, ...]:
+        """All that must hold all along: what was required along the path, and bounds of states and inputs, as 'bounds of NAME'."""
+        found = [r for r in self.requirements if r.at == "path"]
+        for group, column in zip("xu", self.system.columns("xu"), strict=True):
+            for i, (name, low, high) in enumerate(zip(self.system.labels(group), *self.bounds(group), strict=True)):
+                if math.isfinite(low) or math.isfinite(high):
+                    found.append(Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None))
+        return tuple(found)
+
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         known = self.system.labels("x")
         for name in values:
@@ -198,6 +223,7 @@ class Problem:
                 raise UnknownNameError(f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}")
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
+    @checked
     def require(
         self,
         name: str,
@@ -235,6 +261,7 @@ class Problem:
             totals=kept,
         )
 
+    @checked
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
         """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
@@ -247,6 +274,7 @@ class Problem:
             found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
         return replace(self, parameters=found)
 
+    @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
         """After the last event the motion is where it began, left and right exchanged where the system has a `symmetry` (unless
         symmetry=False); states that only say how far it has come are left out."""
@@ -254,6 +282,7 @@ class Problem:
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
+    @checked
     def resuming(self, inputs: Mapping[str, str]) -> Problem:
         """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in them: by name, or with a minus
         sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
@@ -265,6 +294,7 @@ class Problem:
             found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
         return replace(self, resumes={**self.resumes, **found})
 
+    @checked
     def minimise(self, cost: Expression) -> Problem:
         """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""
         column = sx(cost)
@@ -289,6 +319,7 @@ class Problem:
             found.append(owner)
         return found
 
+    @checked
     def solve(self, guess: Any = None, **options: Any) -> Result:
         """Solve it; see `strut.optimal.solver.solve`."""
         from strut.optimal.solver.solve import solve
@@ -297,14 +328,16 @@ class Problem:
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
-    pair = np.asarray(value, dtype=float).reshape(-1)
+    pair = number_array(what, value).reshape(-1)
+    if not len(pair):
+        raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
     low, high = (pair[0], pair[0]) if len(pair) == 1 else (pair[0], pair[-1])
     if len(pair) > 2 or math.isnan(low) or math.isnan(high) or not low <= high:
         raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
     return float(low), float(high)
 
 
-def checked(problem: Problem) -> None:
+def check_problem(problem: Problem) -> None:
     """What can only be seen when everything has been said."""
     if not problem.phases:
         raise ModelError(f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')")
@@ -320,4 +353,4 @@ def checked(problem: Problem) -> None:
         raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
 
 
-__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "checked", "event_of"]
+__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "check_problem", "event_of"]

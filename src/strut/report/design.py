@@ -2,43 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
+from strut.view.figures.plots import NOTHING_THERE
 from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 STEPS = 6
 """Of a stable gait that a page shows; of one that is not, the planned one."""
+NOT_OVER = 1e-9
+"""Requirements along the path that are exceeded by no more are kept."""
 FINE = 401
 """Points of the plan that its figures show."""
 
 
+@checked
 def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
-    plan, gait = design.result, design.gait
-    stable = gait is not None and gait.stable
-    chapters = [_found(design), _plan(plan), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]
+    having("design", design, ("result", "gait", "parameters", "cost"), "what optimal.design returns")
+    plan, gait, of = design.result, design.gait, design.system
+    stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
+    chapters = [_found(design), _plan(design), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]
     facts = {
-        **{name: _with(value, _unit(design, name)) for name, value in design.parameters.items()},
-        f"cost ({design.cost.name})": f"{plan.cost:.6g}",
-        "speed": f"{design.speed:.6g} m/s",
-        "step length": f"{design.step_length:.6g} m",
-        "step time": f"{plan.duration:.6g} s",
+        **{name: quantity(of, f"{value:.6g}", _unit(design, name)) for name, value in design.parameters.items()},
+        cost: _cost(design),
+        "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
+        "step length": quantity(of, f"{design.step_length:.6g}", "m"),
+        "step time": quantity(of, f"{plan.duration:.6g}", "s"),
         "largest multiplier": f"{abs(gait.multipliers[0]):.5g}" if gait is not None else "no gait",
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
-    word = "Found" if design.ok else "Not trusted"
+    if not plan.success:
+        facts = {name if name in ("solver", cost) else f"{name}, where it stopped": value for name, value in facts.items()}
+    word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
     named = title or f"{design.system.name}: a design"
-    remarks = (
-        "" if stable else "Only the planned step is shown: the gait is not stable, and nothing yet brings a disturbed walker back to it."
-    )
+    if not plan.success:
+        remarks = "What follows is where the search stopped, which is no motion of the machine: no number of it is a result."
+    elif stable:
+        remarks = ""
+    elif gait is None:
+        remarks = "Only what the simulator made of the planned step is shown: it is no gait."
+    else:
+        remarks = "Only the planned step is shown: the gait is not stable, and nothing yet brings a disturbed walker back to it."
+    remarks = "\n".join(part for part in (*(design.wrong if plan.success else ()), *design.advice.splitlines(), remarks) if part)
     return Result(named, word, _verdict(design, stable), design.ok, remarks, asked, facts, chapters, walk(design), data=design.data())
 
 
@@ -56,7 +72,7 @@ def _verdict(design: Any, stable: bool) -> str:
     plan, again = design.result, design.replay
     if not plan.success:
         worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
-        return f": {plan.status}." + (f" Violated: {worst}." if worst else "")
+        return f": {'; '.join(design.wrong)}." + (f" Violated where the search stopped: {worst}." if worst else "")
     agrees = "the simulator replays the plan" if again.ok else f"the simulator does not replay the plan ({again.ended})"
     walks = "the gait is stable" if stable else "the gait is not stable" if design.gait is not None else f"it is no gait: {again.no_gait}"
     return f": {plan.status}; {agrees}; {walks}."
@@ -67,11 +83,13 @@ def _found(design: Any) -> Chapter:
     bounds = plan.problem.parameters
     known = {q.name: q for q in plan.problem.system.p}
     rows = [
-        (n, float(v), known[n].unit, float(np.ravel(known[n].value)[0]), f"{bounds[n][0]:g} to {bounds[n][1]:g}")
+        (n, float(v), shown_unit(design.system, known[n].unit), float(np.ravel(known[n].value)[0]), f"{bounds[n][0]:g} to {bounds[n][1]:g}")
         for n, v in design.parameters.items()
     ]
     tables = [Rows(("parameter", "found", "unit", "before", "allowed"), rows, "What was free")] if rows else []
-    begin = [(n, float(v), q.unit) for (n, v), q in zip(plan.x0.items(), _each(plan.problem.system.x), strict=True)]
+    begin = [
+        (n, float(v), shown_unit(design.system, q.unit)) for (n, v), q in zip(plan.x0.items(), _each(plan.problem.system.x), strict=True)
+    ]
     tables.append(Rows(("state", "value", "unit"), begin, "Where the step begins"))
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
 
@@ -80,42 +98,54 @@ def _each(quantities: Any) -> list[Any]:
     return [q for q in quantities for _ in range(q.size)]
 
 
-def _plan(plan: Any) -> Chapter:
+def _cost(design: Any) -> str:
+    """The cost to be shown: none of a search that failed."""
+    return next(str(v) if isinstance(v, str) else f"{v:.6g}" for name, v, _ in design.rows() if name.startswith("cost ("))
+
+
+def _plan(design: Any) -> Chapter:
+    plan = design.result
     t = np.linspace(0, plan.duration, FINE)
     columns, system = plan.at(t), plan.problem.system
     figures: dict[str, Figure] = {}
+    told = ""
     inputs = list(system.labels("u"))
     if inputs:
         unit = next(iter({q.unit for q in system.u}), "")
-        figures["torques"] = _curves(t, {n: columns[n] for n in inputs}, f"inputs [{unit}]" if unit else "inputs")
+        figures["torques"] = _curves(system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit))
+        largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
+        moved = design.replay.balance.moved
+        if unit == "N m" and largest > 0 and design.replay.balance.rounded(largest) == 0:
+            figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
+            told = f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} J that moved."
     by_unit: dict[str, dict[str, np.ndarray]] = {}
     for name, q in zip(system.labels("x"), _each(system.x), strict=True):
         by_unit.setdefault(q.unit, {})[name] = columns[name]
     for unit, curves in by_unit.items():
-        figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(t, curves, f"states [{unit}]" if unit else "states")
-    note = "As planned, over one step; below, what the simulator makes of it."
-    return Chapter("The plan", "" if inputs else "The walker has no inputs: it walks by itself.", [], figures, note)
+        figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(system, t, curves, titled(system, "states", unit))
+    note = "As planned, over one step; below, what the simulator makes of it." if plan.success else "Where the search stopped: no plan."
+    return Chapter("The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note)
 
 
-def _curves(t: np.ndarray, curves: dict[str, np.ndarray], title: str) -> Figure:
+def _curves(of: Any, t: np.ndarray, curves: dict[str, np.ndarray], title: str) -> Figure:
     lines = [
         Line(name, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)])
         for k, (name, values) in enumerate(curves.items())
     ]
-    return Figure(tuple(lines), "time [s]", title, span=(0.0, float(t[-1])))
+    return Figure(tuple(lines), titled(of, "time", "s"), title, span=(0.0, float(t[-1])))
 
 
 def _energy(design: Any) -> Chapter:
     b = design.replay.balance
     rows = [
-        ("gravity", "given by the way down", b.fallen),
-        ("motors", "given, on balance", b.work),
-        ("events", "lost", b.lost),
-        ("dampers", "dissipated", b.dissipated),
+        ("gravity", "given by the way down", b.rounded(b.fallen)),
+        ("motors", "given, on balance", b.rounded(b.work)),
+        ("events", "lost", b.rounded(b.lost)),
+        ("dampers", "dissipated", b.rounded(b.dissipated)),
         ("", "unexplained", b.residual),
     ]
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
-    tables = [Rows(("where", "", "energy [J]"), rows, "Over one step")]
+    tables = [Rows(("where", "", titled(design.system, "energy", "J")), rows, "Over one step")]
     if design.replay.forces:
         tables.append(Rows(("foot", "value"), list(design.replay.forces.items()), "Contact"))
     return Chapter("Energy and contact of a step", text, tables)
@@ -135,8 +165,12 @@ def _trust(design: Any) -> Chapter:
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
-    told = [("ends later than planned by [s]", float(again.late)), ("largest difference of a state", float(again.missed))]
-    told += [(f"exceeded between the points: {name}", float(v)) for name, v in plan.exceeded.items()]
+    told = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
+    told += [("largest difference of a state", float(again.missed))]
+    over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
+    told += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
+    if len(over) < len(plan.exceeded):
+        told.append(("kept between the points, to 1e-9: bounds and requirements along the path", len(plan.exceeded) - len(over)))
     meshes = [(n, float(d)) for n, d in plan.meshes]
     tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), told, "The simulator")]
     return Chapter("How far to trust it", "", [*tables, Rows(("intervals", "defect"), meshes, "Meshes")] if meshes else tables)
@@ -144,10 +178,6 @@ def _trust(design: Any) -> Chapter:
 
 def _unit(design: Any, name: str) -> str:
     return str(next(q.unit for q in design.system.p if q.name == name))
-
-
-def _with(value: float, unit: str) -> str:
-    return f"{value:.6g} {unit}".strip()
 
 
 __all__ = ["design_result", "walk"]

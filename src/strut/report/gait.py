@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
+EXACT = 1e-12
+"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
+LISTED = 12
+"""Gaits of a branch that its table shows, evenly along it."""
 PERIODS = 6
 """Of a gait that a page shows."""
 
 
+@checked
 def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
     """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
     cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
-    word = gait.kind.capitalize()
+    having("gait", gait, ("kind", "multipliers", "period", "energetics"), "what gait.find returns")
+    for branch in (several := list(branches) if isinstance(branches, Iterable) else [branches]):
+        having("branches", branch, ("parameter", "period", "system"), "a list of what gait.follow returns")
+    if cells is not None:
+        having("cells", cells, ("outcomes", "label", "gait"), "what gait.basin returns")
+    word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
-    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {gait.residual:.1e}.{many}"
+    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {max(gait.residual, EXACT):.1e}.{many}"
     if gait.neutral:
-        verdict += " It is one of a family, along something that is conserved; other small disturbances die out."
+        verdict += " It is one of a family, along something that is conserved"
+        verdict += "; other small disturbances die out." if gait.kind == "neutral" else "."
     facts = {
-        "period": f"{gait.period:.7g} s",
-        "step length": f"{gait.step_length:.7g} m",
-        "speed": f"{gait.speed:.7g} m/s",
-        "energy per step": f"{gait.energy_per_step:.6g} J",
-        "cost of transport": f"{gait.cost_of_transport:.7g}",
+        "period": quantity(of, f"{gait.period:.7g}", "s"),
+        "step length": quantity(of, f"{gait.step_length:.7g}", "m"),
+        "speed": quantity(of, f"{gait.speed:.7g}", "m/s"),
+        "energy per step": quantity(of, f"{books.rounded(gait.energy_per_step):.6g}", "J"),
+        "cost of transport": f"{books.rounded_cost(gait.cost_of_transport):.7g}",
+        **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
         "largest multiplier": f"{largest:.6g}",
     }
     chapters = [_stability(gait), _energy(gait)]
-    several = list(branches)
     if several:
         chapters.append(_branch(several))
     if cells is not None:
         chapters.append(_basin(cells))
-    made = {"section": gait.section, "steps": gait.steps, "residual": f"{gait.residual:.3g}"}
+    made = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data)
@@ -53,7 +67,7 @@ def walked(gait: Any) -> Trajectory:
 
 
 def _stability(gait: Any) -> Chapter:
-    units = {q.name: q.unit for q in gait.system.x}
+    units = {q.name: shown_unit(gait.system, q.unit) for q in gait.system.x}
     states = Rows(("state", "value", "unit"), [(n, float(v), units.get(n, "")) for n, v in gait.x0.items()], f"Just after {gait.section}")
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     circle = {"multipliers": multipliers(gait)}
@@ -64,25 +78,29 @@ def _stability(gait: Any) -> Chapter:
 def _energy(gait: Any) -> Chapter:
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
-    rows = [(name, kind, float(value) + 0.0) for kind, entries in kinds for name, value in entries.items()]
-    rows.append(("gravity", "given by the way down", float(books.fallen)))
-    account = Rows(("where", "", "energy [J]"), rows, "Over one period")
-    meant = [(name.replace("_", " "), float(value), books.definitions[name]) for name, value in books.costs.items()]
+    rows = [(name, kind, books.rounded(float(value))) for kind, entries in kinds for name, value in entries.items()]
+    rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
+    account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
+    meant = [
+        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared_torque"), books.definitions[n]) for n, v in books.costs.items()
+    ]
     return Chapter("Energy of a step", "", [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")])
 
 
 def _branch(branches: list[Any]) -> Chapter:
     main = branches[0]
-    shown = np.unique(np.linspace(0, len(main) - 1, 12).astype(int))
+    shown = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
-    head = f"{main.name} [{unit}]" if unit else main.name
+    head = titled(main.system, main.name, unit)
     rows = [
         (float(main.parameter[k]), float(main.period[k]), float(abs(main.multipliers[k, 0])), "yes" if main.stable[k] else "no")
         for k in shown
     ]
-    tables = [Rows((head, "period [s]", "largest multiplier", "stable"), rows)]
-    if main.bifurcations:
-        tables.append(Rows(("kind", head), [(b.kind, float(b.at)) for b in main.bifurcations], "Bifurcations"))
+    some = f"{len(shown)} of {len(main)} rows; all are in sweep-*.csv" if len(shown) < len(main) else ""
+    tables = [Rows((head, titled(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)]
+    special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
+    if special:
+        tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
     figures = {f"sweep_{name}": bifurcation(branches, name) for name in (main.names[0], "period")}
     return Chapter(f"Over {main.name}", f"{len(main)} gaits; the branch ended: {main.ended}.", tables, figures, beside=True)
 

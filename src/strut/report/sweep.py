@@ -6,22 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, having
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
 from strut.view.pages.result import Chapter, Result, Rows
 
 PART = "part: "
 """What numbers begin with that are one of several costs."""
+CROSSED = "Points that are crossed are not to be trusted: see the table."
+MULTIPLIER = "largest multiplier"
 LEFT_OUT = ("defect",)
 
 
+@checked
 def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
     """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
+    having("sweep", sweep, ("rows", "points", "values"), "what optimal.trade_off returns")
     head, rows = sweep.rows()
     good = sum(point.ok for point in sweep.points)
-    verdict = f": {good} of {len(sweep.points)} designs, each replayed in the simulator."
-    parts = [name for name in head if name.startswith(PART)]
-    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "Points that are crossed are not to be trusted: see the table.")]
+    stable = sum(point.stable is True for point in sweep.points)
+    verdict = (
+        f": {good} of {len(sweep.points)} designs are trusted, each replayed in the simulator; {stable} of {len(sweep.points)} gaits are "
+    )
+    verdict += "stable."
+    parts = [name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)]
+    chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED)]
     if len(parts) == 2:
         a, b = (sweep[name] for name in parts)
         labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
@@ -29,7 +38,7 @@ def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
-    facts = {"points": str(len(sweep.points)), "trusted": str(good), "wall time": f"{sweep.wall:.3g} s"}
+    facts = {"points": str(len(sweep.points)), "trusted": str(good), "stable": str(stable), "wall time": f"{sweep.wall:.3g} s"}
     word = "Found" if sweep.ok else "In part"
     return Result(title or f"Designs over {sweep.name}", word, verdict, sweep.ok, "", asked, facts, chapters, data=sweep.data())
 
@@ -48,5 +57,16 @@ def figures(sweep: Any) -> dict[str, Figure]:
         traces: list[Line | Points] = [Line(name, x[trusted], y[trusted], PALETTE[0]), Points(name, x[trusted], y[trusted], PALETTE[0])]
         if not trusted.all():
             traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
-        found[name.removeprefix(PART).replace(" ", "_")] = Figure(tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=False)
+        if name == MULTIPLIER:
+            traces += _stability_limit(sweep, x, y, trusted)
+        found[name.removeprefix(PART).replace(" ", "_")] = Figure(
+            tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER
+        )
     return found
+
+
+def _stability_limit(sweep: Any, x: np.ndarray, y: np.ndarray, trusted: np.ndarray) -> list[Line | Points]:
+    """A line at 1, above which gaits are unstable, and those that are, marked."""
+    unstable = trusted & np.array([point.stable is False for point in sweep.points])
+    limit: list[Line | Points] = [Line("1: above it unstable", np.array([x.min(), x.max()]), np.ones(2), NEUTRAL, "dash", 1.2)]
+    return limit + ([Points("unstable", x[unstable], y[unstable], PALETTE[1], "diamond")] if unstable.any() else [])

@@ -17,6 +17,10 @@ class Entries(dict[str, np.ndarray]):
         raise UnknownNameError(f"there is no '{name}' in this part of the energy account: {did_you_mean(str(name), list(self))}")
 
 
+RESOLUTION = (1e-8, 1e-6)
+"""Fractions of the turnover between which the resolution of an account lies: what is smaller is rounding, what is larger is not."""
+
+
 @dataclass(frozen=True, eq=False)
 class Account:
     """Energies [J] over the trajectory's times, by name.
@@ -71,6 +75,17 @@ class Account:
     def relative(self) -> float:
         """The residual as a fraction of the turnover."""
         return self.residual / self.turnover if self.turnover > 0 else self.residual
+
+    @property
+    def resolution(self) -> float:
+        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION` of the turnover."""
+        least, most = (part * self.turnover for part in RESOLUTION)
+        return min(max(self.residual, least), most)
+
+    def rounded(self) -> dict[str, float]:
+        """`summary` to be shown: what is below the resolution is 0. The residual stays as it is."""
+        rows = self.summary()
+        return {n: 0.0 if n != "residual" and abs(v) <= self.resolution else v for n, v in rows.items()}
 
     def summary(self) -> dict[str, float]:
         """Totals over the run [J], signed as they changed the stored energy."""

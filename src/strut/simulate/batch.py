@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import Many, Native, address, byref, compiled, lowered
+from strut.checks import checked, integer, number_array, seed_number
+from strut.codegen import Many, Native, Virtual, address, byref, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.simulate.ending import ending_message
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.record import STATUS
 from strut.simulate.run_native import HISTORY
@@ -43,11 +45,19 @@ class Batch:
     names: Any = field(repr=False)
     wall: float = 0.0
     interrupted: bool = False
+    cause: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+    culprit: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
+
+    def message(self, run: int) -> str:
+        """How a run ended, as a sentence: as `Trajectory.message`."""
+        cause, culprit, states = int(self.cause[run]), int(self.culprit[run]), [*self.x[run], *self.z[run]]
+        return ending_message(str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states)
 
     @property
     def ok(self) -> np.ndarray:
-        """Which runs reached their end, or ended in an event meant to end them."""
-        return np.array([s == "done" or s in self.names.jumps for s in self.status])
+        """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a fall."""
+        meant = {"done", *self.names.jumps} - set(self.names.failures)
+        return np.array([s in meant for s in self.status])
 
     def __len__(self) -> int:
         return len(self.t)
@@ -67,6 +77,7 @@ class Batch:
         return f"<Batch of {len(self)} runs: " + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True)) + ">"
 
 
+@checked
 def simulate_batch(
     system: System,
     t: float | tuple[float, float],
@@ -97,27 +108,26 @@ def simulate_batch(
     """
     began = clock.perf_counter()
     check_system(system)
+    seed_number(seed)
     begin, end = interval(t)
     if "control" in options:
         raise ModelError("a batch takes no Hold: write the controller as expressions, in a Sample")
     if isinstance(outputs, str):
         outputs = [outputs]
-    if threads is not None and threads < 1:
-        raise ValueRangeError(f"threads is {threads}: at least 1 is needed")
+    if threads is not None:
+        integer("threads", threads, 1)
     chosen = chosen_options({"ledger": False, **options})
-    if chosen.method in STIFF:
-        raise ModelError(f"method '{chosen.method}' does not run in batches: use an explicit method, or simulate() one by one")
     check_method(system, chosen, lowered(system).tables["velocity_of"])
     values = start(system, x0, z0, u, p, runs=runs_in(system, x=x0, z=z0, u=u, p=p))
     runs = len(values.p)
     check_times(system, values.p)
     stops = _stops(at, begin, end)
-    model = compiled(system, backend=backend)
+    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
     wanted = _wanted(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
     threads = threads or os.cpu_count() or 1
     task = _Task(chosen, values, begin, stops, wanted, room, seed, at is None)
-    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(system, task)
+    work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(model, task)
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
     shown = None if at is None else np.size(at)
     return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
@@ -126,7 +136,7 @@ def simulate_batch(
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
     if at is None:
         return np.array([end])
-    stops = np.atleast_1d(np.asarray(at, dtype=float))
+    stops = np.atleast_1d(number_array("at", at))
     if not stops.size or not np.all(np.isfinite(stops)):
         raise ValueRangeError(f"'at' is {at!r}: give at least one time, all of them finite")
     if np.any(np.diff(stops) < 0) or stops[0] < begin or stops[-1] > end:
@@ -154,6 +164,7 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
         "steps": np.zeros(runs, dtype=np.int64),
         "status": np.zeros(runs, dtype=np.int32),
         "cause": np.full(runs, -1, dtype=np.int32),
+        "culprit": np.full(runs, -1, dtype=np.int32),
     }
 
 
@@ -198,7 +209,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             address(wanted),
             len(wanted),
             int(task.at_end),
-            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause")],
+            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")],
             address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
@@ -209,17 +220,16 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
     return work
 
 
-def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
+def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
     """Without a compiler: one run after the other in Python."""
     from strut.simulate.python_engine import Engine
     from strut.simulate.random import Stream
 
-    low, model = lowered(system), compiled(system, backend="virtual")
     values, wanted, room = task.values, task.wanted, task.room
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
-            run = Engine(low, model, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
+            run = Engine(model.lowered, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
             run.stream = Stream(task.seed, k)
             for s, stop in enumerate(task.stops):
                 run.go(float(stop))
@@ -228,6 +238,7 @@ def _virtual_work(system: System, task: _Task) -> Callable[[int, int], None]:
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
+            room["culprit"][k] = run.culprit
             room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
             if room["work"] is not None:
                 room["work"][k] = run.x[run.nx :]
@@ -303,6 +314,8 @@ def _batch(
         names,
         wall,
         interrupted,
+        room["cause"],
+        room["culprit"],
     )
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from strut.codegen import BASIS, DOP853, DOPRI5, Tableau
-from strut.errors import MissingExtraError
-from strut.simulate.options import STIFF, Options
+from strut.extras import optional_module
+from strut.simulate.options import Options
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Stepper:
         return new
 
     def _predictor_corrector(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        if len(self.past) < 3 or abs(h - self.h_past) > 1e3 * np.finfo(float).eps * h:
+        if len(self.past) < 3 or abs(h - self.h_past) > 1e3 * EPS * h:
             return self._rk4(t, x, dx, h)
         f1, f2, f3 = self.past
         k = self.rate(t + h, x + h / 24 * (55 * dx - 59 * f1 + 37 * f2 - 9 * f3))
@@ -114,15 +115,12 @@ class Stepper:
 
 
 class StiffStepper:
-    """Steps of SciPy's implicit methods. A step chooses its own length; shortened to an event, it is read off the
-    dense output, whose order is that of the method."""
+    """Steps of SciPy's implicit methods, the same as those of the C runtime (strut_bdf.h, strut_radau.h). A step chooses
+    its own length; shortened to an event, it is read off the dense output, whose order is that of the method."""
 
     def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options, nx: int, longest: float) -> None:
-        try:
-            from scipy import integrate
-        except ImportError as error:
-            raise MissingExtraError("SciPy", f"method '{options.method}'", "stiff") from error
-        self.solver_type = getattr(integrate, STIFF[options.method])
+        integrate = optional_module("scipy.integrate", f"method '{options.method}'")
+        self.solver_type = {"radau": integrate.Radau, "bdf": integrate.BDF}[options.method]
         self.rate, self.jacobian, self.options, self.nx, self.longest = rate, jacobian, options, nx, longest
         self.solver: Any = None
         self.previous_step: float | None = None
@@ -130,35 +128,45 @@ class StiffStepper:
     def restart(self) -> None:
         self.solver = None
 
+    def _begin(self, t: float, x: np.ndarray, t_stop: float) -> None:
+        first = self.options.step if self.previous_step is None else self.previous_step
+        outside = np.full(len(x) - self.nx, 1e300)  # the powers of the ledger take no part in the error test
+        self.solver = self.solver_type(
+            self.rate,
+            t,
+            x,
+            t_stop,
+            rtol=self.options.rtol,
+            atol=np.concatenate([np.full(self.nx, self.options.atol), outside]),
+            jac=self.jacobian,
+            max_step=min(self.longest, t_stop - t),
+            first_step=None if first is None else min(first, self.longest, t_stop - t),
+        )
+
     def step(self, t: float, x: np.ndarray, t_stop: float) -> Trial | None:
-        if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
-            first = self.options.step if self.previous_step is None else self.previous_step
-            outside = np.full(len(x) - self.nx, 1e300)  # the powers of the ledger take no part in the error test
-            self.solver = self.solver_type(
-                self.rate,
-                t,
-                x,
-                t_stop,
-                rtol=self.options.rtol,
-                atol=np.concatenate([np.full(self.nx, self.options.atol), outside]),
-                jac=self.jacobian,
-                max_step=min(self.longest, t_stop - t),
-                first_step=None if first is None else min(first, self.longest, t_stop - t),
-            )
-        try:
-            self.solver.step()
-        except ValueError:  # of SciPy, where a derivative is infinite
-            return None
+        """A step from (t, x) that does not go beyond t_stop; None if there is none."""
+        while True:
+            if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
+                self._begin(t, x, t_stop)
+            tried = self.solver.h_abs
+            try:
+                self.solver.step()
+                break
+            except ValueError:  # of SciPy, where a stage of a long step is not finite: a shorter one may be
+                self.previous_step, self.solver = 0.1 * tried, None
+            if not self.previous_step > 10 * EPS * abs(t):
+                return None
         if self.solver.status == "failed":
             return None
         h = self.solver.t - t
         self.previous_step = h
         dense = self.solver.dense_output()
-        nodes = (1 - np.cos(np.pi * np.arange(6) / 5)) / 2
+        size = self.options.degree + 1
 
         def cover() -> np.ndarray:
-            values = np.array([dense(t + a * h) for a in nodes])
-            fitted: np.ndarray = np.linalg.solve(np.vander(nodes, 6, increasing=True), values)
+            nodes = (1 - np.cos(np.pi * np.arange(size) / (size - 1))) / 2
+            values = dense(t + nodes * h).T
+            fitted: np.ndarray = np.linalg.solve(np.vander(nodes, size, increasing=True), values)
             return fitted
 
         return Trial(h, self.solver.y.copy(), self.rate(self.solver.t, self.solver.y), 0.0, cover)

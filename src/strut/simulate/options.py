@@ -10,28 +10,30 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked, is_number, shown
 from strut.codegen import Options as NativeOptions
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
 
 FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
 ADAPTIVE = {"dopri5": 4, "dop853": 5}
-STIFF = {"radau": "Radau", "bdf": "BDF"}
+STIFF = {"radau": 6, "bdf": 7}
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
-DEGREE = {"dopri5": 4, "dop853": 7, "radau": 5, "bdf": 5}
+DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
 """Of the dense output; 3 for the others."""
 
 
+@checked
 @dataclass(frozen=True)
 class Options:
     """How to integrate.
 
     method: 'dop853' (default) or 'dopri5', adaptive; 'euler', 'rk4', 'leapfrog', 'predictor-corrector', fixed step;
-        'radau', 'bdf', for stiff systems (these need SciPy).
+        'radau', 'bdf', implicit, for stiff systems (without a C compiler these need SciPy).
     step: the step of a fixed-step method [s]; the first step of an adaptive one.
     rtol, atol: an adaptive step is accepted when its error is below atol + rtol |x|.
     max_step: no step is longer [s].
-    max_steps: the run ends with status 'too many steps' after so many.
+    max_steps: the run ends with status 'too many steps' after so many; None: there is no limit.
     ledger: integrate the energy account beside the state.
     zeno: events whose remaining intervals sum to less than this, relative to the time, count as accumulated.
     """
@@ -52,15 +54,19 @@ class Options:
             raise ModelError(f"method '{self.method}' has a fixed step: give step=..., in seconds")
         for label in ("step", "rtol", "atol", "max_step", "max_steps", "zeno"):
             value = getattr(self, label)
-            if value is not None and not value > 0:
-                raise ValueRangeError(f"{label} is {value}: it must be positive")
+            if value is None and label == "step":
+                continue
+            if not is_number(value) and value == value:
+                raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
+            if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
+                raise ValueRangeError(f"{label} is {value}: it must be positive and finite")
 
     @property
     def degree(self) -> int:
         return DEGREE.get(self.method, 3)
 
     def native(self, dense: bool) -> NativeOptions:
-        code = {**FIXED, **ADAPTIVE}[self.method]
+        code = {**FIXED, **ADAPTIVE, **STIFF}[self.method]
         return NativeOptions(
             code,
             int(self.ledger),
@@ -89,9 +95,11 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         kind: Callable[[Any], Any] = {"method": str, "ledger": bool}.get(name, float)
         try:
-            plain[name] = None if value is None else kind(value)
+            plain[name] = None if value is None and name in ("step", "max_steps") else kind(value)
+        except OverflowError:  # an integer beyond all floating-point numbers
+            plain[name] = math.inf
         except (TypeError, ValueError) as error:
-            raise ValueRangeError(f"option '{name}' is {value!r}: a number is needed") from error
+            raise ValueRangeError(f"option '{name}' is {shown(value)}: a number is needed") from error
     return plain
 
 
@@ -102,11 +110,22 @@ def _checked(**options: Any) -> Options:
         if name not in known:
             raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
     plain = _plain(options)
-    if "max_steps" in plain:
-        if plain["max_steps"] != int(plain["max_steps"]):
-            raise ValueRangeError(f"option 'max_steps' is {plain['max_steps']}: a whole number is needed")
-        plain["max_steps"] = int(plain["max_steps"])
+    if "max_steps" in options:
+        plain["max_steps"] = _whole_steps(options["max_steps"], plain["max_steps"])
     return Options(**plain)
+
+
+UNLIMITED_STEPS = 2**63 - 1
+"""As many steps as the runtime can count: no run gets there."""
+
+
+def _whole_steps(given: Any, number: float | None) -> int:
+    """A number of steps as a whole number; None and infinity, and what is too large to count, mean without limit."""
+    if number is None or number >= UNLIMITED_STEPS:
+        return UNLIMITED_STEPS
+    if not math.isfinite(number) or number != int(number):
+        raise ValueRangeError(f"option 'max_steps' is {given}: a whole number is needed, or None for no limit")
+    return int(number)
 
 
 def check_system(system: Any) -> None:
@@ -136,11 +155,21 @@ def interval(t: Any) -> tuple[float, float]:
     return begin, end
 
 
+STIFF_MOST_STATES = 4000
+"""States of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this size."""
+
+
 def check_method(system: System, options: Options, velocity_of: list[int]) -> None:
+    if options.method in STIFF and system.size("x") > STIFF_MOST_STATES:
+        raise ModelError(
+            f"method '{options.method}' keeps matrices of {system.size('x')} by {system.size('x')} for '{system.name}': it takes "
+            f"systems of at most {STIFF_MOST_STATES} states; use 'dop853' or a fixed step, or fewer states"
+        )
     if options.method == "leapfrog" and max(velocity_of, default=-1) < 0:
         raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
 
 
+@checked
 @dataclass(frozen=True)
 class Hold:
     """A discrete controller: every `every` seconds it sets the inputs, which are held in between.
@@ -157,5 +186,5 @@ class Hold:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.every > 0:
+        if not is_number(self.every) or not self.every > 0:
             raise ValueRangeError(f"a controller is to run every {self.every} s: it must be positive")

@@ -8,7 +8,7 @@ import numpy as np
 
 from strut.codegen import Many, Native, address, byref, compiled
 from strut.simulate.batch import simulate_batch
-from strut.simulate.options import chosen_options
+from strut.simulate.options import STIFF, chosen_options
 from strut.simulate.record import STATUS
 from strut.simulate.simulate import names_of
 from strut.system import System
@@ -21,10 +21,10 @@ class Ready:
 
     def __init__(self, system: System, t: float, **options: Any) -> None:
         self.system, self.end, self.options = system, t, options
-        self.model = model = compiled(system)
+        self.model = model = compiled(system, stiff=options.get("method") in STIFF)
         self.x0, self.z0, self.u, self.p = (np.zeros((1, system.size(g))) for g in "xzup")
         self.x, self.z, self.t = np.zeros((1, system.size("x"))), np.zeros((1, system.size("z"))), np.zeros(1)
-        self.code, self.cause = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32)
+        self.code, self.cause, self.culprit = (np.zeros(1, dtype=np.int32) for _ in range(3))
         self.jumps = names_of(system).jumps
         self.status = ""
         self.native = isinstance(model, Native) and not system.delays
@@ -52,7 +52,8 @@ class Ready:
                 address(self.none),
                 0,
                 1,
-                *map(address, (self.t, self.x, self.z, y, None, None, self.counts, steps, self.code, self.cause, self.sim)),
+                *map(address, (self.t, self.x, self.z, y, None, None, self.counts, steps)),
+                *map(address, (self.code, self.cause, self.culprit, self.sim)),
             )
             self.go = model.library.strut_batch
             self.arguments = byref(self.chosen), byref(self.many), 0, 1

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from strut.codegen import Lowered
+from strut.errors import ModelError
 from strut.simulate.event_location import LOST, Reading, crossing
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
@@ -24,20 +25,22 @@ from strut.system import Start
 EPS = float(np.finfo(float).eps)
 RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
 JUMPS_AT_ONCE = 256
+TINY = float(np.finfo(float).tiny)
+"""The smallest ordinary number."""
 
 
 class Engine:
     """One run, advanced piece by piece."""
 
-    def __init__(self, low: Lowered, model: Any, options: Options, start: Start, begin: float, seed: int) -> None:
-        self.low, self.model, self.options = low, model, options
+    def __init__(self, low: Lowered, options: Options, start: Start, begin: float, seed: int) -> None:
+        self.low, self.options = low, options
         self.nx = low.sizes["NX"]
         self.width = self.nx + (low.sizes["NW"] if options.ledger else 0)
         self.t, self.t_begin = begin, begin
         self.x = np.concatenate([start.x, np.zeros(self.width - self.nx)])
         self.z, self.u, self.p = start.z.copy(), start.u.copy(), start.p
         self.stream = Stream(seed)
-        self.status, self.cause = RUNNING, -1
+        self.status, self.cause, self.culprit = RUNNING, -1, -1
         self.steps = self.rejected = self.flows = self.jumps = 0
         self.h = self.h0 = 0.0
         self.grid, self.on_grid = begin, 0
@@ -62,12 +65,14 @@ class Engine:
         self.g = np.zeros(ng)
         self.g_size = np.zeros(ng)
         self.holds = np.zeros(ng, dtype=bool)
-        self._refresh()
-        self.g_size = np.abs(self.g)
-        self.holds = np.array([self.g[i] > self._fuzz(i, self.r[i]) for i in range(ng)], dtype=bool)
+        with np.errstate(all="ignore"):
+            self._refresh()
+            self.g_size = np.abs(self.g)
+            self.holds = np.array([self.g[i] > self._fuzz(i, self.r[i]) for i in range(ng)], dtype=bool)
         for i, j in enumerate(low.tables["jump_of"]):
             self.pending[j] = self.holds[i] and self.on[i] > 0 and low.tables["eager"][j]
         self._remember()
+        self._state_ends_not_finite(cause=-1)
 
     # ---- the model's functions ----
 
@@ -78,18 +83,20 @@ class Engine:
     def rate(self, t: float, x: np.ndarray) -> np.ndarray:
         self.flows += 1
         d = self._delayed(t)
-        if self.model.compiled:
-            dx = self.model.evaluate("flow", t, x[: self.nx], self.z, self.u, self.p, d)[0]
-            if self.width == self.nx:
-                return dx
-            return np.concatenate([dx, self.model.evaluate("powers", t, x[: self.nx], self.z, self.u, self.p, d)[0]])
         if self.width == self.nx:
-            return self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
+            rates: np.ndarray = self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
+            return rates
         return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        full = np.zeros((self.width, self.width))  # that of the powers is left out: nothing depends on them, and Newton converges without
-        full[: self.nx, : self.nx] = self.model.jacobian("flow_jacobian", t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))["x"]
+        """That of the powers is left out: nothing depends on them, and Newton's method converges without. An entry that is
+        infinite (that of a square root at zero) is left out too: the matrix only guides Newton's method."""
+        full = np.zeros((self.width, self.width))
+        state = (t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))
+        if self.low.state_jacobian is None:
+            raise ModelError("an implicit method needs the Jacobian by the state: lower the system with stiff=True")
+        exact = np.array(self.low.state_jacobian(*[ca.DM(np.atleast_1d(a)) for a in state]))
+        full[: self.nx, : self.nx] = np.where(np.isfinite(exact), exact, 0.0)
         return full
 
     def _energies(self) -> np.ndarray:
@@ -99,6 +106,17 @@ class Engine:
     def _look(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         state = (t, x[: self.nx], self.z, self.u, self.p)
         return self._call("guards", *state), self._call("guard_rates", *state, dx[: self.nx])
+
+    def _ends_not_finite(self, numbers: np.ndarray, offset: int, cause: int) -> bool:
+        """End the run if one of the states (or rates) is not finite; `offset` is the number of the first."""
+        if np.isfinite(numbers).all():
+            return False
+        self.status, self.cause = NOT_FINITE, cause
+        self.culprit = offset + int(np.argmin(np.isfinite(numbers)))
+        return True
+
+    def _state_ends_not_finite(self, cause: int) -> bool:
+        return self._ends_not_finite(self.x[: self.nx], 0, cause) or self._ends_not_finite(self.z, self.nx, cause)
 
     # ---- delays ----
 
@@ -232,7 +250,7 @@ class Engine:
 
     # ---- jumps ----
 
-    def _execute(self, j: int) -> None:
+    def _execute(self, j: int, t_stop: float) -> None:
         i, c = self.low.tables["guard_of"][j], self.low.tables["clock_of"][j]
         self.pending[j] = False
         self.jumps += 1
@@ -267,31 +285,45 @@ class Engine:
         self.z = z_after
         if i >= 0:
             self.holds[i] = True
+        if self._state_ends_not_finite(cause=j):
+            return
         self._settle()
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j
-        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i)):
+        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i, t_stop - self.t)):
             self.status, self.cause = ZENO, j
 
-    def _accumulates(self, i: int) -> bool:
+    def _accumulates(self, i: int, remaining: float) -> bool:
         gap, near_zero = self.t - self.fired[i], self.options.zeno * max(1.0, abs(self.t))
         ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
         shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero
         self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
-        self.chatter[i] = self.chatter[i] + 1 if 64 * gap < near_zero else 0
+        if 64 * gap < near_zero:
+            self.chatter[i] += 4
+        elif gap < near_zero and gap * self.options.max_steps < remaining:
+            self.chatter[i] += 1
+        else:
+            self.chatter[i] = 0
         self.fired[i], self.gap[i] = self.t, gap
-        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 64)
+        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 256)
 
     # ---- steps ----
 
-    def _attempt(self, room: float) -> Trial | None:
+    def _attempt(self, target: float) -> Trial | None:
+        """A trial step that passes the error test and does not go beyond the time `target`; None ends the run."""
+        if self._ends_not_finite(self.dx[: self.nx], 0, -1):
+            return None
         if isinstance(self.stepper, StiffStepper):
             with np.errstate(all="ignore"):
-                trial = self.stepper.step(self.t, self.x, self.t + room)
-            if trial is None:
-                self.status = TOO_SMALL if np.all(np.isfinite(self.dx)) else NOT_FINITE
+                trial = self.stepper.step(self.t, self.x, target)
+                if trial is None:  # is there anything to integrate, an instant ahead?
+                    instant = 16 * EPS * max(abs(self.t), TINY)  # SciPy gives up below 10
+                    ahead = self.rate(self.t + instant, self.x + instant * self.dx)
+                    if not self._ends_not_finite(ahead[: self.nx], 0, -1):
+                        self.status = TOO_SMALL
             return trial
+        room = target - self.t
         order = 5 if self.options.method == "dopri5" else 8
         damping = 0.04 if self.options.method == "dopri5" else 0.02
         longest = min(self.options.max_step, *self.delay) if len(self.delay) else self.options.max_step
@@ -304,10 +336,8 @@ class Engine:
             h = room if last else wanted
             with np.errstate(all="ignore"):
                 trial = self.stepper.trial(self.t, self.x, self.dx, h)
-            finite = bool(np.all(np.isfinite(trial.x[: self.nx])))
             if not self.stepper.adaptive:
-                if not finite:
-                    self.status = NOT_FINITE
+                self._ends_not_finite(trial.x[: self.nx], 0, -1)
                 return trial
             if trial.error <= 1 and np.all(np.isfinite(trial.dx[: self.nx])):
                 factor = 0.9 / max(trial.error, 1e-10) ** (1 / order - 0.75 * damping) * self.error_before**damping
@@ -321,7 +351,8 @@ class Engine:
             factor = 0.9 / trial.error ** (1 / order) if np.isfinite(trial.error) else 0.1
             self.h = h * min(max(factor, 0.1), 0.9)
             if not self.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
-                self.status = TOO_SMALL if np.all(np.isfinite(self.dx[: self.nx])) and finite else NOT_FINITE
+                if not any(self._ends_not_finite(numbers[: self.nx], 0, -1) for numbers in (trial.x, trial.dx)):
+                    self.status = TOO_SMALL
                 return None
 
     def _first_step(self, longest: float, order: int) -> float:
@@ -349,13 +380,13 @@ class Engine:
                 elif self.t < t_stop:
                     self.pending[j] = True
         if np.any(self.pending):
-            self._execute(int(np.argmax(self.pending)))
+            self._execute(int(np.argmax(self.pending)), t_stop)
             return True
         if self.t >= t_stop or self.steps >= self.options.max_steps:
             self.status = DONE if self.t >= t_stop else MAX_STEPS
             return False
         while True:
-            trial = self._attempt(target - self.t)
+            trial = self._attempt(target)
             if trial is None or self.status != RUNNING:
                 return False
             h = trial.h
@@ -433,6 +464,7 @@ class Engine:
             u_end=self.u,
             status=self.status,
             cause=self.cause,
+            culprit=self.culprit,
             interrupted=interrupted,
             counters=counters,
             balance=(gap, float(np.abs(energies).sum())),

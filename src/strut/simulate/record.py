@@ -35,7 +35,8 @@ class Raw:
     z_end: np.ndarray = field(default_factory=lambda: np.empty(0))
     u_end: np.ndarray = field(default_factory=lambda: np.empty(0))
     status: int = 0
-    cause: int = -1
+    cause: int = -1  # the jump that ended the run
+    culprit: int = -1  # the state that is not finite: of x, then of z
     interrupted: bool = False
     counters: dict[str, int] = field(default_factory=dict)
     balance: tuple[float, float] = (0.0, 0.0)  # imbalance of the energy account at the end, and its scale [J]

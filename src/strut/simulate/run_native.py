@@ -30,7 +30,7 @@ class NativeRun:
         self.rows = shapes(self.width, options.degree, native.sizes)
         sizes = native.sizes
         words = native.sim_size // 8 + 1  # the sim struct, then what `see` reads: t, x, z, u, counts, balance
-        ends = list(itertools.accumulate([words, 1, self.width, sizes["NZ"], sizes["NU"], 6, 2]))
+        ends = list(itertools.accumulate([words, 1, self.width, sizes["NZ"], sizes["NU"], 7, 2]))
         self.memory = np.empty(ends[-1])
         self.at = address(self.memory) or 0
         self.places = [self.at + 8 * end for end in ends[:-1]]
@@ -130,7 +130,7 @@ class NativeRun:
         t, x, z, counts = self.see()
         if not self.chunks:
             self._keep(*self._record(0, 0))
-        counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:]), strict=True))
+        counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:6]), strict=True))
         return Raw(
             **gathered(self.chunks),
             t_end=t,
@@ -139,6 +139,7 @@ class NativeRun:
             u_end=self.parts[3],
             status=int(counts[0]),
             cause=int(counts[1]),
+            culprit=int(counts[6]),
             interrupted=interrupted,
             counters=counters,
             balance=(float(self.parts[5][0]), float(self.parts[5][1])),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.simulate.scene_samples import Land, Piece, Pivot, Push, Stage
+from strut.simulate.storage_check import check_stage
 from strut.system import HINGES, KINDS
 
 if TYPE_CHECKING:
@@ -76,4 +77,6 @@ def read(group: h5py.Group) -> Stage:
         pivots.append(Pivot(str(pivot["name"]), str(pivot["kind"]), take(3), take(3)))
     land = Land(*(group[f"land/{name}"][()] for name in ("x", "y", "height"))) if "land" in group else None
     seen = group["t"][()], tuple(pieces), pushes, land, bool(layout["planar"]), group["cuts"][()], com, group["prints"][()]
-    return Stage(*seen, tuple(pivots))
+    stage = Stage(*seen, tuple(pivots))
+    check_stage(stage)
+    return stage

@@ -11,7 +11,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.codegen import Native, compiled, lowered
+from strut.checks import checked, seed_number
+from strut.codegen import Virtual, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.python_engine import Engine
@@ -33,6 +34,7 @@ class LedgerWarning(UserWarning):
     """The energy account of a run does not close."""
 
 
+@checked
 def simulate(
     system: System,
     t: float | tuple[float, float],
@@ -60,6 +62,7 @@ def simulate(
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
     check_system(system)
+    seed_number(seed)
     begin, end = interval(t)
     chosen = chosen_options(options)
     if control is not None and not isinstance(control, Hold):
@@ -67,16 +70,15 @@ def simulate(
     low = lowered(system)
     check_method(system, chosen, low.tables["velocity_of"])
     called = clock.perf_counter()
-    model = compiled(system, backend=backend)
+    model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
     run: NativeRun | Engine
-    if isinstance(model, Native) and chosen.method not in STIFF:
+    if isinstance(model, Virtual):
+        run = Engine(model.lowered, chosen, values, begin, seed)
+    else:  # also implicit methods
         run = NativeRun(model, chosen, values, begin, seed)
-    else:
-        stiff = compiled(system, backend=backend, jacobians=True) if chosen.method in STIFF else model
-        run = Engine(low, stiff, chosen, values, begin, seed)
     raw = _driven(system, run, control, begin, end, values, progress)
     wall = clock.perf_counter() - began
     result = Trajectory(
@@ -130,6 +132,9 @@ def names_of(system: System) -> Names:
             tuple(ledger.dissipated),
             low.loss_channels,
             units,
+            tuple(e.name for e in system.events if e.failure),
+            {e.name: e.description for e in system.events if e.description},
+            system.scales,
         )
     names: Names = system.cache["names"]
     return names

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import numpy as np
 
-from strut.errors import ModelError, StorageError
-from strut.files import written
+from strut.errors import ModelError, StorageError, StrutError
+from strut.files import DAMAGE, written
 from strut.simulate import scene_file as staged_file
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.scene_samples import stage
+from strut.simulate.storage_check import check_plain, check_run
 from strut.simulate.trajectory import Names, Trajectory
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         for group, fields in (("steps", STEP_FIELDS), ("jumps", JUMP_FIELDS)):
             for name in fields:
                 file[f"{group}/{name}"] = getattr(trajectory.raw, name)
-        for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "interrupted"):
+        for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "culprit", "interrupted"):
             file[f"end/{name}"] = getattr(trajectory.raw, name)
         pictured = stage(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
         if pictured is not None:
@@ -109,12 +110,13 @@ def _plain(value: Any) -> Any:
 
 
 def load(path: Path, system: System | None) -> Trajectory:
-    if not path.exists():
+    if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:
                 raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")
+            check_plain(file)
             fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS}
             end = {n: file[f"end/{n}"][()] for n in ("x_end", "z_end", "u_end")}
             statistics = json.loads(file.attrs["statistics"])
@@ -124,6 +126,7 @@ def load(path: Path, system: System | None) -> Trajectory:
                 t_end=float(file["end/t_end"][()]),
                 status=int(file["end/status"][()]),
                 cause=int(file["end/cause"][()]),
+                culprit=int(file["end/culprit"][()]) if "end/culprit" in file else -1,
                 interrupted=bool(file["end/interrupted"][()]),
                 counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")},
             )
@@ -143,8 +146,9 @@ def load(path: Path, system: System | None) -> Trajectory:
                 kept=kept,
                 kept_stage=staged_file.read(file["scene"]) if "scene" in file else None,
             )
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        if isinstance(error, StorageError):
+        check_run(result)
+    except DAMAGE as error:
+        if isinstance(error, StrutError):
             raise
         raise StorageError(f"cannot read {path}: it is damaged or not an HDF5 file ({error})") from error
     return result if system is None else _with_model(result, system)

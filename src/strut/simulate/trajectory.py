@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.checks import checked, number_array, positive
+from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.extras import optional_module
 from strut.html import card
 from strut.simulate.account import Account
+from strut.simulate.ending import ending_message
 from strut.simulate.record import Raw
 from strut.simulate.steps import StepLedger, step_ledger
 
@@ -25,7 +29,14 @@ if TYPE_CHECKING:
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
-"""What `strut.view` can make of a run, by the name of the method; it enters itself here."""
+"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is imported."""
+
+
+def picture_maker(name: str) -> Callable[..., Any]:
+    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture is asked for."""
+    if name not in SHOWN:
+        importlib.import_module("strut.view")
+    return SHOWN[name]
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,9 @@ class Names:
     dissipated: tuple[str, ...]
     lost: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()  # events in which the machine failed
+    meanings: Mapping[str, str] = field(default_factory=dict)  # descriptions of events
+    scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +131,19 @@ class Moments:
         return list(self.values)
 
 
+class CompiledLater:
+    """The functions of a system, compiled when they are first asked for: of a run that comes out of a pickle."""
+
+    def __init__(self, system: System, backend: str) -> None:
+        self.system, self.backend = system, backend
+
+    def evaluate(self, *arguments: Any) -> np.ndarray:
+        """One of the system's functions at many points; see `Native.evaluate`."""
+        from strut.codegen import compiled
+
+        return compiled(self.system, backend=self.backend).evaluate(*arguments)
+
+
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """The result of a run.
@@ -126,7 +153,7 @@ class Trajectory:
     at(times): everything at any times, from the integrator's dense output.
     events, ledger: what happened, and where the energy went.
     status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
-        first two.
+        first two. message: the same as a sentence, with names and numbers.
     statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
     """
@@ -138,17 +165,47 @@ class Trajectory:
     status: str
     statistics: Mapping[str, float]
     provenance: Mapping[str, Any] = field(repr=False)
-    model: Native | Virtual | None = field(default=None, repr=False)
+    model: Native | Virtual | CompiledLater | None = field(default=None, repr=False)
     kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
-    plot: ClassVar[Callable[..., Any]]  # set by strut.view: curves by name, over time
     kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a pickle: the fields, but for compiled code."""
+        return {label: getattr(self, label) for label in self.__dataclass_fields__ if label != "model"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        system, backend = self.system, "auto" if self.provenance["compiled"] else "virtual"
+        self.__dict__["model"] = None if system is None else CompiledLater(system, backend)
 
     @property
     def ok(self) -> bool:
-        """The run reached its end, or ended in an event that was meant to end it."""
-        return self.status == "done" or self.status in self.names.jumps
+        """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a fall."""
+        return self.status == "done" or (self.status in self.names.jumps and not self.failed)
+
+    @property
+    def failed(self) -> bool:
+        """Did it end in an event that says the machine failed?"""
+        return self.status in self.names.failures
+
+    @property
+    def meaning(self) -> str:
+        """What the event that ended it says of itself; empty where none did, or it says nothing."""
+        return self.names.meanings.get(self.status, "")
+
+    @property
+    def dimensionless(self) -> bool:
+        """Do its numbers have no units? They have none where the system names `scales` and all of them were 1."""
+        scales = [value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales]
+        return bool(scales) and all(value == 1 for value in scales)
+
+    @property
+    def message(self) -> str:
+        """How the run ended, as a sentence; it names the event or the state that ended it."""
+        states = [*self.raw.x_end[: len(self.names.x)], *self.raw.z_end]
+        return ending_message(self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states)
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"
@@ -290,6 +347,7 @@ class Trajectory:
         n = self.names
         return [*n.x, *n.z, *n.u, *n.outputs, *n.p]
 
+    @checked
     def at(self, times: Any) -> Moments:
         """Everything at `times` [s], from the dense output; outputs are computed there, not interpolated."""
         t = self._inside(times)
@@ -308,7 +366,7 @@ class Trajectory:
 
     def _inside(self, times: Any) -> np.ndarray:
         """`times` as an array, if the run covers them."""
-        t = np.atleast_1d(np.asarray(times, dtype=float))
+        t = np.atleast_1d(number_array("times", times))
         slack = 1e-12 * max(1.0, abs(self.t1))
         if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
             raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
@@ -338,12 +396,14 @@ class Trajectory:
         energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
         return self._account(t, energies, x, count)
 
+    @checked
     def ledger_at(self, times: Any) -> Account:
         """The energy account at any times [s]; at an event, what holds after it."""
         t = self._inside(times)
         x, z, u = self._states(t)
         return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
 
+    @checked
     def steps(self, event: str | None = None) -> StepLedger:
         """The energy account step by step, from landing to landing; `event` names what ends a step, if not the obvious one."""
         return step_ledger(self, event)
@@ -366,36 +426,43 @@ class Trajectory:
 
     # ---- pictures ----
 
+    @checked
     def stage(self, rate: float = 60.0) -> Stage | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
         from strut.simulate import scene_samples as staged
 
+        positive("rate", rate, "frames per second")
         return staged.stage(self, rate)
 
+    @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
         `strut.view.motion.animation`. Without a path, one that a notebook shows."""
-        return SHOWN["animate"](self, path, **options)
+        return picture_maker("animate")(self, path, **options)
+
+    @checked
+    def plot(self, *names: str, **options: Any) -> Any:
+        """Curves by name over time; see `strut.view.plot`."""
+        return picture_maker("plot")(self, *names, **options)
 
     # ---- files and tables ----
 
+    @checked
     def to_dataframe(self, times: Any = None) -> pd.DataFrame:
         """A pandas table of states, discrete states, inputs and outputs, at all points or at chosen times."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("pandas", "to_dataframe", "data") from error
-        return pd.DataFrame(self.table(times))
+        return optional_module("pandas", "to_dataframe").DataFrame(self.table(times))
 
+    @checked
     def table(self, times: Any = None) -> dict[str, np.ndarray]:
         """Columns by name: t, then every component of states, discrete states, inputs and outputs."""
         n = self.names
         labels = (*n.x, *n.z, *n.u, *n.outputs)
         if times is None:
             return {"t": self.t, **{label: self[label] for label in labels}}
-        moments = self.at(np.atleast_1d(times))
+        moments = self.at(np.atleast_1d(number_array("times", times)))
         return {"t": moments.t, **{label: moments[label] for label in labels if label in moments.values}}
 
+    @checked
     def save(self, path: str | Path, times: Any = None) -> Path:
         """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or at
         chosen times. The file appears whole or not at all."""
@@ -404,6 +471,7 @@ class Trajectory:
         return storage.save(self, Path(path), times)
 
     @staticmethod
+    @checked
     def load(path: str | Path, system: System | None = None) -> Trajectory:
         """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the points."""
         from strut.simulate import storage

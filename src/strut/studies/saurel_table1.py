@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
+from strut.extras import optional_module
 from strut.studies.saurel_walks import CASES, Case, Walk, walk
 from strut.studies.study import Row, Study
 
@@ -58,6 +57,7 @@ def _bound(length: float) -> str:
 
 
 def rows() -> list[Row]:
+    _root_finder()  # where it is missing, this says so before minutes of work, not after
     found: list[Row] = []
     walks = {}
     for name, case in CASES.items():
@@ -99,9 +99,15 @@ def printed(walks: dict[str, Walk]) -> list[Row]:
     return found
 
 
+def _root_finder() -> Callable[..., float]:
+    """Brent's method."""
+    brentq: Callable[..., float] = optional_module("scipy.optimize", "the study saurel-table1").brentq
+    return brentq
+
+
 def _where(solve: Callable[[float], Walk], cost: float, low: float, high: float) -> float:
     """The number between two at which a walk costs this much."""
-    return float(brentq(lambda a: solve(a).cost_of_transport - cost, low, high, xtol=1e-4))
+    return float(_root_finder()(lambda a: solve(a).cost_of_transport - cost, low, high, xtol=1e-4))
 
 
 STUDY = Study(

@@ -4,6 +4,7 @@ from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
+from strut.system.pickling import Packed
 from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
 from strut.system.quantity import (
     Delay,
@@ -44,6 +45,7 @@ __all__ = [
     "Labelled",
     "Ledger",
     "Like",
+    "Packed",
     "Param",
     "Part",
     "Port",

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import AlgebraicLoopError, ModelError, ShapeError, UnknownNameError, did_you_mean
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
@@ -18,6 +19,7 @@ from strut.system.system import GROUPS, Implied, System
 Rewrite = Callable[[Expression], ca.SX]
 
 
+@checked
 def prefixed(system: System, prefix: str) -> System:
     """A copy whose every name begins with `prefix.`, with symbols of its own: a part that can stand beside another
     copy of the same system."""
@@ -27,6 +29,7 @@ def prefixed(system: System, prefix: str) -> System:
     return _assembled(system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description)
 
 
+@checked
 def join(
     name: str,
     *parts: System,
@@ -135,7 +138,16 @@ def _assembled(
         scene=_scene(parts, rename, follow),
         output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
         description=description,
+        scales=_joined_scales(parts, quantities),
     )
+
+
+def _joined_scales(parts: tuple[System, ...], quantities: Mapping[Quantity, Quantity]) -> tuple[str, ...]:
+    """The scales of all parts; none where a part with states has none, for its numbers have units."""
+    if any(part.x and not part.scales for part in parts):
+        return ()
+    named = [quantities[q].name for part in parts for q in part.p if q.name in part.scales and q in quantities]
+    return tuple(dict.fromkeys(named))
 
 
 def _implied(

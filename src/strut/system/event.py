@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from strut.checks import checked
 from strut.errors import ModelError
+from strut.system.pickling import Packed
 from strut.system.quantity import Expression, check_name
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(Packed):
     """When `guard` crosses zero, set some states to new values.
 
     A guard that is exactly zero and rising when a run begins fires at once: a ball on the floor moving down bounces.
@@ -24,6 +27,8 @@ class Event:
         not fire. (To fire then too, make it part of the guard: if_else(flag > 0, guard, -1).)
     priority: of events at the same instant, the smallest number goes first.
     terminal: the run ends after the reset, with the event's name as its status.
+    failure: the machine fails here: it fell, or did what its model does not hold for. A run that ends so is not `ok`, and
+        `strut run` says so and exits with status 1. Such an event is terminal.
     eager: fires also where the guard is positive when a run begins: a foot that would pull lets go at once.
     loss: energy [J] that leaves the ledger in this event, by channel, from the state before it. Without it the change
         of stored energy is booked to a channel with the event's name, and nothing is checked.
@@ -39,15 +44,19 @@ class Event:
     eager: bool = False
     loss: Mapping[str, Expression] | None = None
     description: str = ""
+    failure: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name, "event")
+        if self.failure and not self.terminal:
+            raise ModelError(f"event '{self.name}' is a failure and not terminal: a failure ends the run, say terminal=True")
         if self.direction not in ("up", "down", "both"):
             raise ModelError(f"event '{self.name}' has direction '{self.direction}': allowed are 'up', 'down' and 'both'")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(Packed):
     """Every `every` seconds set some states to new values: a discrete controller, a zero-order hold, held noise.
 
     It happens at the times offset + k every, for every whole k, from the beginning of a run to before its end; what is

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from strut.checks import checked
 from strut.system.quantity import Expression
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Ledger:
     """Energies and powers by name.

@@ -17,12 +17,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ShapeError, ValueRangeError
+from strut.system.pickling import Packed, name_symbol
 
 Expression = Any
 """What may stand in a model: a number, a `Quantity`, or a CasADi `SX` made of them."""
 
-time = ca.SX.sym("t")
+time = name_symbol("time", ca.SX.sym("t"))
 """The time [s], the same symbol in every system."""
 
 
@@ -119,7 +121,7 @@ UNBOUNDED = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class Quantity(Packed):
     """A named number or vector, and its symbol.
 
     `value` is the value it starts from; for states it may be an expression of parameters. A vector is given by a
@@ -168,6 +170,12 @@ class Quantity:
         object.__setattr__(self, "sym", symbol)
         _alive[symbol.element_hash()] = self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Out of a pickle: known by its symbol again, unless another with that symbol is."""
+        self.__dict__.update(state)
+        for i in range(self.size):
+            _alive.setdefault(self.sym[i].element_hash(), self)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """One name per component: `q`, or `q[0]`, `q[1]`, ... for a vector."""
@@ -191,6 +199,7 @@ class Quantity:
             return self
         narrow = copy.copy(self)
         object.__setattr__(narrow, "bounds", (low, max(low, self.bounds[1])))
+        object.__setattr__(self, "_narrow", narrow)  # the symbol's owner lives as long as either of them
         for i in range(self.size):
             _alive[self.sym[i].element_hash()] = narrow
         return narrow
@@ -256,24 +265,28 @@ class Quantity:
     __hash__ = object.__hash__
 
 
+@checked
 class State(Quantity):
     """A continuous state: it flows, and events may reset it."""
 
     kind = "state"
 
 
+@checked
 class Discrete(Quantity):
     """A discrete state: only events and samples change it (contact flags, counters, held commands)."""
 
     kind = "discrete state"
 
 
+@checked
 class Input(Quantity):
     """An input: held constant until the outside changes it (torques, voltages, pushes)."""
 
     kind = "input"
 
 
+@checked
 class Param(Quantity):
     """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or optimised."""
 
@@ -285,6 +298,7 @@ class Param(Quantity):
             raise ModelError(f"parameter '{self.name}' has an expression for its value: a number is needed")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Random(Quantity):
     """A random number, drawn anew whenever an event or sample that uses it happens; `law` is 'uniform' on [0, 1) or
@@ -299,6 +313,7 @@ class Random(Quantity):
             raise ModelError(f"random number '{self.name}' has law '{self.law}': allowed are 'uniform' and 'normal'")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Delay(Quantity):
     """What `signal` was `by` seconds ago. Before the run began it is `before`, an expression of time and parameters.

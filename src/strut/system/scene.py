@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 
 from strut.errors import ModelError
+from strut.system.pickling import Packed
 from strut.system.quantity import Expression, sx
 
 KINDS: dict[str, dict[str, int]] = {
@@ -80,7 +81,7 @@ class Floor:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class Scene(Packed):
     """All that is drawn of a system. `planar`: seen from the side."""
 
     parts: tuple[Part, ...] = ()

@@ -9,10 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, shown
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
+from strut.system.pickling import Packed
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
 from strut.system.scene import Scene
 from strut.system.sums import sizes
@@ -22,7 +24,7 @@ GROUPS = ("x", "z", "u", "p")
 
 
 @dataclass(frozen=True, eq=False)
-class Implied:
+class Implied(Packed):
     """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component) for which
     `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come from a factorisation.
 
@@ -34,8 +36,9 @@ class Implied:
     residual: ca.SX
 
 
+@checked
 @dataclass(frozen=True, eq=False)
-class System:
+class System(Packed):
     """A hybrid dynamical system.
 
     x, z, u, p: continuous states, discrete states, inputs, parameters.
@@ -47,6 +50,8 @@ class System:
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
         stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
+    scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times, lengths and energies
+        have no units (`dimensionless`), and nothing that is shown carries s, m or J.
     scene: how it looks; see `strut.system.scene`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
@@ -70,6 +75,7 @@ class System:
     scene: Scene = field(default_factory=Scene)
     output_units: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+    scales: tuple[str, ...] = ()
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -79,6 +85,13 @@ class System:
         for label, value in validated(self).items():
             object.__setattr__(self, label, value)
         object.__setattr__(self, "cache", {})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a pickle: without what can be made again."""
+        return {label: value for label, value in self.__dict__.items() if label != "cache"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, cache={})
 
     # ---- names ----
 
@@ -150,8 +163,15 @@ class System:
         tables["events"] = (("name", "", ""), [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)])
         return card(f"System {self.name}", self.description, tables)
 
+    @property
+    def dimensionless(self) -> bool:
+        """Are all of its `scales` 1?"""
+        chosen = [q.value for q in self.p if q.name in self.scales]
+        return bool(chosen) and all(isinstance(value, np.ndarray) and bool(np.all(value == 1)) for value in chosen)
+
     # ---- values ----
 
+    @checked
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
         known = {q.name: group for group in GROUPS for q in getattr(self, group)}
@@ -183,9 +203,10 @@ class System:
                 whole[name] = value
         return whole
 
+    @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
-        if "outputs" in changes and "output_units" not in changes:
+        if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {n: unit for n, unit in self.output_units.items() if n in changes["outputs"]}
         return replace(self, **changes)
 
@@ -207,9 +228,9 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
         raise ModelError(f"{q.kind} '{q.name}': a number is needed here, not an expression")
     try:
         array = np.broadcast_to(np.asarray(value, dtype=float).reshape(-1), (q.size,)).copy()
-    except ValueError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {value!r}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
     object.__setattr__(copy, "value", q.check(array))
     return copy

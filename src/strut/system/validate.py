@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, a, did_you_mean
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, sx, time
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
 from strut.system.scene import Scene
 from strut.system.sums import Sums
 
@@ -120,6 +120,7 @@ def validated(system: System) -> dict[str, Any]:
 
     outputs = {}
     for name, expression in _own(system.outputs, merged).items():
+        check_name(str(name), "output")
         column = sx(merge(expression))
         outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
     names = [q.name for qs in groups.values() for q in qs] + list(outputs)
@@ -136,6 +137,7 @@ def validated(system: System) -> dict[str, Any]:
         "samples": samples,
         "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
         "output_units": _checked_units(system, outputs),
+        "scales": _checked_scales(system),
         "ledger": _checked_ledger(system.ledger, scope, merge),
         "scene": _checked_scene(system.scene, scope, merge),
         "implied": _checked_implied(system, scope, states, merge),
@@ -311,6 +313,16 @@ def _checked_implied(system: System, scope: Scope, states: Mapping[str, int], me
     known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
     scope.allow(known, where, "txzupd", "a rate cannot use random numbers", size)
     return replace(implied, residual=residual)
+
+
+def _checked_scales(system: System) -> tuple[str, ...]:
+    known = [q.name for q in system.p]
+    for name in system.scales:
+        if str(name) not in known:
+            raise UnknownNameError(
+                f"scales of system '{system.name}' name '{name}', which is no parameter: {did_you_mean(str(name), known)}"
+            )
+    return tuple(str(name) for name in system.scales)
 
 
 def _checked_units(system: System, outputs: Mapping[str, ca.SX]) -> dict[str, str]:

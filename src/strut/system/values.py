@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import shown
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
 from strut.gc_pause import paused
 from strut.system.quantity import sx
@@ -70,8 +71,8 @@ def runs_in(system: System, **givens: Any) -> int:
 def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} is {value!r}: a number is needed") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{what} is {shown(value)}: a number is needed") from error
 
 
 def _vector(
@@ -99,7 +100,7 @@ def _vector(
         if name not in places:
             raise _unknown(system, group, name)
     array = _defaults(system, group, shape, p, x, named)
-    by_name = {q.name: q for q in quantities}
+    by_name = {q.name: q for q in quantities} if named else {}
     for name, value in named.items():
         owner = by_name.get(name) or by_name[name[: name.index("[")]]
         numbers = owner.check(_numbers(value, f"{WORDS[group]} '{name}'"))
@@ -138,8 +139,11 @@ def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray 
     evaluated where `given` does not replace them."""
     array = np.empty(shape)
     columns = None
-    places = system.slices(group)
-    for q in getattr(system, group):
+    places, quantities = system.slices(group), getattr(system, group)
+    if quantities and all(isinstance(q.value, np.ndarray) for q in quantities):  # at once: large networks have 100,000 of them
+        array[...] = np.concatenate([q.value for q in quantities])
+        return array
+    for q in quantities:
         where = places[q.name]
         if isinstance(q.value, np.ndarray):
             array[..., where] = q.value

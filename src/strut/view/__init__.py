@@ -1,6 +1,6 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
 
-from strut.simulate.trajectory import SHOWN, Trajectory
+from strut.simulate.trajectory import SHOWN
 from strut.view.figures.energy_plots import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers, pareto, trade_off
@@ -26,8 +26,7 @@ from strut.view.pages.report import Report, Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.pages.table_file import table_report
 
-SHOWN["animate"] = animation
-Trajectory.plot = plot  # a run shows itself; the room of runs does not know this one
+SHOWN.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
 
 __all__ = [
     "NEUTRAL",

@@ -11,6 +11,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism.looks.shapes import Capsule, capsule
 from strut.system import Expression, sx
@@ -53,6 +54,7 @@ class Segment:
         return capsule((0, 0, 0), end, 2**0.5 * gyration * self.length, colour)
 
 
+@checked
 def segment(name: str, stature: Expression, mass: Expression, sex: str = "male", side: str = "right") -> Segment:
     """A segment of a person of `stature` [m] and `mass` [kg]; both may be parameters.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, slope_floor
 
 
+@checked
 def bouncing_ball(**values: float) -> System:
     """A ball falling on a floor at height 0; every bounce returns the fraction `restitution` of its speed."""
     height = State("height", 1.0, "m")

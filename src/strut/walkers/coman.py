@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from strut.checks import checked
 from strut.mechanism import Mechanism, joints
 
 # link: parent, offset of its joint in the parent [m], joint name, axis, mass [kg], centre of mass [m],
@@ -42,6 +43,7 @@ WAIST = (1.80087, (-0.02639, -0.00058, 0.05263), (5.1033e-3, 6.2416e-3, 2.4518e-
 FOOT_POINTS = ((0, 0, -0.0793), (0.13, 0.045, -0.0793), (0.13, -0.045, -0.0793), (-0.06, 0.045, -0.0793), (-0.06, -0.045, -0.0793))
 
 
+@checked
 def coman_mechanism() -> Mechanism:
     """The humanoid COMAN without ground: it falls freely until contact.rigid(...) or the like puts it on some.
 

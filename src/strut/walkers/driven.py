@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.system import Param, System
@@ -10,6 +11,7 @@ from strut.walkers.straight import ANGLE, SWAP, hip_drive, level, on_foot, slope
 DEG3 = 0.05235987755982988
 
 
+@checked
 def compass_driven(**values: float) -> System:
     """The compass gait with motors in the hip and in the stance ankle, and a spring and a damper in the hip: any motion of its legs is
     possible, and torques are what it needs. Two legs with their mass in the middle, point feet."""

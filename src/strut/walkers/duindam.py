@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
 from strut.mechanism import Mechanism, Tree, joints, observe
 from strut.mechanism.mechanism import Body
@@ -16,6 +17,7 @@ DEG3 = 0.05235987755982988
 FEET = ("foot_l", "foot_r")
 
 
+@checked
 def compass_duindam(**values: float) -> System:
     """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x = `step_at` on."""
     m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2"))
@@ -44,6 +46,7 @@ def compass_duindam(**values: float) -> System:
     ).using(values)
 
 
+@checked
 def dribbel(**values: float) -> System:
     """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in the hip."""
     m = Mechanism("dribbel", planar=True)
@@ -82,6 +85,7 @@ def dribbel(**values: float) -> System:
     ).using(values)
 
 
+@checked
 def trunk_3d(**values: float) -> System:
     """Two straight legs and a trunk in space, all joined at the hip, with motors that turn each against the vertical."""
     m = Mechanism("trunk_3d")

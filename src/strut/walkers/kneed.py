@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.contact import Legs, Lock, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.system import Param, System
 from strut.walkers.straight import ANGLE, hip_drive, level, on_foot, slope
 
 
+@checked
 def kneed(**values: float) -> System:
     """Thighs and shanks on point feet. The stance knee is locked; the swing knee bends after heel strike, locks
     plastically when it is straight, and stays locked through the next heel strike."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system import Input, Ledger, Param, Scene, State, System, ball, hinge, rod
 
 
+@checked
 def pendulum(**values: float) -> System:
     """A point mass on a rod, hanging at angle 0 and swinging in the x-z plane, with damping and a motor at the pivot."""
     angle = State("angle", 1.0, "rad", description="from hanging straight down")

@@ -6,12 +6,14 @@ import math
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
 
 DRAWN_SPOKES = 16
 """In pictures; a wheel with fewer is drawn over itself."""
 
 
+@checked
 def rimless_wheel(**values: float) -> System:
     """Massless spokes around a point mass, rolling down a slope one spoke at a time.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.mechanism.mechanism import Body
@@ -171,6 +172,7 @@ def _pair(name: str, joints_: Mapping[str, str], against: str, driven: bool = Tr
     return [Between(label, {angle: 1, against: -1}, spring, damping, rest, driven) for label, angle in joints_.items()]
 
 
+@checked
 def saurel_a(**values: float) -> System:
     """M_A, the compass: straight legs and a pelvis that does not turn; one motor between the legs. 33.0 kg."""
     w = _Walker("saurel_a")
@@ -178,6 +180,7 @@ def saurel_a(**values: float) -> System:
     return w.system([_between_legs()], "Saurel's M_A: human legs that do not bend, and a pelvis", values)
 
 
+@checked
 def saurel_b(**values: float) -> System:
     """M_B: the same with knees, which motors move, of both legs. Nothing stops a knee from overextending: who plans a walk
     requires `thigh - stance` and `swing - shank` to stay positive."""
@@ -203,6 +206,7 @@ def _between_legs(stance: str = "stance") -> Between:
     )
 
 
+@checked
 def saurel_c(driven: bool = True, **values: float) -> System:
     """M_C: straight legs, and pelvis, torso and head as one body; a motor, a spring and a damper at each hip. 60.3 kg.
     Without motors unless `driven`."""
@@ -212,6 +216,7 @@ def saurel_c(driven: bool = True, **values: float) -> System:
     return w.system(_hips(driven=driven), "Saurel's M_C: straight legs and a torso with a head", values)
 
 
+@checked
 def saurel_d(**values: float) -> System:
     """M_D: M_C with a motor in the neck."""
     w = _Walker("saurel_d")
@@ -223,6 +228,7 @@ def saurel_d(**values: float) -> System:
     return w.system(drives, "Saurel's M_D: straight legs, a torso and a head that nods", values)
 
 
+@checked
 def saurel_e(**values: float) -> System:
     """M_E, in space: M_C with arms that swing, which motors move at the shoulders. All joints turn about the lateral axis, so the body as
     a whole yaws and rolls on its stance foot, and the rest are angles in its own plane. 65.9 kg."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 
-from strut.contact.arming import Swing
+from strut.checks import checked
+from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, hinge, rod, slope_floor, time
 
 
+@checked
 def simplest(**values: float) -> System:
     """A mass at the hip, legs that weigh nothing but swing as if they did, point feet.
 
@@ -61,9 +63,9 @@ def simplest(**values: float) -> System:
         events=(
             *swinging.events(),
             Event("heel_strike", guard=-gap, when=swinging.armed.sym, reset=strike, priority=1),
-            Event("fall", guard=ca.if_else(theta.sym < 0, low, -1), terminal=True, priority=2, description="the hip came down in front"),
-            Event("sit", guard=ca.if_else(theta.sym >= 0, low, -1), terminal=True, priority=2, description="the hip came down behind"),
-            Event("take_off", guard=-normal, terminal=True, priority=3, description="the stance foot would pull"),
+            Event("fall", ca.if_else(theta.sym < 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_FORWARD),
+            Event("sit", ca.if_else(theta.sym >= 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_BACK),
+            Event("take_off", guard=-normal, terminal=True, failure=True, priority=3, description=PULLED),
         ),
         outputs={
             "hip_x": hip_x,
@@ -92,6 +94,7 @@ def simplest(**values: float) -> System:
             floor=slope_floor(slope),
             hinges=(hinge("hip", hip),),
         ),
+        scales=("mass", "leg", "g"),
         description="the simplest walker: a hip mass on massless legs (g = 1)",
     ).using(values)
 

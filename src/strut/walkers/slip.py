@@ -6,9 +6,11 @@ import math
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
 
 
+@checked
 def slip(**values: float) -> System:
     """A point mass on a massless spring leg that is set to a fixed angle of attack before every landing.
 
@@ -48,8 +50,8 @@ def slip(**values: float) -> System:
                 reset={stance: 1, foot: x + length * ca.cos(attack), steps: steps + 1},
             ),
             Event("takeoff", leg - length, when=stance, reset={stance: 0}, loss={}),
-            Event("fell", -y, terminal=True, priority=1),
-            Event("finished", steps - max_steps + 0.5, terminal=True, priority=2),
+            Event("fell", -y, terminal=True, failure=True, priority=1, description="it fell: the mass reached the ground"),
+            Event("finished", steps - max_steps + 0.5, terminal=True, priority=2, description="it made max_steps steps"),
         ),
         outputs={"leg": ca.if_else(stance > 0, leg, length), "force": force},
         output_units={"leg": "m", "force": "N"},
@@ -57,5 +59,6 @@ def slip(**values: float) -> System:
             stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
         ),
         scene=Scene((rod("leg", (x, y), toe, 0.03 * length), ball("mass", (x, y), 0.12 * length)), floor=slope_floor(0)),
+        scales=("mass", "length", "g"),
         description="spring-mass runner with a fixed angle of attack",
     ).using(values)

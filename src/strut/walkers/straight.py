@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.mechanism import Body
@@ -40,6 +41,7 @@ def hip_drive() -> Between:
     )
 
 
+@checked
 def compass(**values: float) -> System:
     """Goswami's compass gait: straight legs, point feet, a mass at the hip and one in each leg."""
     m = Mechanism("compass", planar=True)
@@ -58,6 +60,7 @@ def compass(**values: float) -> System:
     return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet").using(values)
 
 
+@checked
 def round_foot(**values: float) -> System:
     """Straight legs that roll on arcs."""
     m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2"))
@@ -83,4 +86,5 @@ def round_foot(**values: float) -> System:
     m.shape(hip, shapes.sphere(0.08))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
     legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()], margin=0.02 * (centre + radius))
-    return stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)").using(values)
+    walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
+    return walker.replace(scales=("hip_mass", "centre", "g")).using(values)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from strut.checks import checked
 from strut.system import Param, State, System
 
 
+@checked
 def van_der_pol(**values: float) -> System:
     """x'' = mu (1 - x^2) x' - x. With mu = 5 (Kieboom, model 2.12) its period is 11.61223 s."""
     position = State("position", 1.0)

@@ -167,6 +167,8 @@ STRUT_FN strut_real STRUT_(crossing)(STRUT_(sim) * s, strut_real h, int i)
 /* Shorten the trial step of length h to the first event in it: find the root on the dense output, then repeat the step
  * itself up to the event until the guard is zero to rounding. Returns the new length, with x_new, dx_new, g_new, r_new
  * at its end and the jumps due there marked pending; -1 if a guard turns too fast to be followed over such a step. */
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a);
+
 STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 {
     strut_real first = R(2), length = h, moved = h;
@@ -189,7 +191,11 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
     }
     if (lost) return R(-1);
     if (who < 0) return h;
-    if (first < R(1)) {
+    if (first < R(1) && s->options.method >= STRUT_RADAU) {
+        length = first * h;
+        STRUT_(implicit_shorten)(s, h, first);
+        STRUT_(look)(s, s->t + length, s->x_new, s->dx_new, s->g_new, s->r_new);
+    } else if (first < R(1)) {
         length = first * h;
         for (int tries = 0; tries < 8; tries++) {
             strut_real change;
@@ -210,14 +216,17 @@ STRUT_FN strut_real STRUT_(locate)(STRUT_(sim) * s, strut_real h)
 }
 
 /* Has guard i fired so often, so closely, that its events accumulate? Either the gaps shrink geometrically and what is
- * left of their sum is nothing, or it chatters without the clock moving. */
-STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i)
+ * left of their sum is nothing; or it chatters without the clock moving; or it crawls, events apart by no more than what
+ * counts as nothing, so many of them that the steps allowed do not suffice for the time that remains. */
+STRUT_FN int STRUT_(accumulates)(STRUT_(sim) * s, int i, strut_real remaining)
 {
     strut_real gap = s->fired[i] > -STRUT_MAX ? s->t - s->fired[i] : STRUT_MAX, near_zero = s->options.zeno * strut_max(R(1), STRUT_FABS(s->t)), ratio;
     ratio = s->gap[i] > R(0) && s->gap[i] < STRUT_MAX ? gap / s->gap[i] : R(2);
     s->shrinking[i] = ratio < R(1) && gap * ratio / (R(1) - ratio) < near_zero ? s->shrinking[i] + 1 : 0;
-    s->chatter[i] = gap * R(64) < near_zero ? s->chatter[i] + 1 : 0;
+    if (gap * R(64) < near_zero) s->chatter[i] += 4;
+    else if (gap < near_zero && gap * (strut_real)s->options.max_steps < remaining) s->chatter[i]++;
+    else s->chatter[i] = 0;
     s->fired[i] = s->t;
     s->gap[i] = gap;
-    return s->shrinking[i] >= 3 || s->chatter[i] >= 64;
+    return s->shrinking[i] >= 3 || s->chatter[i] >= 256;
 }

@@ -90,7 +90,7 @@ typedef struct {
     int64_t n_wanted, at_end; /* at_end: at the last stop, whenever the run ended */
     double *t, *x, *z, *y, *work, *lost;
     int64_t *counts, *steps;
-    int32_t *status, *cause;
+    int32_t *status, *cause, *culprit;
     STRUT_(sim) * sim; /* memory for one run: with many parameters it is too large for a stack */
 } strut_many;
 
@@ -124,6 +124,7 @@ STRUT_EXPORT void strut_batch(const strut_options *options, const strut_many *b,
         b->steps[run] = s->steps;
         b->status[run] = s->status;
         b->cause[run] = s->cause;
+        b->culprit[run] = s->culprit;
     }
 }
 
@@ -149,6 +150,7 @@ STRUT_EXPORT void strut_see(const STRUT_(sim) * s, double *t, double *x, double 
     counts[3] = s->rejected;
     counts[4] = s->flows;
     counts[5] = s->jumps;
+    counts[6] = s->culprit;
     balance[0] = STRUT_(imbalance)(s, balance + 1);
 }
 STRUT_EXPORT void strut_resume(STRUT_(sim) * s)

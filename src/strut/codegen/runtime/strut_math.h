@@ -42,12 +42,23 @@ typedef double strut_real;
 #define STRUT_PART static
 #endif
 #define STRUT_TABLE static const
+#ifndef __cplusplus
 #define STRUT_RESTRICT restrict
+#elif defined(__GNUC__) || defined(__clang__) || defined(_MSC_VER)
+#define STRUT_RESTRICT __restrict
+#else
+#define STRUT_RESTRICT
+#endif
 #endif
 
 /* Parts of long resets, which run once in many steps. */
 #ifndef STRUT_RARE
 #define STRUT_RARE STRUT_PART
+#endif
+
+/* Functions that are loops over like terms. */
+#ifndef STRUT_LOOPS
+#define STRUT_LOOPS STRUT_FN
 #endif
 
 /* C has no empty arrays: a model without inputs still owns one unused slot. */
@@ -178,7 +189,8 @@ STRUT_FN strut_real strut_normal(uint64_t stream, uint64_t *draws)
 
 /* ---- what a run is asked, and how it ends ---- */
 
-enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853 };
+/* The last two are implicit, for stiff systems; an exported model does not have them. */
+enum strut_method { STRUT_EULER, STRUT_RK4, STRUT_LEAPFROG, STRUT_ABM4, STRUT_DOPRI5, STRUT_DOP853, STRUT_RADAU, STRUT_BDF };
 
 enum strut_status {
     STRUT_RUNNING,

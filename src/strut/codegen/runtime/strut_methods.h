@@ -124,7 +124,7 @@ STRUT_FN strut_real STRUT_(trial)(STRUT_(sim) * s, strut_real h)
 /* Dense output of the trial step of length h. */
 STRUT_FN void STRUT_(cover)(STRUT_(sim) * s, strut_real h)
 {
-    if (s->covered) return;
+    if (s->covered || s->options.method >= STRUT_RADAU) return; /* implicit steps come with it */
     s->covered = 1;
     if (s->options.method == STRUT_DOPRI5)
         STRUT_(dopri5_dense)(s, h);

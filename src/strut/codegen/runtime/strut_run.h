@@ -13,6 +13,34 @@
 
 enum { STRUT_PASTE(STRUT_PREFIX, jumps_at_once) = 256 };
 
+/* Are all of n numbers finite? No branches: it is asked at every step. */
+STRUT_FN int STRUT_(finite)(const strut_real *a, int n)
+{
+    strut_real sum = R(0);
+    for (int i = 0; i < n; i++) sum += a[i] - a[i];
+    return sum == R(0);
+}
+
+/* The place of the first of n numbers that is infinite or not a number; -1 if all are finite. */
+STRUT_FN int STRUT_(first_not_finite)(const strut_real *a, int n)
+{
+    if (!STRUT_(finite)(a, n))
+        for (int i = 0; i < n; i++)
+            if (!(a[i] - a[i] == R(0))) return i;
+    return -1;
+}
+
+/* End the run if one of n states (rates, discrete states) is not finite; `offset` is the first one's number. */
+STRUT_FN int STRUT_(ends_not_finite)(STRUT_(sim) * s, const strut_real *a, int n, int offset, int cause)
+{
+    int i = STRUT_(first_not_finite)(a, n);
+    if (i < 0) return 0;
+    s->status = STRUT_NOT_FINITE;
+    s->cause = cause;
+    s->culprit = offset + i;
+    return 1;
+}
+
 /* Flow, enabling and guards at the present state. */
 STRUT_FN void STRUT_(refresh)(STRUT_(sim) * s)
 {
@@ -82,7 +110,7 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
     s->h0 = s->h = s->error_before = s->h_past = R(0);
     s->degree = s->jump = s->started = s->at_this_instant = s->n_past = s->covered = 0;
     s->status = STRUT_RUNNING;
-    s->cause = -1;
+    s->cause = s->culprit = -1;
     s->steps = s->rejected = s->flows = s->jumps = 0;
     s->stream = stream;
     s->draws = 0;
@@ -118,10 +146,11 @@ STRUT_API void STRUT_(begin)(STRUT_(sim) * s, const strut_options *options, stru
         s->shrinking[i] = s->chatter[i] = 0;
     }
     STRUT_(remember)(s);
+    if (!STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, -1)) STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, -1);
 }
 
 /* Jump j: reset the state, book the loss, and see which other guards that makes true. */
-STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
+STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j, strut_real t_stop)
 {
     strut_real random[STRUT_SLOTS(STRUT_NR)], x[STRUT_SLOTS(STRUT_NX)], z[STRUT_SLOTS(STRUT_NZ)];
     int i = STRUT_(guard_of)[j], c = STRUT_(clock_of)[j];
@@ -145,21 +174,15 @@ STRUT_FN void STRUT_(execute)(STRUT_(sim) * s, int j)
     for (int k = 0; k < STRUT_NX; k++) s->x[k] = x[k];
     for (int k = 0; k < STRUT_NZ; k++) s->z[k] = z[k];
     if (i >= 0) s->holds[i] = 1;
+    if (STRUT_(ends_not_finite)(s, s->x, STRUT_NX, 0, j) || STRUT_(ends_not_finite)(s, s->z, STRUT_NZ, STRUT_NX, j)) return;
     STRUT_(settle)(s);
     if (STRUT_(terminal)[j]) {
         s->status = STRUT_TERMINAL;
         s->cause = j;
-    } else if (++s->at_this_instant > STRUT_(jumps_at_once) || (i >= 0 && STRUT_(accumulates)(s, i))) {
+    } else if (++s->at_this_instant > STRUT_(jumps_at_once) || (i >= 0 && STRUT_(accumulates)(s, i, t_stop - s->t))) {
         s->status = STRUT_ZENO;
         s->cause = j;
     }
-}
-
-STRUT_FN int STRUT_(finite)(const strut_real *a, int n)
-{
-    strut_real sum = R(0);
-    for (int i = 0; i < n; i++) sum += a[i] - a[i];
-    return sum == R(0);
 }
 
 /* Hairer's guess of a first step: small against the scale of x, x' and x''. */
@@ -181,6 +204,56 @@ STRUT_FN strut_real STRUT_(first_step)(STRUT_(sim) * s, strut_real longest, stru
     return strut_min(strut_min(R(100) * h, d1), longest);
 }
 
+#if STRUT_STIFF
+#include "strut_stiff.h"
+#include "strut_bdf.h"
+#include "strut_radau.h"
+
+/* A step of an implicit method, at most `room` long. It comes with its dense output. */
+STRUT_FN strut_real STRUT_(implicit)(STRUT_(sim) * s, strut_real room)
+{
+    int bdf = s->options.method == STRUT_BDF;
+    strut_real longest = strut_min(s->options.max_step, s->shortest), h;
+    if (!s->started) {
+        h = STRUT_(first_step)(s, strut_min(room, longest), bdf ? R(2) : R(4));
+        s->h = s->options.step > R(0) ? s->options.step : h;
+        s->started = 1;
+    }
+    h = bdf ? STRUT_(bdf)(s, room, longest) : STRUT_(radau)(s, room, longest);
+    if (h > R(0)) return h;
+    STRUT_(euler)(s, R(16) * STRUT_EPS * STRUT_FABS(s->t)); /* is there anything to integrate, an instant ahead? */
+    if (!STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1)
+        && !STRUT_(ends_not_finite)(s, s->dx_new, STRUT_NX, 0, -1)) s->status = STRUT_TOO_SMALL;
+    return R(0);
+}
+
+/* Shorten the step of length h to the fraction a, on its dense output, whose order is that of the method. */
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a)
+{
+    strut_real scale = R(1);
+    STRUT_(interpolate)(s, h, a, s->x_new, 0);
+    for (int k = 1; k <= s->degree; k++) {
+        scale *= a;
+        for (int i = 0; i < STRUT_N; i++) s->poly[k][i] *= scale;
+    }
+    STRUT_(rate)(s, s->t + a * h, s->x_new, s->dx_new);
+    s->n_past = 0;
+}
+#else
+STRUT_FN strut_real STRUT_(implicit)(STRUT_(sim) * s, strut_real room)
+{
+    (void)room;
+    s->status = STRUT_TOO_SMALL; /* this model was written without the implicit methods */
+    return R(0);
+}
+STRUT_FN void STRUT_(implicit_shorten)(STRUT_(sim) * s, strut_real h, strut_real a)
+{
+    (void)s;
+    (void)h;
+    (void)a;
+}
+#endif
+
 /* A trial step that passes the error test, at most `room` long. Sets s->h for the step after. Returns its length. */
 STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
 {
@@ -188,6 +261,8 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
     strut_real order = s->options.method == STRUT_DOPRI5 ? R(5) : R(8);
     strut_real damping = s->options.method == STRUT_DOPRI5 ? R(0.04) : R(0.02);
     strut_real longest = strut_min(s->options.max_step, s->shortest);
+    if (STRUT_(ends_not_finite)(s, s->dx, STRUT_NX, 0, -1)) return R(0);
+    if (s->options.method >= STRUT_RADAU) return STRUT_(implicit)(s, room);
     if (!adaptive && !(s->options.step > R(0))) {
         s->status = STRUT_TOO_SMALL; /* a fixed-step method needs a step */
         return R(0);
@@ -204,7 +279,7 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
         strut_real h = last ? room : wanted, error, factor;
         error = STRUT_(trial)(s, h);
         if (!adaptive) {
-            if (!STRUT_(finite)(s->x_new, STRUT_NX)) s->status = STRUT_NOT_FINITE;
+            STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1);
             return h;
         }
         if (error <= R(1) && STRUT_(finite)(s->dx_new, STRUT_NX)) {
@@ -220,8 +295,8 @@ STRUT_FN strut_real STRUT_(attempt)(STRUT_(sim) * s, strut_real room)
         factor = error == error && error < STRUT_MAX ? R(0.9) / STRUT_POW(error, R(1) / order) : R(0.1);
         s->h = h * strut_min(strut_max(factor, R(0.1)), R(0.9));
         if (!(s->h > R(4) * STRUT_EPS * STRUT_FABS(s->t)) || s->rejected > s->options.max_steps) {
-            s->status = STRUT_(finite)(s->dx, STRUT_NX) && STRUT_(finite)(s->x_new, STRUT_NX) ? STRUT_TOO_SMALL
-                                                                                             : STRUT_NOT_FINITE;
+            if (!STRUT_(ends_not_finite)(s, s->x_new, STRUT_NX, 0, -1)
+                && !STRUT_(ends_not_finite)(s, s->dx_new, STRUT_NX, 0, -1)) s->status = STRUT_TOO_SMALL;
             return R(0);
         }
     }
@@ -247,7 +322,7 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     }
     for (int j = 0; j < STRUT_NJ; j++)
         if (s->pending[j]) {
-            STRUT_(execute)(s, j);
+            STRUT_(execute)(s, j, t_stop);
             return STRUT_JUMP;
         }
     if (s->t >= t_stop) {
@@ -261,7 +336,8 @@ STRUT_API int STRUT_(advance)(STRUT_(sim) * s, strut_real t_stop)
     do {
         h = STRUT_(attempt)(s, target - s->t);
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
-        s->may_shrink = s->options.method >= STRUT_DOPRI5 && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
+        s->may_shrink = (s->options.method == STRUT_DOPRI5 || s->options.method == STRUT_DOP853)
+            && h > R(1e4) * STRUT_EPS * strut_max(STRUT_FABS(s->t), target - s->t);
         length = STRUT_NG > 0 ? STRUT_(locate)(s, h) : h;
         if (s->status != STRUT_RUNNING) return STRUT_STOPPED;
         if (length < R(0)) s->h = h / R(8);

@@ -1,7 +1,7 @@
 /* strut runtime: the workspace of one run. A template: include it with STRUT_PREFIX and the sizes
  *   NX states, NZ discrete states, NU inputs, NP parameters, NW ledger powers, NE stored energies, NL losses,
  *   NK prepared numbers, NG guards, NJ jumps (guarded and clocked, in priority order), NC clocks, NR random numbers, ND delays,
- *   NY outputs
+ *   NY outputs; STIFF 1 if the implicit methods are wanted, then also NNZ, LOWER and UPPER: see strut_stiff.h
  * defined as STRUT_NX and so on. No pointer in it owns anything; copying the struct copies the run. */
 
 #include "strut_template.h"
@@ -30,6 +30,7 @@ typedef struct {
 
     int32_t status; /* enum strut_status */
     int32_t cause;  /* the jump that ended the run, or -1 */
+    int32_t culprit; /* with STRUT_NOT_FINITE the state that is not: below NX of x, from NX on of z; -1: a guard */
     int64_t steps, rejected, flows, jumps;
 
     /* private to the runtime */
@@ -53,4 +54,12 @@ typedef struct {
     strut_real *history;
     strut_real delay[STRUT_SLOTS(STRUT_ND)], t_begin, longest, shortest;
     int64_t capacity, first, count;
+
+#if STRUT_STIFF
+    /* implicit methods: the Jacobian by the state, factors of the matrices made of it, by rows */
+    strut_real jacobian[STRUT_SLOTS(STRUT_NX * STRUT_NX)], lu[STRUT_SLOTS(STRUT_NX * STRUT_NX)];
+    strut_real lu_re[STRUT_SLOTS(STRUT_NX * STRUT_NX)], lu_im[STRUT_SLOTS(STRUT_NX * STRUT_NX)], factored_for, bdf_h;
+    int32_t pivot[STRUT_SLOTS(STRUT_NX)], pivot_complex[STRUT_SLOTS(STRUT_NX)];
+    int32_t jacobian_current, factored, bdf_k, bdf_equal;
+#endif
 } STRUT_(sim);

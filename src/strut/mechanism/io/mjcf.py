@@ -1,87 +1,124 @@
-"""MJCF, MuJoCo's model files: reading the part of them that describes bodies, joints and closures."""
+"""MJCF, MuJoCo's model files: reading the part of them that describes bodies, joints, closures and passive forces."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism import constraints, joints
+from strut.mechanism import forces, joints, shapes
+from strut.mechanism.fluid import drag
 from strut.mechanism.io import names as text
-from strut.mechanism.io.mjcf_read import BodyRecord, GeomRecord, JointRecord, Reader
-from strut.mechanism.io.poses import HERE, Place, quat_of_rotation, rotation, rotation_of_quat, shifted
-from strut.mechanism.looks import shapes
-from strut.mechanism.looks.shapes import locate_meshes
+from strut.mechanism.io.folders import Folders
+from strut.mechanism.io.mjcf_equality import Equalities, add_equalities
+from strut.mechanism.io.mjcf_include import include_files
+from strut.mechanism.io.mjcf_read import Reader
+from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
+from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
+from strut.mechanism.io.poses import HERE, Place, quat_of_rotation, rotation, shifted
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.system import Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
-QUIET = {"compiler", "default", "asset", "visual", "statistic", "size", "custom", "contact", "sensor", "actuator", "keyframe", "worldbody"}
-SWITCHES = ("constraint", "equality", "passive", "spring", "damper", "gravity")
+SMALLEST_MOMENT = 1e-15
+"""[kg m^2] below which MuJoCo takes a moment of inertia for this."""
+LIKE_MOMENTS = 1e-6
+"""Relative difference below which two moments of inertia count as equal."""
+QUIET = {
+    *("compiler", "option", "default", "asset", "visual", "statistic", "size", "custom", "contact", "sensor", "actuator"),
+    *("keyframe", "worldbody", "equality", "tendon"),
+}
 
 
-def load(path: str | Path, stops: bool = False, symbolic_masses: bool = False, ignore: Collection[str] = ()) -> Mechanism:
+@checked
+def load(
+    path: str | Path,
+    stops: bool = False,
+    symbolic_masses: bool = False,
+    ignore: Collection[str] = (),
+    roots: Sequence[str | Path] = (),
+) -> Mechanism:
     """A mechanism from an MJCF file.
 
-    stops: ranges of hinges and slides become soft end stops.
+    stops: ranges of hinges, slides and tendons become soft end stops.
     symbolic_masses: every mass becomes a parameter BODY_mass.
-    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'frictionloss'. Without it whatever would change the
-        motion and is not read is an error: tendons, composites, flexes, includes, dry friction, fluids.
+    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'fluidshape'. Without it whatever would change the
+        motion and is not read is an error: flexes, plugins, springs of tendons that wrap around geoms.
+    roots: folders that may be read besides the file's own: <include> and the files of meshes stay inside of them.
 
-    Read are bodies, frames, inertias (given, or from geoms), hinge, slide, ball and free joints, springs, dampers, armatures,
-    geoms as shapes, sites as frames, connect, weld and joint equalities (which are exact here), gravity along -z. Actuators
-    say which joints have an input, their laws are not read; contacts, assets and sensors are left out.
+    Read are included files, bodies, frames, inertias (given, or from geoms and meshes), hinge, slide, ball and free joints, springs,
+    dampers, armatures, dry friction (smooth about zero, see `forces.dry_friction`), gravcomp, springs and dampers of tendons, geoms
+    as shapes, sites as frames, connect, weld, joint and tendon equalities (which are exact here), gravity, the drag of a fluid on
+    boxes of like inertia, and the flags that switch these off. Actuators say which joints have an input, their laws are not read;
+    contacts and sensors are left out.
 
     Coordinates are MuJoCo's, but for the order of quaternions (x, y, z, w) and the velocities of free joints, which are in the
     body's axes. Several joints of one body become a chain with massless bodies between them, named after their joints; a body
     without joint gets a fixed one of its own name. Where a joint is not at its body's origin, our body has its frame at the
-    joint, and a frame of the body's name is where MuJoCo's is.
+    joint, and a frame of the body's name is where MuJoCo's is. A site with the name of a body is the frame NAME_site.
     """
-    return locate_meshes(parse(text.read(path), stops, symbolic_masses, ignore, where=str(path)), path)
+    return _parse(text.read(path), stops, symbolic_masses, ignore, str(path), Folders(path, roots))
 
 
-def parse(source: str, stops: bool = False, symbolic_masses: bool = False, ignore: Collection[str] = (), where: str = "MJCF") -> Mechanism:
-    """A mechanism from the text of an MJCF file; see `load`."""
+@checked
+def parse(
+    source: str,
+    stops: bool = False,
+    symbolic_masses: bool = False,
+    ignore: Collection[str] = (),
+    where: str = "MJCF",
+    roots: Sequence[str | Path] = (),
+) -> Mechanism:
+    """A mechanism from the text of an MJCF file; see `load`. Files that it names are looked for in the first of `roots`."""
+    return _parse(source, stops, symbolic_masses, ignore, where, Folders(None, roots))
+
+
+def _parse(source: str, stops: bool, symbolic_masses: bool, ignore: Collection[str], where: str, folders: Folders) -> Mechanism:
     root = text.xml(source, where)
+    folders.where = where
     if root.tag != "mujoco":
         raise ModelError(f"{where} begins with <{root.tag}>: an MJCF file begins with <mujoco>")
-    reader = Reader(root, where, ignore)
-    for element in root:
-        if element.tag not in QUIET | {"option", "equality"}:
-            reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
-    m = Mechanism(text.name_of(root.get("model", "mujoco")), g=Param("g", _gravity(root, reader), "m/s^2"))
-    driven = {e.get("joint") for e in root.findall("actuator/*")} - {None} if root.find("actuator") is not None else None
-    build = _Builder(m, reader, stops, symbolic_masses, None if driven is None else {text.name_of(str(n)) for n in driven})
-    build.check_driven()
-    build.contents(reader.world, m.world, HERE)
-    for record in reader.world.bodies:
-        build.body(record, m.world, HERE)
-    for number, element in enumerate(e for section in root.findall("equality") for e in section):
-        if element.get("active", "true") == "true":
-            build.equality(element, number)
-    return m
+    with text.naming(where):
+        include_files(root, folders, where, ignore)
+        reader = Reader(root, where, ignore, folders)
+        for element in root:
+            if element.tag in ("body", "geom", "site", "joint", "frame"):
+                raise ModelError(
+                    f"{where} has a <{element.tag}> outside of <worldbody>: it is a part of a model, to be included by another file; "
+                    "load that one"
+                )
+            if element.tag not in QUIET:
+                reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
+        m = Mechanism(text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2"))
+        build = _Builder(m, reader, stops, symbolic_masses, _driven(root, reader))
+        build.check_driven()
+        build.contents(reader.world, m.world, HERE)
+        for record in reader.world.bodies:
+            build.body(record, m.world, HERE)
+        build.warn_of_meshes()
+        build.surroundings()
+        tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
+        tendons.add_forces(stops)
+        if "equality" not in reader.options.off and "equality" not in ignore:
+            add_equalities(root, Equalities(m, reader, build, tendons))
+        tune_springs(m, build.tuned, build.start_position)
+        return m
 
 
-def _gravity(root: ElementTree.Element, reader: Reader) -> float:
-    """What <option> says of the world: the pull along -z, and nothing else."""
-    g = np.array([0.0, 0.0, -9.81])
-    for option in root.findall("option"):
-        if "gravity" in option.attrib:
-            g = text.numbers(option.attrib["gravity"], 3, 3, f"{reader.where}: gravity")
-        for key in ("density", "viscosity"):
-            if any(text.numbers(option.get(key, "0"), 1, 1, f"{reader.where}: {key}")):
-                reader.refuse(key, f"<option> has a fluid's {key}")
-        for flag in option.findall("flag"):
-            for key in SWITCHES:
-                if flag.get(key) == "disable":
-                    reader.refuse(key, f"<flag> disables {key}")
-    if g[0] or g[1] or g[2] > 0:
-        raise ModelError(f"{reader.where}: gravity is {g.tolist()}: only gravity along -z is read; turn the world's bodies instead")
-    return float(-g[2])
+def _driven(root: ElementTree.Element, reader: Reader) -> set[str] | None:
+    """Joints that actuators drive; none where there is no such element, which means all of them."""
+    if "actuation" in reader.options.off:
+        return set()
+    sections = root.findall("actuator")
+    if not sections:
+        return None
+    return {text.name_of(str(e.get("joint"))) for section in sections for e in section if e.get("joint")}
 
 
 class _Builder:
@@ -89,10 +126,26 @@ class _Builder:
 
     def __init__(self, m: Mechanism, reader: Reader, stops: bool, symbolic: bool, driven: set[str] | None) -> None:
         self.m, self.reader, self.stops, self.symbolic, self.driven = m, reader, stops, symbolic, driven
-        self.records = {record.name: record for record in reader.world.all()}
+        self.records: dict[str, BodyRecord] = {}
+        for record in reader.world.all():
+            if record.name in self.records:
+                raise ModelError(f"{reader.where} has two bodies '{record.name}': give one of them another name")
+            self.records[record.name] = record
         self.moving = {joint.name for record in self.records.values() for joint in record.joints}
         self.at: dict[str, Place] = {"world": HERE}  # MuJoCo's frame of a body in ours
         self.reference: dict[str, float] = {}  # coordinates of joints in the configuration that the file shows
+        self.springs: dict[str, float] = {}  # coordinates of joints in which their springs are slack
+        self.tuned: dict[str, tuple[float, float]] = {}  # springdamper of joints
+        self.frame_of_site: dict[str, str] = {}
+        self.outside: list[str] = []  # files of meshes that may not be read
+
+    def start_position(self) -> dict[str, tuple[Any, ...]]:
+        """Coordinates of all joints in the configuration that the file shows."""
+        return {name: c.initial for name, c in self.m.connections.items()}
+
+    def spring_position(self) -> dict[str, tuple[Any, ...]]:
+        """Coordinates of all joints in the configuration in which MuJoCo measures springs."""
+        return self.start_position() | {name: (value,) for name, value in self.springs.items()}
 
     def check_driven(self) -> None:
         """Every joint that an actuator names exists."""
@@ -123,6 +176,8 @@ class _Builder:
         self.at[record.name] = after
         if after.moved:
             self.m.frame(record.name, made, after.p, _matrix(after))
+        if record.gravcomp and "gravcomp" not in self.reader.options.off:
+            self.m.force(forces.support(f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside))
         self.contents(record, made, after)
         for child in record.bodies:
             self.body(child, made, after)
@@ -130,7 +185,7 @@ class _Builder:
     def _made(self, record: BodyRecord, after: Place) -> Body:
         mass = Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6)) if self.symbolic and record.mass else record.mass
         about = after.R @ record.inertia @ after.R.T
-        return self.m.body(record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, forgiving=True)
+        return self.m.body(record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, True, self.reader.where)
 
     def _free(self, record: BodyRecord, parent: Body) -> Body:
         joint = record.joints[0]
@@ -140,11 +195,12 @@ class _Builder:
             )
         if joint.armature:
             self.reader.refuse("armature", f"the free joint '{joint.name}' of body '{record.name}' has an armature")
-        if joint.stiffness:
-            self.reader.refuse("stiffness", f"the free joint '{joint.name}' of body '{record.name}' has a stiffness")
+        for key, value in (("stiffness", joint.stiffness), ("frictionloss", joint.friction), ("springdamper", joint.springdamper)):
+            if value:
+                self.reader.refuse(key, f"the free joint '{joint.name}' of body '{record.name}' has a {key}")
         made = self._made(record, HERE)
         start = (*record.X.p, *quat_of_rotation(record.X.R))
-        self.m.joint(joint.name, parent, made, joints.free(), damping=joint.damping or None, actuated=False, initial=start)
+        self.m.joint(joint.name, parent, made, joints.free(), damping=self._damping(joint), actuated=False, initial=start)
         return made
 
     def _chain(self, record: BodyRecord, parent: Body, at: Place, last: Body, afters: list[Place]) -> None:
@@ -159,12 +215,13 @@ class _Builder:
     def _join(self, record: BodyRecord, joint: JointRecord, parent: Body, child: Body, at: Place) -> None:
         axis = tuple(joint.axis)
         motion = {"hinge": lambda: joints.revolute(axis), "slide": lambda: joints.prismatic(axis), "ball": joints.spherical}[joint.kind]()
-        if joint.kind == "ball" and joint.stiffness:
-            self.reader.refuse("stiffness", f"the ball joint '{joint.name}' of body '{record.name}' has a stiffness")
-        straight = joint.kind != "ball"
-        self.reference[joint.name] = joint.ref
-        if joint.range:
-            self.m.limits[joint.name] = joint.range
+        straight, off = joint.kind != "ball", self.reader.options.off
+        stiffness = 0.0 if "spring" in off else joint.stiffness
+        bounded = joint.range if "limit" not in off else None
+        if straight:
+            self.reference[joint.name], self.springs[joint.name] = joint.ref, joint.springref
+        if bounded:
+            self.m.limits[joint.name] = bounded
         self.m.joint(
             joint.name,
             parent,
@@ -172,25 +229,63 @@ class _Builder:
             motion,
             at.p,
             _matrix(at),
-            spring=joint.stiffness if joint.stiffness and straight else None,
+            spring=stiffness if stiffness and straight else None,
             rest=joint.springref,
-            damping=joint.damping or None,
+            damping=self._damping(joint),
             armature=joint.armature or None,
-            stop=Stop(*joint.range, STOP_STIFFNESS) if self.stops and joint.range else None,
+            stop=Stop(*bounded, STOP_STIFFNESS) if self.stops and bounded else None,
             actuated=self.driven is None or joint.name in self.driven,
             initial=joint.ref if straight else None,
         )
+        if stiffness and not straight:
+            self.m.force(forces.ball_spring(f"{joint.name}_spring", joint.name, stiffness))
+        if joint.friction and "frictionloss" not in off:
+            self.m.force(forces.dry_friction(f"{joint.name}_friction", joint.name, joint.friction))
+        if joint.springdamper and not straight:
+            self.reader.refuse("springdamper", f"the ball joint '{joint.name}' of body '{record.name}' has a springdamper")
+        elif joint.springdamper:
+            self.tuned[joint.name] = joint.springdamper
+
+    def _damping(self, joint: JointRecord) -> float | None:
+        return None if "damper" in self.reader.options.off else joint.damping or None
+
+    def surroundings(self) -> None:
+        """Gravity that is not along -z, and the fluid around."""
+        options = self.reader.options
+        if any(options.aside):
+            self.m.force(forces.aside("gravity_aside", options.aside))
+        for record in self.records.values() if options.fluid else ():
+            if record.name == "world" or not record.mass > 0:
+                continue
+            axes = record.axes
+            if axes is None:
+                moments, axes = np.linalg.eigh(record.inertia)
+                axes = axes * np.sign(np.linalg.det(axes))
+                if options.density and np.diff(moments).min() < LIKE_MOMENTS * moments[2]:
+                    self.reader.refuse(
+                        "density",
+                        f"body '{record.name}' has two equal moments of inertia, so that the axes of its drag in <option density> are open",
+                    )
+                    continue
+            moments = np.einsum("ki,kl,li->i", axes, record.inertia, axes)
+            box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, SMALLEST_MOMENT) / record.mass)
+            fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
+            self.m.force(drag(f"{record.name}_drag", record.name, record.com, axes, box, **fluid))  # type: ignore[arg-type]
 
     def contents(self, record: BodyRecord, body: Body, at: Place) -> None:
         """Sites as frames and geoms as shapes."""
         for name, site in record.sites.items():
             place = at @ site
-            self.m.frame(name, body, place.p, _matrix(place))
+            frame = name if name not in self.records else f"{name}_site"
+            while frame in self.m.frames or frame in self.records:
+                frame = f"{frame}_site"
+            self.frame_of_site[name] = frame
+            self.m.frame(frame, body, place.p, _matrix(place))
         looks = [self._shape(geom, at @ geom.X) for geom in record.geoms]
         self.m.shape(body, *[shape for shape in looks if shape is not None])
 
     def _shape(self, geom: GeomRecord, at: Place) -> shapes.Shape | None:
-        a, b, _ = geom.size
+        a, b, _ = np.abs(geom.size)
         if geom.kind == "sphere":
             return shapes.sphere(a, at.p, geom.colour)
         if geom.kind in ("capsule", "cylinder"):
@@ -199,69 +294,32 @@ class _Builder:
             return shapes.box(2 * geom.size, at.p, _matrix(at), geom.colour)
         if geom.kind == "ellipsoid":
             return shapes.ellipsoid(geom.size, at.p, _matrix(at), geom.colour)
-        asset = self.reader.meshes.get(geom.mesh)
-        if asset is None or not asset.get("file"):
+        if geom.mesh not in self.reader.geoms.meshes:
             return None
-        folder = self.reader.compiler.get("meshdir") or self.reader.compiler.get("assetdir", "")
-        scale = text.numbers(asset.get("scale", "1 1 1"), 3, 3, f"{self.reader.where}: scale of mesh '{geom.mesh}'")
-        return shapes.mesh(str(Path(folder) / asset.get("file", "")), scale, at.p, _matrix(at), geom.colour)
+        path = self._mesh_path(geom.mesh)
+        scale = self.reader.geoms.scale(geom.mesh)
+        return shapes.mesh(path, scale, at.p, _matrix(at), geom.colour) if path else None
 
-    # ---- equality ----
+    def _mesh_path(self, name: str) -> str:
+        """Where the file of a mesh is, for pictures; as a model given as text names it, nothing where it may not be read."""
+        file, folders = self.reader.geoms.file(name), self.reader.folders
+        if not file or folders.home is None:
+            return file
+        try:
+            return str(folders.path(file, f"mesh '{name}'"))
+        except ModelError:
+            self.outside.append(file)
+            return ""
 
-    def equality(self, element: ElementTree.Element, number: int) -> None:
-        name = text.name_of(element.get("name", f"{element.tag}_{number}"))
-        if element.tag == "joint":
-            self._coupled(name, element)
-        elif element.tag in ("connect", "weld"):
-            a, b = self._sites(name, element) if "site1" in element.attrib else self._bodies(name, element)
-            self.m.constrain((constraints.point if element.tag == "connect" else constraints.weld)(name, a, b))
-        else:
-            self.reader.refuse(element.tag, f"equality '{name}' is a <{element.tag}>")
-
-    def _coupled(self, name: str, element: ElementTree.Element) -> None:
-        given = text.numbers(element.get("polycoef", "0 1 0 0 0"), 1, 5, f"{self.reader.where}: polycoef of equality '{name}'")
-        full = [float(v) for v in given] + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
-        offset, ratio = full[:2]
-        if any(full[2:]):
-            raise ModelError(f"{self.reader.where}: equality '{name}' has the polycoef {given.tolist()}: only linear ones are read")
-        second = self._named(name, element, "joint1", list(self.reference))
-        if "joint2" not in element.attrib:
-            self.m.constrain(constraints.prescribed(name, second, self.reference[second] + offset))
-            return
-        first = self._named(name, element, "joint2", list(self.reference))
-        self.m.constrain(constraints.coupled(name, first, second, ratio, self.reference[second] + offset - ratio * self.reference[first]))
-
-    def _sites(self, name: str, element: ElementTree.Element) -> tuple[str, str]:
-        known = [site for record in self.records.values() for site in record.sites]
-        return self._named(name, element, "site1", known), self._named(name, element, "site2", known)
-
-    def _bodies(self, name: str, element: ElementTree.Element) -> tuple[str, str]:
-        """Frames on both bodies that coincide as the bodies do in the configuration that the file shows, or as told."""
-        a, b = self._named(name, element, "body1", list(self.records)), "world"
-        if "body2" in element.attrib:
-            b = self._named(name, element, "body2", list(self.records))
-        where = f"{self.reader.where}: anchor of equality '{name}'"
-        X_ab = self.records[a].X_W.inverse() @ self.records[b].X_W
-        anchor = text.numbers(element.get("anchor", "0 0 0"), 3, 3, where)
-        if element.tag == "connect":  # the anchor is in the first body
-            on_a = shifted(anchor)
-            on_b = X_ab.inverse() @ on_a
-        else:  # in the second
-            relative = text.numbers(element.get("relpose", "0 1 0 0 0 0 0"), 7, 7, f"{self.reader.where}: relpose of equality '{name}'")
-            on_b = shifted(anchor)
-            on_a = X_ab @ on_b
-            if np.any(relative[3:]):  # MuJoCo takes its position as that of the anchor in the first body
-                on_a = Place(rotation_of_quat(relative[3:]), relative[:3])
-        for suffix, body, on in (("a", a, on_a), ("b", b, on_b)):
-            place = self.at[body] @ on
-            self.m.frame(f"{name}_{suffix}", self.m.bodies[body], place.p, _matrix(place))
-        return f"{name}_a", f"{name}_b"
-
-    def _named(self, name: str, element: ElementTree.Element, key: str, known: list[str]) -> str:
-        found = text.name_of(element.get(key, ""))
-        if found not in known:
-            raise UnknownNameError(f"{self.reader.where}: equality '{name}' has {key} '{found}': {did_you_mean(found, known)}")
-        return found
+    def warn_of_meshes(self) -> None:
+        """Pictures go without meshes that are outside of the model's folder."""
+        if self.outside:
+            assert self.reader.folders.home is not None
+            folder = self.reader.folders.suggest((self.reader.folders.home / self.outside[0]).resolve())
+            self.reader.warn(
+                f"{len(set(self.outside))} files of meshes, such as '{self.outside[0]}', are outside of the model's folder and not "
+                f"shown in pictures: if you trust them, name their folder, roots=['{folder}'] or --root {folder}"
+            )
 
 
 def _anchor(joint: JointRecord) -> np.ndarray:

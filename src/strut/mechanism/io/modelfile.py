@@ -40,6 +40,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints
 from strut.mechanism.io.modelfile_write import dump
@@ -75,23 +76,28 @@ CONSTRAINTS: dict[str, tuple[str, ...]] = {
 VECTORS, WORDS = ("at", "start", "end", "size", "radii"), ("normal", "order", "leader", "path")
 
 
+@checked
 def load(path: str | Path) -> Mechanism:
     """A mechanism from a model file; its name is the file's unless the file says one."""
     return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
 
 
+@checked
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:
     """A mechanism from the text of a model file."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ModelError(check_toml(text, where, error)) from error
+    except (RecursionError, ValueError) as error:  # brackets in brackets without end, or an integer of thousands of digits
+        raise ModelError(f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})") from error
     top = Table(data, (), text, where, {})
     with _at(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
     gravity = top.number("gravity", params.get("g"))
-    m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
+    with _at(top):
+        m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
     for param in params.values():
         m.note_params(param)
     for key, table in top.tables("bodies"):
@@ -210,7 +216,7 @@ def _joint(m: Mechanism, name: str, table: Table) -> None:
 
 
 def _stop(table: Table) -> Stop:
-    made = Stop(table.number("low"), table.number("high"), table.number("stiffness"), table.number("damping", 0.0))
+    made = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
     table.done()
     return made
 

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism.constraints import Constraint
 from strut.mechanism.io.expressions import number_text, text_of
@@ -24,6 +25,7 @@ ROUNDING = 1e-15  # of the entries of a rotation
 SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
 
 
+@checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions; both sides of a
     mirrored one are written out. Joints and constraints of your own cannot be written and are refused."""
@@ -33,6 +35,8 @@ def dump(mechanism: Mechanism) -> str:
 class _Writer:
     def __init__(self, m: Mechanism) -> None:
         self.m = m
+        if m.forces:
+            raise ModelError(f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say")
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
         for told in self.arguments.values():
             m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -9,6 +13,22 @@ from xml.etree import ElementTree
 import numpy as np
 
 from strut.errors import ModelError, StorageError
+
+MAX_DEPTH = 200
+"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a thousand."""
+
+
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+SQUEEZED = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
+"""What other readers forgive: '--' inside of comments, and attributes without a space between them."""
+
+
+LARGEST = 1e40
+"""In any unit: what is larger is no measure of a machine, and its powers would overflow."""
+
+
+class ReadWarning(UserWarning):
+    """Something in a file written by others that is left out, or read in another way than it says."""
 
 
 def read(path: str | Path) -> str:
@@ -25,16 +45,52 @@ def xml(text: str, where: str) -> ElementTree.Element:
     """The root element. Declarations of entities are refused: a model needs none, and nested ones exhaust memory."""
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
+    text = text.removeprefix("\ufeff").lstrip()  # a declaration must come first of all
     try:
-        return ElementTree.fromstring(text)
+        root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise ModelError(f"{where} is not XML: {error}") from error
+        try:
+            root = ElementTree.fromstring(SQUEEZED.sub(r"\1 ", COMMENT.sub("", text)))
+        except (ElementTree.ParseError, ValueError):
+            raise ModelError(f"{where} is not XML: {error}") from error
+        told = "it is read without comments, and with spaces between attributes"
+        warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
+    except (ValueError, RecursionError) as error:  # a declaration with an encoding that is none
+        raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
+    check_depth(root, where)
+    return root
+
+
+def check_depth(root: ElementTree.Element, where: str) -> None:
+    """Elements are not nested deeper than `MAX_DEPTH`."""
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        level = [child for element in level for child in element]
+        if not level:
+            return
+    raise ModelError(f"{where} has elements nested deeper than {MAX_DEPTH}: bodies carry at most that many one after another")
+
+
+@contextlib.contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Errors about the model inside say in which file it stands."""
+    try:
+        yield
+    except ModelError as error:
+        if where in str(error):
+            raise
+        raise type(error)(f"{where}: {error}") from error
 
 
 def name_of(text: str) -> str:
     """A foreign name as a name of ours: what is no letter, digit or _ becomes _."""
     name = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
     return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+
+
+def _short(text: str) -> str:
+    """Text of a file as messages show it: not more than a line."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
@@ -44,9 +100,11 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
     try:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
-        raise ModelError(f"{what} is '{text}': {needed} {plural} needed") from error
+        raise ModelError(f"{what} is '{_short(text)}': {needed} {plural} needed") from error
+    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > LARGEST:
+        raise ModelError(f"{what} is '{_short(text)}': numbers up to {LARGEST:g} are read")
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
-        raise ModelError(f"{what} is '{text}': {needed} finite {plural} needed")
+        raise ModelError(f"{what} is '{_short(text)}': {needed} finite {plural} needed")
     return values
 
 

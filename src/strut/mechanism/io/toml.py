@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from math import inf, isfinite
 from typing import Any
 
 import casadi as ca
@@ -69,6 +70,11 @@ class Table:
         value = self.take(key, default)
         return value if key not in self.data else self._one(value, key, more)
 
+    def end(self, key: str) -> Any:
+        """A number, an expression of parameters, or an infinity: the end of a range."""
+        value = self.take(key)
+        return value if value in (-inf, inf) else self.number(key)
+
     def numbers(self, key: str, default: Any = REQUIRED) -> Any:
         """One, or a list of them."""
         value = self.take(key, default)
@@ -101,7 +107,7 @@ class Table:
             return value
         if not isinstance(value, list) or len(value) != 3 or any(type(v) not in (int, float) for v in value):
             raise self.error(f"{key} is {value!r}: write 'x', '-y' or three numbers", key)
-        return tuple(float(v) for v in value)
+        return tuple(self._value(v, key) for v in value)
 
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
         made = self._value(value, key, more)
@@ -111,6 +117,8 @@ class Table:
 
     def _value(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
         if type(value) in (int, float):
+            if not isfinite(value):
+                raise self.error(f"{key} is {value}: a finite number is needed", key, str(value))
             return float(value)
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a number, or an expression in quotes, is needed", key)

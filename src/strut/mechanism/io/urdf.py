@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +13,26 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
+from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
+from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
-from strut.mechanism.io.names import name_of, number, numbers, read, words, xml
-from strut.mechanism.io.urdf_visual import add_visuals, visuals
+from strut.mechanism.io.names import ReadWarning, name_of, naming, number, numbers, read, xml
+from strut.mechanism.io.urdf_visual import visuals
+from strut.mechanism.io.urdf_write import dump
 from strut.mechanism.looks.shapes import locate_meshes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
-from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
+from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Expression, Param
+
+__all__ = ["dump", "load", "parse"]
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
 BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
 
 
+@checked
 def load(
     path: str | Path,
     base: str = "free",
@@ -34,6 +42,7 @@ def load(
     symbolic_lengths: bool = False,
     symbolic_inertias: bool = False,
     actuated: Collection[str] | None = None,
+    roots: Roots = (),
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
@@ -46,6 +55,7 @@ def load(
         knee_at_z or shank_com_z.
     symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
     actuated: the joints that have a motor; all of them unless given.
+    roots: folders from which meshes may come, besides the file's own and the package it is in.
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
@@ -53,12 +63,13 @@ def load(
     if isinstance(loops, (str, Path)):
         try:
             table = tomllib.loads(Path(loops).read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
     made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
-    return locate_meshes(made, path)
+    return locate_meshes(made, path, roots)
 
 
+@checked
 def parse(
     text: str,
     base: str = "free",
@@ -72,14 +83,27 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
+    with naming(where):
+        return _mechanism(root, base, loops, _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias), stops, where, actuated)
+
+
+def _mechanism(
+    root: ElementTree.Element,
+    base: str,
+    loops: Mapping[str, Any] | None,
+    symbols: _Symbols,
+    stops: bool,
+    where: str,
+    actuated: Collection[str] | None,
+) -> Mechanism:
     if root.tag != "robot":
         raise ModelError(f"{where} begins with <{root.tag}>: a URDF begins with <robot>")
     if base not in BASES:
         raise ModelError(f"base '{base}' is unknown: {did_you_mean(base, list(BASES))}")
     m = Mechanism(name_of(root.get("name", "robot")))
-    symbols = _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias)
-    links = {str(link.get("name")): link for link in root.findall("link")}
+    links = _links(root, where)
     edges = [_Edge(element, where) for element in root.findall("joint")]
+    _follow_leaders(edges, where)
     bodies = {name: m.world if name == "world" else _body(m, name, link, symbols, where) for name, link in links.items()}
     for edge in edges:
         for link in (edge.parent, edge.child):
@@ -104,6 +128,21 @@ def parse(
     for name, loop in (loops or {}).items():
         _close(m, name, loop, bodies)
     return m
+
+
+def _links(root: ElementTree.Element, where: str) -> dict[str, ElementTree.Element]:
+    """<link>s by name."""
+    links: dict[str, ElementTree.Element] = {}
+    for number_, link in enumerate(root.findall("link"), 1):
+        name = link.get("name")
+        if not name:
+            raise ModelError(f"{where}: <link> number {number_} has no name: give it one")
+        if name in links:
+            raise ModelError(f"{where} has two links '{name}': give one of them another name")
+        links[name] = link
+    if not links:
+        raise ModelError(f"{where} has no <link>: a URDF has at least one")
+    return links
 
 
 @dataclass(frozen=True)
@@ -136,12 +175,13 @@ class _Edge:
         self.kind = str(element.get("type"))
         self.parent = _link(element, "parent", self.name, where)
         self.child = _link(element, "child", self.name, where)
-        self.xyz, self.rpy = _origin(element)
+        self.xyz, self.rpy = _origin(element, f"joint '{self.name}'")
         axis = element.find("axis")
         self.axis = (
             numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
         )
         self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
+        self.leader: tuple[str, float, float] | None = None  # (joint, ratio, offset), where it mimics one that moves
 
     def motion(self) -> joints.Joint:
         length = float(np.linalg.norm(self.axis))
@@ -162,18 +202,50 @@ class _Edge:
             raise ModelError(
                 f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, fixed, floating, planar"
             )
-        if self.mimic is not None:
-            ratio, offset = (
-                number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
-                for key, default in (("multiplier", "1"), ("offset", "0"))
-            )
-            made = joints.gear(name_of(str(self.mimic.get("joint"))), ratio, offset, of=made)
+        if self.leader is not None:
+            made = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=made)
         return made
+
+    def mimicked(self) -> tuple[str, float, float]:
+        """What <mimic> says: the joint, the ratio and the offset."""
+        assert self.mimic is not None
+        ratio, offset = (
+            number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
+            for key, default in (("multiplier", "1"), ("offset", "0"))
+        )
+        return str(self.mimic.get("joint")), ratio, offset
+
+
+def _follow_leaders(edges: list[_Edge], where: str) -> None:
+    """Give every joint that mimics another its leader, one that mimics nothing itself. <mimic> on a joint that does not move means
+    nothing; of a joint that is not there, or does not move, it leaves the joint free, as Pinocchio does. Both are warned of."""
+    single = {e.name: e for e in edges if e.kind in ("revolute", "continuous", "prismatic")}
+    for edge in edges:
+        if edge.mimic is None:
+            continue
+        name, ratio, offset = edge.mimicked()
+        told = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
+        if edge.name not in single:
+            warnings.warn(f"{told}: it has no coordinate that could follow, so <mimic> is left out", ReadWarning, stacklevel=5)
+            continue
+        seen = {edge.name}
+        while name in single and (above := single[name]).mimic is not None:
+            if name in seen:
+                raise ModelError(f"{told}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of them lead")
+            seen.add(name)
+            name, upper_ratio, upper_offset = above.mimicked()
+            ratio, offset = ratio * upper_ratio, ratio * upper_offset + offset
+        if name in single:
+            edge.leader = (name, ratio, offset)
+        else:
+            what = "is fixed" if any(e.name == name for e in edges) else "does not exist"
+            hint = did_you_mean(name, list(single))
+            warnings.warn(f"{told}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
 
 
 def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool) -> None:
     stop = None
-    if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.mimic is None:
+    if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
         low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
         m.limits[name_of(edge.name)] = (low, high)
         stop = Stop(low, high, STOP_STIFFNESS) if stops else None
@@ -198,9 +270,9 @@ def _in_order(edges: list[_Edge], root: str, where: str) -> list[_Edge]:
     reached, joined = {root}, set()
     waiting = list(edges)
     while waiting:
-        ready = [e for e in waiting if e.parent in reached and (e.mimic is None or str(e.mimic.get("joint")) in joined)]
+        ready = [e for e in waiting if e.parent in reached and (e.leader is None or e.leader[0] in joined)]
         if not ready:
-            raise ModelError(f"{where}: joints {', '.join(e.name for e in waiting)} form a cycle, or mimic joints that do not exist")
+            raise ModelError(f"{where}: joints {', '.join(e.name for e in waiting)} form a cycle")
         order += ready
         reached |= {e.child for e in ready}
         joined |= {e.name for e in ready}
@@ -217,7 +289,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
         raise ModelError(
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
         )
-    xyz, rpy = _origin(inertial)
+    xyz, rpy = _origin(inertial, f"the inertial of link '{name}'")
     value = number(mass.get("value", "0"), f"the mass of link '{name}'")
     entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     about_com = np.array(
@@ -235,6 +307,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
         symbols.place(f"{name_of(name)}_com", xyz),
         symbols.inertia(name, (about + about.T) / 2),
         forgiving=True,
+        source=where,
     )
 
 
@@ -263,78 +336,13 @@ def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str
     return str(found.get("link"))
 
 
-def _origin(element: ElementTree.Element) -> tuple[np.ndarray, np.ndarray]:
+def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.ndarray]:
     origin = element.find("origin")
     if origin is None:
         return np.zeros(3), np.zeros(3)
-    what = f"the origin of '{element.get('name', element.tag)}'"
-    return numbers(origin.get("xyz", "0 0 0"), 3, 3, what), numbers(origin.get("rpy", "0 0 0"), 3, 3, what)
+    xyz, rpy = (numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}") for key in ("xyz", "rpy"))
+    return xyz, rpy
 
 
 def _rotation(rpy: np.ndarray) -> ca.SX:
     return ca.SX(ca.DM(rotation_of_rpy(list(rpy)))) if np.any(rpy) else ca.densify(ca.SX.eye(3))
-
-
-# ---- writing ----
-
-
-def dump(mechanism: Mechanism) -> str:
-    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused; shapes become
-    <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left out."""
-    robot = ElementTree.Element("robot", name=mechanism.name)
-    for body in mechanism.bodies.values():
-        link = ElementTree.SubElement(robot, "link", name=body.name)
-        mass = mechanism.values(body.mass)[0, 0]
-        if mass:
-            inertial = ElementTree.SubElement(link, "inertial")
-            ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
-            ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
-            I = mechanism.values(body.about_com)  # noqa: E741
-            ElementTree.SubElement(
-                inertial,
-                "inertia",
-                {
-                    f"i{a}{b}": repr(float(I[i, j]))
-                    for (i, a), (j, b) in (
-                        ((0, "x"), (0, "x")),
-                        ((0, "x"), (1, "y")),
-                        ((0, "x"), (2, "z")),
-                        ((1, "y"), (1, "y")),
-                        ((1, "y"), (2, "z")),
-                        ((2, "z"), (2, "z")),
-                    )
-                },
-            )
-        add_visuals(mechanism, body.name, link)
-    for c in mechanism.connections.values():
-        kind = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar"}.get(
-            c.joint.kind
-        )
-        base = c.joint.kind.removeprefix("gear of ")
-        kind = kind or ({"revolute": "continuous", "prismatic": "prismatic"}.get(base) if c.joint.gear else None)
-        if kind is None:
-            raise ModelError(f"joint '{c.name}' is {c.joint.kind}, which URDF cannot say")
-        joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
-        ElementTree.SubElement(joint, "parent", link=c.parent.name)
-        ElementTree.SubElement(joint, "child", link=c.child.name)
-        ElementTree.SubElement(
-            joint, "origin", xyz=words(mechanism.values(c.X_PJ.p)), rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R)))
-        )
-        if kind in ("continuous", "prismatic"):
-            S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
-            ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
-        if kind == "prismatic":
-            ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
-        if c.damping is not None:
-            ElementTree.SubElement(joint, "dynamics", damping=repr(float(mechanism.values(c.damping)[0, 0])))
-        if c.joint.gear:
-            leader, ratio, offset = c.joint.gear
-            ElementTree.SubElement(
-                joint,
-                "mimic",
-                joint=leader,
-                multiplier=repr(float(mechanism.values(ratio)[0, 0])),
-                offset=repr(float(mechanism.values(offset)[0, 0])),
-            )
-    ElementTree.indent(robot)
-    return ElementTree.tostring(robot, encoding="unicode")

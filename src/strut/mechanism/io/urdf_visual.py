@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.mechanism.io.names import numbers, words
+from strut.mechanism.io.names import ReadWarning, numbers, words
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import Box, Capsule, Colour, Cylinder, Mesh, Shape, Sphere
 from strut.mechanism.mechanism import Mechanism
@@ -19,28 +20,35 @@ Element = ElementTree.Element
 
 
 def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
-    """The shapes of a link."""
+    """The shapes of a link. One that cannot be understood is left out, with a warning: no motion depends on it."""
     what = f"{where}: a visual of link '{link.get('name')}'"
     for visual in link.findall("visual"):
-        geometry, origin = visual.find("geometry"), visual.find("origin")
-        if geometry is None or len(geometry) != 1:
-            raise ModelError(f"{what} has {0 if geometry is None else len(geometry)} shapes: a <geometry> with one is needed")
-        place = origin.attrib if origin is not None else {}
-        at = numbers(place.get("xyz", "0 0 0"), 3, 3, what)
-        R = np.array(ca.DM(rotation_of_rpy(list(numbers(place.get("rpy", "0 0 0"), 3, 3, what)))))
-        colour, element = _colour(visual, robot, what), geometry[0]
-        if element.tag == "sphere":
-            yield shapes.sphere(_number(element, "radius", what), at, colour)
-        elif element.tag in ("cylinder", "capsule"):
-            half = R[:, 2] * _number(element, "length", what) / 2
-            yield shapes.MAKERS[element.tag](at - half, at + half, _number(element, "radius", what), colour)
-        elif element.tag == "box":
-            yield shapes.box(numbers(element.get("size", ""), 3, 3, f"{what}: size"), at, ca.SX(R), colour)
-        elif element.tag == "mesh":
-            scale = numbers(element.get("scale", "1 1 1"), 3, 3, f"{what}: scale")
-            yield shapes.mesh(element.get("filename", ""), scale, at, ca.SX(R), colour)
-        else:
-            raise ModelError(f"{what} is a <{element.tag}>: known are box, cylinder, capsule, sphere and mesh")
+        try:
+            yield _shape(visual, robot, what)
+        except ModelError as error:
+            told = str(error) if str(error).startswith(what) else f"{what}: {error}"
+            warnings.warn(f"{told}; this visual is left out", ReadWarning, stacklevel=6)
+
+
+def _shape(visual: Element, robot: Element, what: str) -> Shape:
+    geometry, origin = visual.find("geometry"), visual.find("origin")
+    if geometry is None or len(geometry) != 1:
+        raise ModelError(f"{what} has {0 if geometry is None else len(geometry)} shapes: a <geometry> with one is needed")
+    place = origin.attrib if origin is not None else {}
+    at = numbers(place.get("xyz", "0 0 0"), 3, 3, what)
+    R = np.array(ca.DM(rotation_of_rpy(list(numbers(place.get("rpy", "0 0 0"), 3, 3, what)))))
+    colour, element = _colour(visual, robot, what), geometry[0]
+    if element.tag == "sphere":
+        return shapes.sphere(_number(element, "radius", what), at, colour)
+    if element.tag in ("cylinder", "capsule"):
+        half = R[:, 2] * _number(element, "length", what) / 2
+        return shapes.MAKERS[element.tag](at - half, at + half, _number(element, "radius", what), colour)
+    if element.tag == "box":
+        return shapes.box(numbers(element.get("size", ""), 3, 3, f"{what}: size"), at, ca.SX(R), colour)
+    if element.tag == "mesh":
+        scale = numbers(element.get("scale", "1 1 1"), 3, 3, f"{what}: scale")
+        return shapes.mesh(element.get("filename", ""), scale, at, ca.SX(R), colour)
+    raise ModelError(f"{what} is a <{element.tag}>: known are box, cylinder, capsule, sphere and mesh")
 
 
 def _number(element: Element, key: str, what: str) -> float:

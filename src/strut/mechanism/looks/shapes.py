@@ -5,14 +5,18 @@ Shapes are for drawing only; they have no mass. Lengths are in [m], angles in [r
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
 
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, is_number
+from strut.confine import Roots, is_inside, outside, resolve_roots
 from strut.errors import ModelError
 from strut.mechanism.spatial import Pose, reflect, reflect_matrix, vector
 from strut.system import Expression, sx
@@ -118,29 +122,35 @@ class Mesh(Shape):
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale))
 
 
+@checked
 def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
     return Sphere(_colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere"))
 
 
+@checked
 def capsule(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Capsule:
     ends = vector(start, "the start of a capsule"), vector(end, "the end of a capsule")
     return Capsule(_colour(colour), *ends, _number(radius, "the radius of a capsule"))
 
 
+@checked
 def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Cylinder:
     ends = vector(start, "the start of a cylinder"), vector(end, "the end of a cylinder")
     return Cylinder(_colour(colour), *ends, _number(radius, "the radius of a cylinder"))
 
 
+@checked
 def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
     return Box(_colour(colour), vector(at, "the place of a box"), _rotation(rotation), vector(size, "the size of a box"))
 
 
+@checked
 def ellipsoid(radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Ellipsoid:
     place = vector(at, "the place of an ellipsoid")
     return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
 
 
+@checked
 def arc(
     radius: Expression,
     at: Expression = ORIGIN,
@@ -155,6 +165,7 @@ def arc(
     return Arc(_colour(colour), vector(at, "the centre of an arc"), *numbers)
 
 
+@checked
 def mesh(path: str, scale: Expression = (1, 1, 1), at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Mesh:
     factors = sx(scale)
     return Mesh(
@@ -177,6 +188,7 @@ MAKERS: dict[str, Callable[..., Shape]] = {
 }
 
 
+@checked
 def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict[str, list[Shape]]:
     """The shapes of all bodies with NumPy arrays in place of expressions, for the parameters' own values or those in `p`."""
 
@@ -187,23 +199,54 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
     return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
 
 
-def locate_meshes(mechanism: Mechanism, file: str | Path) -> Mechanism:
-    """Paths of meshes as the file of a model names them, made whole where there is such a mesh: relative ones count from the file's
-    directory, package://NAME/... from whichever directory above it holds NAME. Others are left as they are."""
-    here = Path(file).resolve().parent
+@checked
+def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> Mechanism:
+    """Make the paths of meshes whole, as the file of a model names them, where there is such a mesh.
 
-    def found(path: str) -> str:
+    Relative paths count from the file's folder; package://NAME/... from the folder NAME that the file is in, or that a
+    root is or holds. A mesh anywhere else is not read: a warning says so, and its path becomes outside://..., for which
+    pictures show a box. Paths of meshes that are not there, and other addresses, are left as they are.
+
+    roots: folders from which meshes may come, besides the file's own.
+    """
+    here, given = Path(file).resolve().parent, resolve_roots(roots)
+
+    def located(path: str) -> str:
         scheme, mark, rest = path.partition("://")
-        if mark and scheme != "package":
+        if mark and scheme not in ("package", "file"):
             return path
-        places = [here / path] if not mark else [above / rest for above in (here, *here.parents)]
-        return next((str(place) for place in places if place.is_file()), path)
+        try:
+            if scheme == "package" and mark:
+                name, _, inner = rest.partition("/")
+                packages = _packages(name, here, given)
+                places, allowed = [package / inner for package in packages], packages
+            else:
+                places, allowed = [here / (unquote(rest) if mark else path), *(root / path for root in given if not mark)], [here, *given]
+            there = [place for place in places if place.is_file()]
+            inside = next((place for place in there if is_inside(place, allowed)), None)
+            if inside is not None:
+                return str(inside)
+            if not there and all(is_inside(place, allowed) for place in places):
+                return path
+        except (OSError, ValueError):  # a path too long, or with a zero in it
+            return path
+        warnings.warn(f"the mesh '{path}' of {mechanism.name} is not read, {outside(places[0], here)}", stacklevel=3)
+        return f"outside://{path}"
 
     for name, shapes in mechanism.shapes.items():
-        mechanism.shapes[name] = [replace(s, path=found(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
+        mechanism.shapes[name] = [replace(s, path=located(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
     return mechanism
 
 
+def _packages(name: str, here: Path, roots: Sequence[Path]) -> list[Path]:
+    """Folders that are the package of this name: one that the model is in, which is not as wide as a home, or one in a root."""
+    if not name or name in (".", ".."):
+        return []
+    own = [folder for folder in (here, *here.parents) if folder.name == name and not Path.home().is_relative_to(folder)]
+    return own + [folder.resolve() for root in roots for folder in (root / name, root) if folder.name == name and folder.is_dir()]
+
+
+@checked
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
     the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a
@@ -273,7 +316,8 @@ def _colour(colour: Any) -> Colour | None:
         if colour.startswith("#") and len(digits) in (6, 8) and all(d in "0123456789abcdefABCDEF" for d in digits):
             numbers = [int(digits[k : k + 2], 16) / 255 for k in range(0, len(digits), 2)]
     elif isinstance(colour, (list, tuple, np.ndarray)):
-        numbers = [float(v) for v in colour]
+        numbers = [float(v) for v in np.atleast_1d(np.asarray(colour, dtype=object)) if is_number(v)]
+        numbers = numbers if len(numbers) == np.size(np.asarray(colour, dtype=object)) else []
     if len(numbers) not in (3, 4) or not all(0 <= v <= 1 for v in numbers):
         raise ModelError(f"the colour {colour!r} is none: write '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1")
     red, green, blue, opacity = (*numbers, 1.0)[:4]

@@ -8,26 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from strut.errors import did_you_mean
 from strut.network.text import statements as s
 from strut.network.build.context import Context, Scope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
 from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.text.limits import check_text
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
 from strut.network.model import (
-    Action,
-    Alias,
-    Edge,
-    Function,
-    Item,
     Node,
     Object,
-    Variable,
     apply,
-    detach,
+    delete,
     unapply,
 )
-from strut.network.text.parse import parse
+from strut.network.text.parse import parse, parsed
 from strut.network.build.parts import PartStatements
 from strut.network.build.selectors import Found
 
@@ -37,6 +33,10 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
     def text(self, source: Source) -> None:
         """Run a whole text at the root."""
+        try:
+            check_text(source)
+        except TooMuch as mistake:
+            raise NetworkError([mistake.problem]) from mistake
         self.run(parse(source), [Place(self.root, Context(self.scope))])
         if self.problems:
             raise NetworkError(self.problems)
@@ -63,8 +63,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             if isinstance(inner, s.Assign) and inner.names[0] is not None and inner.values and inner.values[0] is not None:
                 name = self.texts.one(inner.names[0].text.text, places[0].context)
                 if name not in self.integrator:
-                    raise Mistake(f"the integrator has no '{name}': it has {', '.join(self.integrator)}", inner.mark)
+                    raise Mistake(f"the integrator has no '{name}': {did_you_mean(name, list(self.integrator))}", inner.mark)
                 self.integrator[name] = self.texts.one(inner.values[0].text, places[0].context)
+                self.integrator_marks[name] = inner.values[0].mark
             else:
                 self.run([inner], places)
 
@@ -111,12 +112,13 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         if once and source.name in self.read:
             return
         self.read.add(source.name)
+        self.includes.add(source, mark)
         if source.name in (place.split(":")[0] for place in self.reading) or len(self.reading) > DEEPEST_INCLUDE:
             raise TooMuch(f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark)
         self.reading.append(source.name)
         try:
             try:
-                statements = parse(source)
+                statements = parsed(source)
             except NetworkError as error:
                 self.problems.extend(Problem(p.message, p.mark, (*p.trail, f"included from {mark}")) for p in error.problems)
                 return
@@ -131,7 +133,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             source = self.files.source(self.texts.one(statement.path.text, place.context), statement.mark.source.name)
             if len(self.reading) > DEEPEST_INCLUDE or source.name in self.reading:
                 raise TooMuch(f"'{source.name}' imports itself: {' -> '.join([*self.reading, source.name])}")
+            self.includes.add(source, statement.mark)
             other = Builder(self.files, source.name)
+            other.includes = self.includes
             other.reading = [*self.reading, source.name]
             other.scope = Scope(place.context.scope)
             other.objects = self.objects
@@ -165,19 +169,27 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
     def delete(self, statement: s.DeleteStatement, places: list[Place]) -> None:
         for place in places:
             for selector in statement.selectors:
-                for f in self.select.below(selector, place.thing, place.context):
-                    _delete(f.thing)
+                found = self.select.below(selector, place.thing, place.context)
+                if not found:
+                    self.warnings.append(Problem(f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark))
+                for f in found:
+                    delete(f.thing)
 
     def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
         for place in places:
             targets = (
                 [Found(place.thing, place.context)] if statement.to is None else self.select.below(statement.to, place.thing, place.context)
             )
+            if not targets and statement.to is not None:
+                message = f"nothing is done: '{statement.to.text}' is not in {place.thing!r}"
+                self.warnings.append(Problem(message, statement.to.mark))
             for target in targets:
-                assert isinstance(target.thing, Object)
+                if not isinstance(target.thing, Object):
+                    raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
                 found = self.select.template(statement.templates, target)
                 if not found:
-                    raise Mistake("the selector finds no template", statement.templates.mark)
+                    what = self.no_template(statement.templates, target)
+                    raise Mistake(f"the selector finds no template: {what}", statement.templates.mark)
                 for f in found:
                     assert isinstance(f.thing, Object)
                     (unapply if statement.undo else apply)(f.thing, target.thing)
@@ -218,24 +230,6 @@ def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
     for function in root.functions.values():
         function.owner = node
         node.set_function(function)
-
-
-def _delete(thing: Object | Item) -> None:
-    if isinstance(thing, Variable):
-        thing.owner.variables.pop(thing.name, None)
-    elif isinstance(thing, Function) and isinstance(thing.owner, Node):
-        thing.owner.functions.pop(thing.name, None)
-    elif isinstance(thing, Action) and isinstance(thing.owner, Edge):
-        thing.owner.actions.pop(thing.key, None)
-    elif isinstance(thing, Alias) and isinstance(thing.owner, Node):
-        thing.owner.aliases.pop(thing.name, None)
-    elif isinstance(thing, (Node, Edge)) and thing.parent is not None:
-        thing.parent.children.pop(thing.name, None)
-        ends = [thing] if isinstance(thing, Edge) else [*thing.inputs, *thing.outputs]
-        for edge in ends:
-            detach(edge)
-            if edge.parent is not None:
-                edge.parent.children.pop(edge.name, None)
 
 
 HANDLERS: dict[type, Callable] = {

@@ -10,6 +10,7 @@ from functools import lru_cache
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.network.lower import algebra
 from strut.network.text.errors import Mistake, NetworkError, Problem
 from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read
@@ -115,6 +116,7 @@ def constant(tree: Tree) -> ca.SX:
     return evaluate(tree, resolve, _number)
 
 
+@checked
 def evaluated(text: str) -> np.ndarray:
     """The matrix that an expression without variables stands for."""
     try:

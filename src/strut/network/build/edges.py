@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.errors import did_you_mean
 from strut.network.text import statements as s
 from strut.network.build.context import Context, Define, Expansion
 from strut.network.text.errors import Mistake, Problem, TooMuch
@@ -11,6 +12,9 @@ from strut.network.model import (
     Node,
     attach,
 )
+from strut.network.build.selectors import Found
+
+Pair = tuple[Node, Node, Context]
 
 
 class EdgeStatements(Making):
@@ -20,8 +24,10 @@ class EdgeStatements(Making):
 
     def edge(self, statement: s.EdgeStatement, places: list[Place]) -> None:
         opened: list[Place] = []
+        joined = 0  # how many pairs of nodes there were so far: lists behind 'to' go on with it
 
         def one(k: int, place: Place) -> None:
+            nonlocal joined
             if statement.selector is not None:
                 for f in self.select.below(statement.selector, place.thing, place.context):
                     thing = f.thing.self_edge if isinstance(f.thing, Node) else f.thing
@@ -31,12 +37,14 @@ class EdgeStatements(Making):
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an edge cannot be in {place.thing!r}: only nodes hold edges")
             names = [None] if statement.name is None else self.texts.all(statement.name.text, place.context)
-            for name in names:
+            for i, name in enumerate(names):
                 context = place.context if name is None else place.context.push(name)
                 if statement.connect is None:
                     opened.append(Place(self._open_edge(name, place.thing, statement), context.within(place.context.scope)))
                 else:
-                    opened.extend(self._connected(statement, k, place.thing, name, context))
+                    pairs = self._pairs(statement, i, joined, place.thing, context)
+                    joined += len(pairs)
+                    opened.extend(self._connected(statement, pairs, place.thing, name))
 
         self.each(places, statement.mark, one)
         self.apply_all(statement.templates, opened)
@@ -60,8 +68,33 @@ class EdgeStatements(Making):
             found.note = statement.note
         return found
 
-    def _connected(self, statement: s.EdgeStatement, k: int, parent: Node, name: Expansion | None, context: Context) -> list[Place]:
-        pairs = self._pairs(statement, k, parent, context)
+    def _connected(self, statement: s.EdgeStatement, pairs: list[Pair], parent: Node, name: Expansion | None) -> list[Place]:
+        several = len(pairs) > 1
+        base = name.text if name else "edge"
+        opened: list[Place] = []
+        for source, target, found in pairs:
+            if target.parent is source.parent:
+                text = f"{base}_{len(opened) + 1}" if several else base
+                opened.append(Place(self._edge_between(parent, text, source, target, statement), found.within(found.scope)))
+        if pairs and not opened:
+            source, target, _ = pairs[0]
+            message = f"{source!r} and {target!r} are not in the same node: no edge joins them"
+            self.select.warn(Problem(message, statement.mark))
+        return opened
+
+    def _edge_between(self, container: Node, text: str, source: Node, target: Node, statement: s.EdgeStatement) -> Edge:
+        """A new edge, always: where the name is taken it gets a number."""
+        self.count(1 + len(container.instances))
+        edge = Edge(container.unique(text), None, statement.mark)
+        edge.note = statement.note
+        attach(edge, source, target)
+        container.add(edge)
+        return edge
+
+    def _pairs(self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context) -> list[Pair]:
+        """Pairs of nodes that a statement joins, for its i-th name, after so many other pairs, each with the context
+        of its second node."""
+        pairs = self._selected_pairs(statement, i, joined, parent, context)
         attributes = statement.attributes
         if attributes.no_self:
             pairs = [p for p in pairs if p[0] is not p[1]]
@@ -72,59 +105,42 @@ class EdgeStatements(Making):
             if statement.connect is not None and statement.connect[0] == "all":
                 order = {id(n): i for i, n in enumerate(dict.fromkeys(a for a, _, _ in pairs))}
                 pairs = [p for p in pairs if order[id(p[0])] <= order[id(p[1])]]
-            pairs = [q for p in pairs for q in ((p, (p[1], p[0], p[2])) if p[0] is not p[1] else (p,))]
-        several = len(pairs) > 1
-        base = name.text if name else "edge"
-        opened = []
-        for i, (source, target, found) in enumerate(pairs):
-            if target.parent is not source.parent:
-                continue
-            text = f"{base}_{i + 1}" if several else base
-            if attributes.suffixes is not None and name:
-                text = base + self.texts.one(attributes.suffixes[i % 2].text, found)
-            edge = self._edge_between(parent, text, base, source, target, statement)
-            opened.append(Place(edge, found.within(found.scope)))
-        if pairs and not opened:
-            source, target, _ = pairs[0]
-            message = f"{source!r} and {target!r} are not in the same node: no edge joins them"
-            self.select.warn(Problem(message, statement.mark))
-        return opened
+            pairs = [q for p in pairs for q in (p, (p[1], p[0], p[2]))]
+        return pairs
 
-    def _edge_between(self, container: Node, text: str, base: str, source: Node, target: Node, statement: s.EdgeStatement) -> Edge:
-        known = container.children.get(text)
-        if statement.name is not None and isinstance(known, Edge):
-            if known.input is None:
-                attach(known, source, target)
-            if known.input is source and known.output is target:
-                return known
-        self.count(1 + len(container.instances))
-        edge = Edge(text if known is None else container.unique(base), None, statement.mark)
-        edge.note = statement.note
-        attach(edge, source, target)
-        container.add(edge)
-        return edge
-
-    def _pairs(self, statement: s.EdgeStatement, k: int, parent: Node, context: Context) -> list[tuple[Node, Node, Context]]:
+    def _selected_pairs(self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context) -> list[Pair]:
         assert statement.connect is not None
         kind, selectors = statement.connect
-        first = selectors[0][k % len(selectors[0])]
+        first = selectors[0][i % len(selectors[0])]
         if first is None:
             return []
-        sources = [f for f in self.select.below(first, parent, context) if isinstance(f.thing, Node)]
+        sources = self._nodes(first, parent, context)
         if kind == "on":
-            return [(f.thing, f.thing, f.context) for f in sources if isinstance(f.thing, Node)]
-        pairs: list[tuple[Node, Node, Context]] = []
-        before, self.select.from_set = self.select.from_set, list(sources)
+            return [(node, node, found) for node, found in sources]
+        pairs: list[Pair] = []
+        before, self.select.from_set = self.select.from_set, [Found(*source) for source in sources]
         try:
-            for i, f in enumerate(sources):
-                second = first if kind == "all" else selectors[1][i % len(selectors[1])]
-                if second is None:
-                    continue
-                for g in self.select.below(second, parent, f.context):
-                    if isinstance(g.thing, Node) and isinstance(f.thing, Node):
-                        pairs.append((f.thing, g.thing, g.context))
+            for k, (source, found) in enumerate(sources):
+                second = first if kind == "all" else selectors[1][(joined + k) % len(selectors[1])]
+                if second is not None:
+                    pairs.extend((source, target, around) for target, around in self._nodes(second, parent, found))
                 if len(pairs) > MOST_OBJECTS:
                     raise TooMuch(f"one statement makes more than {MOST_OBJECTS} edges")
         finally:
             self.select.from_set = before
         return pairs
+
+    def _nodes(self, selector: s.Selector, parent: Node, context: Context) -> list[tuple[Node, Context]]:
+        """Nodes at an end of edges. A name that is written out and not there is a warning; a calculated one may
+        well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so may words and patterns."""
+        nodes = [(f.thing, f.context) for f in self.select.below(selector, parent, context) if isinstance(f.thing, Node)]
+        if all(stage.kind == "text" and "@" not in stage.text and "$(" not in stage.text for stage in selector.stages):
+            names = {node.name for node, _ in nodes}
+            for e in self.texts.all(selector.stages[-1].text, context):
+                if e.text not in names and (len(selector.stages) == 1 or not nodes):
+                    wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
+                    near = did_you_mean(wanted, [c.name for c in parent.children.values() if isinstance(c, Node)])
+                    warning = Problem(f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark)
+                    if warning not in self.warnings:
+                        self.warnings.append(warning)
+        return nodes

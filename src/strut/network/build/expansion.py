@@ -240,14 +240,16 @@ class Texts:
     # ---- references and calculations ----
 
     def _flat(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
+        """One text of all parts. The last is read first: what a counter adds is seen by what stands to its left."""
         out: list[str] = []
-        for part in parts:
+        for part in reversed(parts):
             if isinstance(part, str):
                 out.append(part)
             elif isinstance(part, Reference):
                 out.append(self._look_up(part, context))
             elif isinstance(part, Calculation):
-                out.append(written(self.calculate("".join(self._summand(p, context) for p in part.parts))))
+                summands = [self._summand(p, context) for p in reversed(part.parts)]
+                out.append(written(self.calculate("".join(reversed(summands)))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
                 chosen = yes if whole(self.calculate(_shown(self._flat(condition, context, [])))) else no
@@ -257,7 +259,7 @@ class Texts:
                 filters.append(part)
             else:
                 out.append(",".join(e.text for e in self.all(part.text, context)))
-        flat = "".join(out)
+        flat = "".join(reversed(out))
         if len(flat) > MOST_TEXT:
             raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{_short(flat)}'")
         return flat
@@ -268,8 +270,8 @@ class Texts:
         return text if isinstance(part, str) or text else "0"
 
     def _look_up(self, reference: Reference, context: Context) -> str:
-        key = _shown(self._flat(reference.key, context, []))
         index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
+        key = _shown(self._flat(reference.key, context, []))
         return self._group(reference, whole(key), index, context) if key.isdecimal() else self._define(key, index, context)
 
     def _group(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
@@ -277,14 +279,16 @@ class Texts:
         exists = expansion is not None and group < len(expansion.texts)
         if index == "?":
             return str(int(exists and expansion is not None and expansion.texts[group] != ""))
+        if index == "~":
+            return str(len(expansion.texts) if expansion else 0)
+        if index == "!":
+            return str(expansion.indices[group] if exists and expansion else 0)
         if expansion is None or not exists:
             around = context.trail()
             raise Missing(
                 f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here")
             )
-        if index == "~":
-            return str(len(expansion.texts) - 1)
-        return str(expansion.indices[group]) if index == "!" else expansion.texts[group]
+        return expansion.texts[group]
 
     def _define(self, name: str, index: str | None, context: Context) -> str:
         define = context.scope.get(name)
@@ -313,9 +317,10 @@ class Texts:
         return items[k] if 0 <= k < len(items) else ""
 
     def _count(self, name: str, index: str, define: Define | None, context: Context) -> str:
+        """`@c[+5]` is what c was, and adds 5; every further sign adds as much again: `@c[++]` adds 2, `@c[++5]` 10."""
         signs = len(index) - len(index.lstrip("+-"))
         digits = index.lstrip("+-")
-        by = whole(digits or 1) * (signs if digits else 1) * (1 if index[0] == "+" else -1)
+        by = whole(digits or 1) * signs * (1 if index[0] == "+" else -1)
         before = self.calculate(define.text) if define and define.text else 0
         context.scope.values[name] = Define(written(before + by))
         return written(before)
@@ -363,9 +368,15 @@ class Texts:
             elements.extend(self._item(item, filters, context))
             if len(elements) > MOST_NAMES:
                 raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{_short(inside)}}}'")
+        if chain and elements:
+            listed = tuple(_shown(e.text) for e in elements)
+            around = context.push(Expansion(listed, (0,) * len(listed)))  # what a reduction finds at @@: the whole list
         for number in re.findall(f"{FILTER}([0-9]+){FILTER}", FILTER + chain[0] if chain else ""):
             rule = filters[int(number)]
-            elements = self._reduced(elements, rule, context) if rule.reduces else self._mapped(elements, rule, context)
+            if rule.reduces:
+                elements = self._reduced(elements, rule, around) if elements else []
+            else:
+                elements = self._mapped(elements, rule, context)
         return elements
 
     def _mapped(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
@@ -373,8 +384,6 @@ class Texts:
         return [new for e in elements for new in self.all(rule.text, inner.push(_visible(e)))]
 
     def _reduced(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        if not elements:
-            return []
         result = _shown(elements[0].text)
         inner = context.inner()
         for e in elements[1:]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from strut.confine import Roots, resolve_inside, resolve_roots
+from strut.errors import StorageError
 from strut.network.text.errors import Mistake, Source
 from strut.network.lower.whole_numbers import whole
 
@@ -27,18 +29,32 @@ class Table:
 
 
 class Files:
-    """Finds files: beside the one that names them, where one is, in CODYN_IMPORT_PATH, and in our own library."""
+    """Finds files: beside the one that names them, where one is, in given roots and CODYN_IMPORT_PATH, and in our own library.
+
+    model: the file of the whole network. What lies neither in its folder, nor in a root, nor in the library is not read.
+    """
+
+    def __init__(self, model: str = "", roots: Roots = ()) -> None:
+        self.folder = Path(model).parent
+        self.library = Path(str(resources.files("strut.network"))) / "library"
+        self.roots = resolve_roots(roots)
+        self.roots += tuple(Path(p).resolve() for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p)
 
     def find(self, path: str, beside: str = "") -> Path:
-        wanted = Path(os.path.expanduser(path.strip()))
-        places = [Path(beside).parent, Path(), *(Path(p) for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p)]
-        for place in places if not wanted.is_absolute() else [Path()]:
-            found = place / wanted
-            if found.is_file():
-                return found
-        own = Path(str(resources.files("strut.network"))) / "library" / wanted
-        if not wanted.is_absolute() and ".." not in wanted.parts and own.is_file():
-            return own
+        try:
+            wanted = Path(os.path.expanduser(path.strip()))
+            places = [Path(beside).parent, Path(), *self.roots] if not wanted.is_absolute() else [Path()]
+            for place in places:
+                if _is_file(found := place / wanted):
+                    resolve_inside(found, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named")
+                    return found
+            own = self.library / wanted
+            if not wanted.is_absolute() and ".." not in wanted.parts and _is_file(own):
+                return own
+        except StorageError as error:
+            raise Mistake(str(error)) from error
+        except (OSError, ValueError, RuntimeError) as error:  # a path too long, with a zero in it, or of a user who is not there
+            raise Mistake(f"'{path[:80]}' is no path of a file") from error
         raise Mistake(f"there is no file '{path}': looked beside {beside or 'the model'}, here, in CODYN_IMPORT_PATH and in the library")
 
     def source(self, path: str, beside: str) -> Source:
@@ -47,6 +63,13 @@ class Files:
 
     def columns(self, path: Path, settings: Mapping[str, str]) -> list[str]:
         return list(table(path, settings).names)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no system has files of such names
+        return False
 
 
 def read(path: Path) -> Source:

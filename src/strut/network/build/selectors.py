@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from strut.network.build.context import Context, Define, Expansion, Scope, Stack, plain
 from strut.network.build.expansion import Texts, written
 from strut.network.text.errors import Missing, Mistake, Problem, TooMuch
 from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
+from strut.network.build.pattern import StepBudget, pattern
 from strut.network.text.statements import Selector, Stage
 from strut.network.lower.whole_numbers import whole
 
@@ -27,6 +26,9 @@ KINDS: dict[str, tuple[type, ...]] = {
     "actions": (Action,),
     "functions": (Function,),
 }
+
+UPWARD = ("self", "parent", "root", "templates-root", "from-set")
+"""Words that lead to the same things from every child: from the children of a thing they are taken once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,6 @@ def _order(thing: Thing) -> tuple[int, int]:
     return (group, thing.serial)
 
 
-@lru_cache(maxsize=4096)
-def _pattern(text: str) -> re.Pattern[str]:
-    if len(text) > 2000 or re.search(r"\)[*+{][^()]*\)[*+{]", text) or re.search(r"[*+]\)[*+{]", text):
-        raise Mistake(f"the pattern /{text[:60]}/ repeats something that repeats, which can take forever: write it plainer")
-    try:
-        return re.compile(text.replace("\\/", "/"))
-    except re.error as error:
-        raise Mistake(f"/{text}/ is no pattern: {error}") from error
-
-
 class Select:
     """Runs selectors in a network."""
 
@@ -98,14 +90,15 @@ class Select:
         self.root, self.templates, self.texts, self.say, self.warn = root, templates, texts, say, warn
         self.from_set: list[Found] = []
         self.depth = 0
+        self.budget = StepBudget()
 
     def below(self, selector: Selector, thing: Thing, context: Context) -> list[Found]:
         """What a selector finds among the children of a thing."""
         return self._run(selector, [Found(thing, context)], thing, True)
 
-    def at(self, selector: Selector, found: Found) -> list[Found]:
-        """What a selector finds beginning at a thing itself; arguments of pseudo selectors are meant so."""
-        return self._run(selector, [found], found.thing, False)
+    def at(self, selector: Selector, found: Found, origin: Thing) -> list[Found]:
+        """What an argument of a word finds, beginning at a thing itself; `self` stays where the whole selector began."""
+        return self._run(selector, [found], origin, False)
 
     def _run(self, selector: Selector, start: list[Found], origin: Thing, implicit: bool) -> list[Found]:
         self.depth += 1
@@ -114,7 +107,7 @@ class Select:
                 raise TooMuch("selectors nest deeper than 60 levels", selector.mark)
             found = start
             for k, stage in enumerate(selector.stages):
-                below = stage.child or (k == 0 and implicit and self._wants_children(stage))
+                below = stage.child or (k == 0 and implicit)
                 try:
                     found = self._stage(stage, found, origin, below)
                 except Mistake as mistake:
@@ -126,20 +119,15 @@ class Select:
         finally:
             self.depth -= 1
 
-    @staticmethod
-    def _wants_children(stage: Stage) -> bool:
-        return stage.kind != "word" or stage.text not in (
-            "root", "templates-root", "self", "children", "parent", "siblings", "from-set", "input", "output", "inputs", "outputs",
-            "input-name", "output-name", "applied-templates", "recurse", "templates",
-        )  # fmt: skip
-
     def _stage(self, stage: Stage, found: list[Found], origin: Thing, below: bool) -> list[Found]:
         if stage.kind == "text":
             result = self._text(stage, found, below)
         else:
             if below:
-                found = [Found(child, f.context) for f in found for child in children_of(f.thing)]
-            result = self._regex(stage, found) if stage.kind == "regex" else self._word(stage, found, origin)
+                start, found = found, [Found(child, f.context) for f in found for child in children_of(f.thing)]
+                if stage.kind == "word" and stage.text in UPWARD:
+                    found = found[:1] or (start if stage.text != "parent" else [])
+            result = _numbered(self._regex(stage, found)) if stage.kind == "regex" else self._word(stage, found, origin)
         return [self._labelled(stage.label, f) for f in result] if stage.label else result
 
     @staticmethod
@@ -177,11 +165,9 @@ class Select:
         result: list[Found] = []
         for f in found:
             text = self.texts.whole(stage.text.replace("\\", "\\\\"), f.context) if "@" in stage.text or "$(" in stage.text else stage.text
-            match = _pattern(text).fullmatch(f.thing.name)
-            if match:
-                k = len(result)
-                groups = tuple(g or "" for g in match.groups())
-                result.append(Found(f.thing, f.context.push(Expansion((match[0], *groups), (k,) * (1 + len(groups))))))
+            groups = pattern(text).groups(f.thing.name, self.budget)
+            if groups is not None:
+                result.append(Found(f.thing, f.context.push(Expansion(groups, (len(result),) * len(groups)))))
         return result
 
     # ---- words ----
@@ -294,29 +280,29 @@ class Select:
     def _outputs(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         return [Found(e, f.context) for f in found if isinstance(f.thing, Node) for e in f.thing.outputs]
 
-    def _pushed(self, found: list[Found], text: Callable[[Found, int], str]) -> list[Found]:
-        return [Found(f.thing, f.context.push(plain(text(f, k), k))) for k, f in enumerate(found)]
+    def _pushed(self, found: list[Found], text: Callable[[Found], str]) -> list[Found]:
+        """With one more expansion; as it is no list, its index is 0."""
+        return [Found(f.thing, f.context.push(plain(text(f)))) for f in found]
 
     def _name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
-        return self._pushed(found, lambda f, k: f.thing.name)
+        return self._pushed(found, lambda f: f.thing.name)
 
     def _input_name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.input is not None]
-        return self._pushed(edges, lambda f, k: f.thing.input.name)  # type: ignore[union-attr]
+        return self._pushed(edges, lambda f: f.thing.input.name)  # type: ignore[union-attr]
 
     def _output_name(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.output is not None]
-        return self._pushed(edges, lambda f, k: f.thing.output.name)  # type: ignore[union-attr]
+        return self._pushed(edges, lambda f: f.thing.output.name)  # type: ignore[union-attr]
 
     def _type(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
-        counts: dict[str, int] = {}
-        result = []
-        for f in found:
-            name = self.type_name(f.thing)
-            k = counts.get(name, 0)
-            counts[name] = k + 1
-            result.append(Found(f.thing, f.context.push(plain(name, k))))
-        return result
+        """With the kind of each thing: its index counts kinds, and the group behind it says how many things are of it."""
+        kinds = [self.type_name(f.thing) for f in found]
+        order = list(dict.fromkeys(kinds))
+        return [
+            Found(f.thing, f.context.push(Expansion((kind, str(kinds.count(kind))), (order.index(kind), 0))))
+            for f, kind in zip(found, kinds, strict=True)
+        ]
 
     def type_name(self, thing: Thing) -> str:
         if thing is self.root:
@@ -325,30 +311,30 @@ class Select:
 
     def _count(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         if not stage.arguments:
-            return self._pushed(found, lambda f, k: str(len(found)))
+            return [Found(f.thing, f.context.push(plain(str(len(found)), k))) for k, f in enumerate(found)]
         result = []
         for f in found:
-            for k, argument in enumerate(stage.arguments):
+            for argument in stage.arguments:
                 only = argument.stages[0]
                 if len(argument.stages) == 1 and only.kind == "text" and any(c in only.text for c in "@${}"):
                     n = len(self.texts.all(only.text, f.context))
                 else:
-                    n = len(self.at(argument, f))
-                result.append(Found(f.thing, f.context.push(plain(written(n), k))))
+                    n = len(self.at(argument, f, origin))
+                result.append(Found(f.thing, f.context.push(plain(written(n)))))
         return result
 
     def _if(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         result = []
         for f in found:
             for argument in stage.arguments or ():
-                inner = self.at(argument, f)
+                inner = self.at(argument, f, origin)
                 if inner:
                     result.append(Found(f.thing, inner[0].context))
                     break
         return result
 
     def _not(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
-        return [f for f in found if any(not self.at(argument, f) for argument in stage.arguments or ())]
+        return [f for f in found if any(not self.at(argument, f, origin) for argument in stage.arguments or ())]
 
     def _strings(self, stage: Stage, f: Found) -> bool:
         """Are the texts of a string test all true? One is, if it is neither empty nor 0."""
@@ -390,7 +376,7 @@ class Select:
         if not stage.arguments:
             raise Mistake("recurse needs a selector: recurse(children | nodes)")
         result: list[Found] = []
-        for f in found:
+        for f, argument in ((f, argument) for f in found for argument in stage.arguments):
             seen: set[int] = set()
             waiting = [f]
             while waiting:
@@ -399,7 +385,7 @@ class Select:
                     continue
                 seen.add(id(each.thing))
                 result.append(each)
-                waiting.extend(Found(g.thing, each.context) for a in reversed(stage.arguments) for g in reversed(self.at(a, each)))
+                waiting.extend(Found(g.thing, each.context) for g in reversed(self.at(argument, each, origin)))
                 if len(result) > MOST:
                     raise TooMuch(f"a selector finds more than {MOST} things")
         return result
@@ -430,7 +416,7 @@ class Select:
     def _xor(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         result: dict[int, Found] = {}
         for argument in stage.arguments or ():
-            for f in [x for g in found for x in self.at(argument, g)]:
+            for f in [x for g in found for x in self.at(argument, g, origin)]:
                 if id(f.thing) in result:
                     del result[id(f.thing)]
                 else:
@@ -442,13 +428,28 @@ class Select:
         for f in found:
             context = f.context
             for argument in stage.arguments or ():
-                for e in self.texts.all(argument.stages[0].text, f.context):
-                    context = context.push(e)
+                texts = tuple(e.text for e in self.texts.all(argument.stages[0].text, context))
+                if texts:  # one expansion: its groups are the texts that follow the first
+                    context = context.push(Expansion(texts, (0,) * len(texts)))
             result.append(Found(f.thing, context))
         return result
 
     def _from_set(self, stage: Stage, found: list[Found], origin: Thing) -> list[Found]:
         return list(self.from_set)
+
+
+def _numbered(found: list[Found]) -> list[Found]:
+    """What a pattern matched, with the index of every group: it counts the different texts that the group had."""
+    seen: list[dict[str, int]] = []
+    result: list[Found] = []
+    for f in found:
+        assert f.context.stack is not None
+        match, outer = f.context.stack
+        seen.extend({} for _ in range(len(match.texts) - 1 - len(seen)))
+        indices = (group.setdefault(text, len(group)) for group, text in zip(seen, match.texts[1:], strict=False))
+        numbered = Expansion(match.texts, (match.indices[0], *indices))
+        result.append(Found(f.thing, Context(f.context.scope, (numbered, outer))))
+    return result
 
 
 def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:

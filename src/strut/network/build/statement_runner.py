@@ -14,6 +14,7 @@ from strut.network.build.context import Context, Scope
 from strut.network.build.expansion import Texts
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
 from strut.network.build.model_files import Files
+from strut.network.text.limits import Includes
 from strut.network.model import Node, Object, apply
 from strut.network.build.calculation import calculate
 from strut.network.build.selectors import Found, Select
@@ -26,8 +27,8 @@ INTEGRATOR = {
     "default-timestep": "0.001",
     "minimum-timestep": "1e-9",
     "real-time": "0",
-    "prediction-order": "4",
-    "correction-order": "3",
+    "prediction-order": "3",
+    "correction-order": "5",
 }
 INDEXED = re.compile(r"^(.*?)(\[.*\])$", re.S)
 NAMED = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
@@ -53,10 +54,12 @@ class Making(ABC):
         self.problems: list[Problem] = []
         self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
         self.integrator = dict(INTEGRATOR)
+        self.integrator_marks: dict[str, Mark] = {}
         self.random = random.Random(seed)
         self.objects = 0
         self.reading: list[str] = []
         self.read: set[str] = set()
+        self.includes = Includes()
         self.scope = Scope()
 
     # ---- running ----
@@ -108,13 +111,27 @@ class Making(ABC):
                 found = self.select.template(selector, Found(place.thing, place.context))
                 found = [f for f in found if isinstance(f.thing, Object)]
                 if not found:
-                    shown = " . ".join(stage.text for stage in selector.stages)
-                    known = [t.name for t in self.templates.children.values()]
-                    raise Mistake(f"there is no template '{shown}': {did_you_mean(shown, known)}", selector.mark)
+                    raise Mistake(self.no_template(selector, Found(place.thing, place.context)), selector.mark)
                 for f in found:
                     assert isinstance(f.thing, Object)
                     self.count(self._size(f.thing))
                     apply(f.thing, place.thing)
+
+    def no_template(self, selector: s.Selector, at: Found) -> str:
+        """What to say where a selector finds no template: which word of it is wrong, and what stands there instead."""
+        for count in range(1, len(selector.stages) + 1):
+            found = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
+            if not any(isinstance(f.thing, Object) for f in found):
+                break
+        wrong = self.texts.whole(selector.stages[count - 1].text, at.context)
+        around: list[Object] = [self.templates]
+        if count > 1:
+            before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
+            around = [f.thing for f in before if isinstance(f.thing, Object)]
+        known = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
+        shown = " . ".join(stage.text for stage in selector.stages)
+        where = f" in {around[0].path}" if around[0].path else ""
+        return f"there is no template '{shown}': '{wrong}' is not{where}: {did_you_mean(wrong, known)}"
 
     @staticmethod
     def _size(template: Object) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from strut.network.text import statements as s
 from strut.network.build.context import Context, Expansion, plain
 from strut.network.build.expansion import SPECIAL
-from strut.network.text.errors import Mistake
+from strut.network.text.errors import Mistake, Problem
 from strut.network.text.formula import dots
 from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
 from strut.network.model import (
@@ -21,6 +22,7 @@ from strut.network.model import (
     Node,
     Object,
     Variable,
+    same_in_template,
 )
 from strut.network.lower.whole_numbers import check_order
 
@@ -96,11 +98,13 @@ class VariableStatements(Making):
         )
         if old is not None:
             new.flags, new.constraint, new.serial = set(old.flags), old.constraint, old.serial
+            new.is_rate = old.is_rate
             if text is None:
                 new.mark, new.context = old.mark, old.context
         self._flags(new, st.flags)
         if st.constraint is not None:
             new.constraint = self._constraint(st.constraint, name, context)
+        new.origin = same_in_template(thing, new)
         thing.set_variable(new)
 
     @staticmethod
@@ -155,21 +159,11 @@ class VariableStatements(Making):
             if old is None:
                 size = thing.variables[names[0]].text if i and names[0] in thing.variables else "0"
                 start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
-                thing.set_variable(Variable(each, thing, st.mark, context, text=start, flags={"integrated"}))
-            elif "integrated" not in old.flags and "discrete" not in old.flags:
-                changed = Variable(
-                    each,
-                    thing,
-                    old.mark,
-                    old.context,
-                    old.origin,
-                    old.note,
-                    old.serial,
-                    old.text,
-                    old.flags | {"integrated"},
-                    old.constraint,
-                )
-                thing.set_variable(changed)
+                new = Variable(each, thing, st.mark, context, text=start, flags={"integrated"}, is_rate=i > 0)
+                thing.set_variable(new)
+            elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
+                flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
+                thing.set_variable(replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
             variable = thing.variables[each]
             self._flags(variable, st.flags)
             if i + 1 < order and not any(a.rate and a.name == each for a in edge.actions.values()):
@@ -193,7 +187,7 @@ class VariableStatements(Making):
                 return
             found = [f for f in self.select.below(selector, place.thing, place.context) if isinstance(f.thing, (Variable, Alias))]
             if not found:
-                raise Mistake("the selector finds no variable", selector.mark)
+                self.warnings.append(Problem(f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark))
             for i, f in enumerate(found):
                 text = None if value is None else self._value(value.text, f.context, i, len(found))
                 st = s.Assign([], "=", flags=statement.flags, given=value is not None, mark=statement.mark, note=statement.note)

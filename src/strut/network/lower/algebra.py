@@ -116,6 +116,15 @@ def rounded(x: Matrix) -> Matrix:
     return sign(x) * ca.floor(ca.fabs(x) + 0.5)
 
 
+def log10(x: Matrix) -> Matrix:
+    """The logarithm to base 10, exact at powers of ten. There it is corrected by what rounding left, taken as a constant (whole steps
+    of 2⁻⁷⁰), so that the derivative is that of the logarithm everywhere."""
+    about = ca.log10(x)
+    power = ca.floor(about + 0.5)
+    exact = ca.logic_and(x > 0, ca.fabs(ca.power(10.0, power) - x) <= 2.0**-52 * x)
+    return about + ca.if_else(exact, ca.floor((power - about) * 2.0**70) * 2.0**-70, 0)
+
+
 UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     **{
         n: getattr(ca, n)
@@ -124,7 +133,7 @@ UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     **{n: getattr(ca, n) for n in ("asinh", "acosh", "atanh")},
     "√": ca.sqrt,
     "ln": ca.log,
-    "log10": ca.log10,
+    "log10": log10,
     "abs": ca.fabs,
     "invsqrt": lambda x: 1 / ca.sqrt(x),
     "exp2": lambda x: 2**x,

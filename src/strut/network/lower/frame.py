@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.network.model import Object
+from strut.network.text.formula import Call
 
 
 @dataclass(frozen=True)
@@ -17,3 +18,5 @@ class Frame:
     values: dict[str, ca.SX] = field(default_factory=dict)
     initial: bool = False
     depth: int = 0
+    calls: dict[Call, ca.SX] = field(default_factory=dict, compare=False)
+    """Calls of functions that were evaluated here."""

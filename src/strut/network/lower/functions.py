@@ -12,7 +12,7 @@ from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import arguments
 from strut.network.lower.frame import Frame
 from strut.network.model import Function
-from strut.network.text.errors import Mistake
+from strut.network.text.errors import Mistake, TooMuch
 from strut.network.text.formula import Call, Name
 from strut.system import Discrete, Param, Random
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DEEPEST_CALL = 100
 """Functions call each other no deeper."""
+MAX_CALLS = 5000
+"""Calls of functions that one variable or action needs, those with equal arguments counted once."""
 BUILT_IN = {
     *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr",
     "diag", "tril", "triu", "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl",
@@ -33,8 +35,26 @@ class Functions:
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
+        self.calls = 0
+        self._known: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
 
     def call(self, tree: Call, frame: Frame) -> ca.SX:
+        """The value of a call; the same call in the same place is evaluated once, unless it draws random numbers."""
+        if not frame.depth:
+            return self._call(tree, frame)
+        try:
+            shared = frame.calls.get(tree)
+        except RecursionError:  # a sum of thousands has no hash, and need not be shared
+            return self._call(tree, frame)
+        if shared is not None:
+            return shared
+        before = self.meaning.spare
+        result = self._call(tree, frame)
+        if self.meaning.spare == before:
+            frame.calls[tree] = result
+        return result
+
+    def _call(self, tree: Call, frame: Frame) -> ca.SX:
         function = scope.function(tree.name, frame.thing)
         values = arguments(tree, lambda t: self.meaning.resolve(t, frame), self.meaning.known)
         if function is not None:
@@ -47,6 +67,9 @@ class Functions:
         return self.meaning.derived(result, tree.order, frame)
 
     def apply(self, function: Function, values: list[ca.SX], frame: Frame) -> ca.SX:
+        if not frame.depth:  # what is shared may change its meaning between expressions
+            self.calls = 0
+            self._known.clear()
         if frame.depth > DEEPEST_CALL:
             raise Mistake(f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them")
         if function.pieces:
@@ -70,7 +93,25 @@ class Functions:
                 named[a.name] = self.meaning.name(Name(name), frame)
             else:
                 named[a.name] = self.meaning.formula(a.default, function, inner)
-        return self.meaning.formula(function.text, function, inner)
+        return self._body(function, inner)
+
+    def _body(self, function: Function, frame: Frame) -> ca.SX:
+        """What a function gives in a frame: evaluated once for equal arguments, unless it draws random numbers or remembers."""
+        key = (function, frame.initial, *((name, _identity(value)) for name, value in frame.values.items()))
+        shared = self._known.get(key)
+        if shared is not None:
+            return shared[1]
+        self.calls += 1
+        if self.calls > MAX_CALLS:
+            raise TooMuch(
+                f"functions are called more than {MAX_CALLS} times here, '{function.name}' among them: each calls the next several times, "
+                "with other arguments; name what they share as variables"
+            )
+        before = self.meaning.spare
+        result = self.meaning.formula(function.text, function, frame)
+        if self.meaning.spare == before:
+            self._known[key] = (list(frame.values.values()), result)  # arguments are kept: a symbol's hash is its address
+        return result
 
     def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
         frame = Frame(function.owner)
@@ -124,3 +165,8 @@ class Functions:
         held = Discrete(f"rand.held{self.meaning.spare}", first.sym, description="a random number, drawn anew in every step")
         self.meaning.draws.append((held, Random(f"rand.drawn{self.meaning.spare}")))
         return held.sym
+
+
+def _identity(m: ca.SX) -> tuple:
+    """Equal for matrices of the same expressions in the same places."""
+    return (m.shape, tuple(m.sparsity().find()), tuple(e.element_hash() for e in m.nonzeros()))  # type: ignore[attr-defined]

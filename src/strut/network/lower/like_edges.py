@@ -364,7 +364,7 @@ class _Alike:
         """Sine and cosine of a variable, computed once for each node."""
         assert part.places is not None
         pool = self.pool
-        missing = [p for p in dict.fromkeys(part.places.tolist()) if p not in pool.turned]
+        missing = pool.in_order(p for p in dict.fromkeys(part.places.tolist()) if p not in pool.turned)
         if missing:
             angle = ca.SX.sym("angle")
             reads = np.array([missing], dtype=np.int64)

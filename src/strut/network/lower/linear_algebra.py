@@ -7,12 +7,11 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
+from strut.network.lower.pseudo_inverse import pinv
 from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake
 
 Matrix = ca.SX
-RANK = 1e-10
-"""Of the largest diagonal entry: a smaller pivot of AᵀA counts as zero in pseudo-inverses."""
 
 
 def _square(m: Matrix, name: str) -> None:
@@ -90,29 +89,6 @@ def solve(a: Matrix, b: Matrix) -> Matrix:
     if a.shape[0] == 1:
         return b / a
     return ca.solve(a, b)
-
-
-def pinv(a: Matrix) -> Matrix:
-    """The pseudo-inverse; by Courrieu's full-rank Cholesky factorisation, which needs no iteration."""
-    if a.is_constant():
-        return ca.SX(ca.DM(np.linalg.pinv(np.array(ca.DM(a)))))
-    if a.shape[0] < a.shape[1]:
-        return pinv(a.T).T
-    g = ca.densify(ca.mtimes(a.T, a))
-    n = g.shape[0]
-    largest = g[0, 0]
-    for i in range(1, n):
-        largest = ca.fmax(largest, g[i, i])
-    low, empty = ca.SX.zeros(n, n), []
-    for k in range(n):
-        column = g[k:, k] - ca.mtimes(low[k:, :k], low[k, :k].T) if k else g[k:, k]
-        pivot = column[0]
-        zero = pivot <= RANK * largest
-        empty.append(zero)
-        low[k:, k] = ca.if_else(zero, ca.SX.zeros(n - k, 1), column / ca.sqrt(ca.if_else(zero, 1, pivot)))
-    inner = ca.mtimes(low.T, low) + ca.diag(ca.vertcat(*empty))
-    half = ca.solve(inner, ca.mtimes(low.T, a.T))
-    return ca.mtimes(low, ca.solve(inner, half))
 
 
 def qr(a: Matrix) -> Matrix:

@@ -295,13 +295,19 @@ class Meaning:
         value = self.formula(action.text, action, Frame(action.owner, initial=initial))
         if action.index:
             return value
-        return algebra.fitted(value, wanted, f"what {action.owner!r} does to '{action.name}'")
+        try:
+            return algebra.fitted(value, wanted, f"what {action.owner!r} does to '{action.name}'")
+        except Mistake as mistake:
+            raise mistake.at(action.mark) from None
 
     def _put(self, into: ca.SX, action: Action, value: ca.SX, frame: Frame) -> ca.SX:
         """Add or set elements, or all."""
         if not action.index:
             return into + value if action.adds else value
-        where = self._places(action, into.shape, frame)
+        try:
+            where = self._places(action, into.shape, frame)
+        except Mistake as mistake:
+            raise mistake.at(action.mark, f"{action.name}[{action.index}]") from None
         value = algebra.flat(value)
         if value.numel() == 1:
             value = ca.repmat(value, len(where), 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import casadi as ca
 import numpy as np
@@ -61,6 +61,16 @@ class Pool:
             self.symbols[key] = OTHERS + len(self.others)
             self.others.append(value)
         return self.symbols[key]
+
+    def in_order(self, places: Iterable[int]) -> list[int]:
+        """Places of states in the order of the states, others behind: what like edges read are then neighbours."""
+        order = {state.name: k for k, state in enumerate(self.meaning.states.values())}
+
+        def position(place: int) -> tuple[int, int]:
+            quantity, k = self.entries[place] if place < len(self.entries) else (None, 0)
+            return (order.get(quantity.name, len(order)) if quantity is not None else len(order), k)
+
+        return sorted(places, key=position)
 
     def make(self, like: Like) -> np.ndarray:
         """The places of what is computed beforehand, a row for each result."""

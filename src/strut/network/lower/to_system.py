@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
@@ -19,8 +18,9 @@ from strut.network.lower.frame import Frame
 from strut.network.lower.functions import BUILT_IN
 from strut.network.lower.guards import guards
 from strut.network.lower.meaning import Meaning
+from strut.network.lower.naming import Names
 from strut.network.model import Edge, Event, Node, Object, Variable
-from strut.network.text.errors import MOST, Mistake, NetworkError, Problem
+from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem
 from strut.network.text.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
 from strut.system import Discrete, Input, Param, Sample, State, System, time
 from strut.system import Event as Jump
@@ -45,19 +45,19 @@ class Lowering:
         self.things: list[Object] = [network.root, *network.root.walk()]
         self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
-        self.taken: set[str] = {"t", "time"}
+        self.names = Names()
         self.sets: dict[Event, list[tuple[Variable, str]]] = {}
         self.extra_discrete: list[Discrete] = []
 
     def system(self, outputs: Iterable[str] | None) -> System:
-        self._name_all()
+        self._name_variables()
         self._connect()
         self._machines()
         self._find_sets()
         self._kinds()
         flow = self._flow()
         shown = self._outputs(outputs)
-        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e)) or [])]
+        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e), e.mark) or [])]
         self._stop()
         sample = self._sample()
         self._stop()
@@ -84,13 +84,13 @@ class Lowering:
     def _flow(self) -> Mapping[str, ca.SX]:
         """The rates of states; where many edges act alike, as sums."""
         m = self.meaning
-        m.summed = sums = self._try(partial(alike.rates, m))
+        m.summed = sums = self._try(partial(alike.rates, m), None)
         rates: dict[str, ca.SX] = {}
         for variable, state in m.states.items():
             if sums is not None and state.name in sums:
                 rates[state.name] = sums.own[state.name]
                 continue
-            rate = self._try(partial(m.rate, variable))
+            rate = self._try(partial(m.rate, variable), variable.mark)
             if rate is not None:
                 rates[state.name] = algebra.flat(rate)
         return rates if sums is None else sums.within(rates)
@@ -107,12 +107,12 @@ class Lowering:
 
     # ---- mistakes ----
 
-    def _try(self, act: Callable[[], T]) -> T | None:
-        """Do something; keep a mistake for the end, so that all are told at once."""
+    def _try(self, act: Callable[[], T], mark: Mark | None) -> T | None:
+        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own or this."""
         try:
             return act()
         except Mistake as mistake:
-            new = mistake.problem
+            new = mistake.at(mark).problem
             if len(self.problems) < MOST and not any(p.message == new.message and p.mark == new.mark for p in self.problems):
                 self.problems.append(new)
             return None
@@ -121,26 +121,13 @@ class Lowering:
         if self.problems:
             raise NetworkError(self.problems)
 
-    # ---- names ----
-
-    def _unique(self, wanted: str) -> str:
-        name = wanted if wanted.isascii() and _PLAIN.fullmatch(wanted) else ".".join(map(_identifier, wanted.split(".")))
-        if name not in self.taken:
-            self.taken.add(name)
-            return name
-        base, k = name, 2
-        while name in self.taken:
-            name, k = f"{base}_{k}" if k > 2 or base not in ("t", "time") else f"{base}_", k + 1
-        self.taken.add(name)
-        return name
-
-    def _name_all(self) -> None:
-        for thing in (*self.things, *self.events):
-            path = f"{thing.path}." if thing.path else ""
-            for variable in thing.variables.values():
-                self.meaning.names[variable] = self._unique(path + variable.name)
-
     # ---- structure ----
+
+    def _name_variables(self) -> None:
+        m = self.meaning
+        m.names.update(self.names.variables((*self.things, *self.events)))
+        for v, name in self.names.shared(m.names):
+            m.warn(f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another variable", v.mark)
 
     def _connect(self) -> None:
         actions = self.meaning.actions
@@ -162,21 +149,20 @@ class Lowering:
     def _machines(self) -> None:
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
-                name = self._unique(f"{node.path}.state" if node.path else "state")
+                name = self.names.new(*node.names, "state")
                 self.meaning.machines[node] = (Discrete(name, 0.0, description="the state of the node, counted"), [node.initial_state])
 
     def _find_sets(self) -> None:
         for event in self.events:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
-                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context))
-                variables = [self._variable(f.thing) for f in selected or ()]
-                if not variables or None in variables:
-                    self.problems.append(Problem("the event sets something that is no variable here", assignment.mark))
-                    continue
-                for v, f in zip(variables, selected or (), strict=True):
-                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context))
-                    if v is not None and text is not None:
+                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context), assignment.mark)
+                variables = [(v, f) for f in selected or () if (v := self._variable(f.thing)) is not None]
+                if not variables and selected is not None:
+                    self.meaning.warn(f"the event in {event.parent!r} sets no variable: its selector finds none there", assignment.mark)
+                for v, f in variables:
+                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark)
+                    if text is not None:
                         found.append((v, text))
 
     @staticmethod
@@ -202,10 +188,10 @@ class Lowering:
             elif v in written:
                 later.append((v, "discrete"))
             elif v not in direct and (v.constraint is None or "in" in v.flags) and not (isinstance(v.owner, Node) and v.owner.table):
-                self._try(partial(self._constant, v))
+                self._try(partial(self._constant, v), v.mark)
         m.waiting = {v for v, _ in later}
         for v, kind in later:
-            self._try(partial(self._changing, v, kind))
+            self._try(partial(self._changing, v, kind), v.mark)
 
     def _constant(self, v: Variable) -> None:
         """A number that does not depend on anything is a parameter; with the flag 'in', an input."""
@@ -256,12 +242,12 @@ class Lowering:
         ]
         if wanted is not None:
             names = set(wanted)
-            rest = [v for v in rest if m.names[v] in names]
-        sums = self._try(partial(alike.outputs, m, rest))
+            rest = [v for v in rest if m.names[v] in names or v.path in names]
+        sums = self._try(partial(alike.outputs, m, rest), None)
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v))
+            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v), v.mark)
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
@@ -327,7 +313,7 @@ class Lowering:
             if not self._changes(guard.expression):
                 m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
                 continue
-            name = self._unique(f"{event.parent.path}.{_title(event)}" if event.parent is not None and event.parent.path else _title(event))
+            name = self.names.new(*(event.parent.names if event.parent is not None else ()), _title(event))
             jumps.append(Jump(name, guard.expression, reset, guard.direction, when, terminal=event.terminal, description=event.condition))
         return jumps
 
@@ -341,7 +327,7 @@ class Lowering:
         later: list[tuple[Discrete, Variable, ca.SX]] = []
         begun = Discrete("step.begun", 0.0, description="0 until the first step")
         for v in moving:
-            step = self._try(partial(self._next, v))
+            step = self._try(partial(self._next, v), v.mark)
             if step is None:
                 continue
             if self.flows(step):
@@ -373,15 +359,6 @@ class Lowering:
         pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
         return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
-
-
-_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-
-
-@lru_cache(maxsize=10_000)
-def _identifier(text: str) -> str:
-    plain = re.sub(r"\W", "_", text)
-    return plain if plain.isidentifier() else f"_{plain}"
 
 
 def _title(event: Event) -> str:

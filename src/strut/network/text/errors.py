@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +10,23 @@ from strut.errors import ModelError
 
 MOST = 20
 """More problems are not collected: what follows is mostly their consequence."""
+MAX_MESSAGE = 800
+"""What is said about one mistake is not longer [characters]; the middle is left out."""
+
+
+MAX_WORD = 120
+"""No word in it is longer [characters]."""
+MAX_TRAIL = 8
+"""So many of the steps that led to a mistake are named, the first and the last."""
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD + 1},}}")
+
+
+def shorten(text: str) -> str:
+    """A text as long as can be read: long words and, if it is still too long, the whole lose their middle."""
+    if len(text) <= MAX_WORD:
+        return text
+    text = _LONG_WORD.sub(lambda word: f"{word[0][: MAX_WORD // 2]}...{word[0][-MAX_WORD // 4 :]}", text)
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE * 2 // 3]} [...] {text[-MAX_MESSAGE // 4 :]}"
 
 
 @dataclass(frozen=True)
@@ -52,15 +70,28 @@ class Problem:
     mark: Mark | None = None
     trail: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shorten(self.message))
+        object.__setattr__(self, "trail", tuple(shorten(step) for step in self.trail))
+
+    def steps(self) -> tuple[str, ...]:
+        """What led here, at most `MAX_TRAIL` steps of it."""
+        left_out = len(self.trail) - MAX_TRAIL
+        if left_out <= 1:
+            return self.trail
+        half = MAX_TRAIL // 2
+        return (*self.trail[:half], f"... {left_out} more ...", *self.trail[-half:])
+
     def __str__(self) -> str:
         if self.mark is None:
-            return "\n".join([self.message, *(f"  {step}" for step in self.trail)])
-        return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.trail)])
+            return "\n".join([self.message, *(f"  {step}" for step in self.steps())])
+        return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.steps())])
 
 
-def _place(problem: Problem) -> tuple[bool, str, int, int]:
-    mark = problem.mark
-    return (True, "", 0, 0) if mark is None else (False, mark.source.name, mark.line, mark.column)
+def _place(problem: Problem) -> tuple[bool, bool, str, int, int]:
+    """Sorts mistakes by place: those of the model itself before those of what it includes, which they may cause."""
+    mark, included = problem.mark, any(step.startswith(("included from", "imported from")) for step in problem.trail)
+    return (True, included, "", 0, 0) if mark is None else (False, included, mark.source.name, mark.line, mark.column)
 
 
 class NetworkError(ModelError):
@@ -76,7 +107,7 @@ class Mistake(ModelError):
 
     def __init__(self, message: str, mark: Mark | None = None, trail: tuple[str, ...] = ()) -> None:
         self.problem = Problem(message, mark, trail)
-        super().__init__(message)
+        super().__init__(self.problem.message)
 
     def at(self, mark: Mark | None, *trail: str) -> Mistake:
         """The same mistake, at this place if it has none yet."""

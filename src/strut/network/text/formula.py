@@ -14,6 +14,8 @@ from strut.network.text.errors import Mistake
 
 DEEPEST = 100
 """Brackets nest no deeper."""
+MAX_FORMULA = 300_000
+"""One expression is not longer [characters]: reading takes up to ten seconds for a million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Formula:
 @lru_cache(maxsize=100_000)
 def read(text: str) -> Formula:
     """The tree of an expression; what follows a complete one is kept as `rest`."""
+    if len(text) > MAX_FORMULA:
+        raise FormulaError(f"an expression has {len(text)} characters, {MAX_FORMULA} are the most: write it in steps, or as edges", 0)
     reader = _Reader(text)
     if reader.kind == "end":
         raise FormulaError("an expression is needed, and there is none", 0)
@@ -163,13 +167,24 @@ def dots(name: str) -> tuple[str, int]:
     return (unicodedata.normalize("NFC", letters + kept) + rest, order) if order else (name, 0)
 
 
+CLOSING = {"(": ")", "[": "]"}
+"""Brackets, and what closes them."""
+BINARY_ENDS = tuple("+-*/^%<>=!&|?:")
+"""Characters after which a value is needed first."""
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
         self.kind, self.value, self.start, self.space = "", "", 0, False
+        self.open: list[str] = []
         self.advance()
 
     def advance(self) -> None:
+        if self.kind == "op" and self.value in CLOSING:
+            self.open.append(self.value)
+        elif self.kind == "op" and self.open and self.value == CLOSING[self.open[-1]]:
+            self.open.pop()
         end = self.at
         while end < len(self.text) and self.text[end].isspace():
             end += 1
@@ -191,9 +206,17 @@ class _Reader:
             return True
         return False
 
-    def need(self, value: str) -> None:
+    def need(self, value: str, otherwise: str = "") -> None:
         if not self.take(value):
-            raise FormulaError(f"'{value}' is needed where '{self.value}' stands", self.start)
+            self.check_closed()
+            needed = f"'{value}' or '{otherwise}'" if otherwise else f"'{value}'"
+            raise FormulaError(f"{needed} is needed where '{self.value}' stands", self.start)
+
+    def check_closed(self) -> None:
+        """Where the text ends inside brackets, that is what is wrong, whatever else could follow."""
+        if self.kind == "end" and self.open:
+            opening = self.open[-1]
+            raise FormulaError(f"'{CLOSING[opening]}' is needed at the end: the '{opening}' before it is never closed", self.start)
 
     def expression(self, binds: int) -> Tree:
         self.depth += 1
@@ -255,6 +278,8 @@ class _Reader:
         if self.take("["):
             return self.matrix()
         if self.kind == "end":
+            if self.text.rstrip()[-1:] not in BINARY_ENDS:
+                self.check_closed()
             raise FormulaError("the expression ends where a value is needed", self.start)
         raise FormulaError(f"a value is needed where '{self.value}' stands", self.start)
 
@@ -275,7 +300,7 @@ class _Reader:
         found: list[Tree] = []
         while not self.take(end):
             if found:
-                self.need(",")
+                self.need(",", end)
             found.append(self.expression(0))
         return tuple(found)
 
@@ -289,7 +314,7 @@ class _Reader:
                 part = []
                 continue
             if part:
-                self.need(",")
+                self.need(",", "]")
             part.append(self.expression(0))
         parts.append(tuple(part))
         arguments = self.values(")") if self.take("(") else ()
@@ -315,7 +340,7 @@ class _Reader:
         found: list[Tree] = []
         while not self.take("]"):
             if found:
-                self.need(",")
+                self.need(",", "]")
             found.append(self.index())
         return tuple(found)
 

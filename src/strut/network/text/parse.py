@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -11,6 +12,7 @@ from lark import Lark, UnexpectedToken
 from lark.lexer import Lexer
 from lark.parsers.lalr_analysis import Shift
 
+from strut.network.text.check_formulas import formula_problems
 from strut.network.text.errors import MOST, Mistake, NetworkError, Problem, Source
 from strut.network.text.lexer import KEYWORDS, OPERATORS, Word, words
 from strut.network.text.statements import Statement
@@ -18,6 +20,10 @@ from strut.network.text.transformer import Statements
 
 SHOWN = {**{kind: f"'{word}'" for word, kind in KEYWORDS.items()}, **{kind: f"'{op}'" for op, kind in OPERATORS.items()}}
 SHOWN |= {"STRING": "a text in quotes", "ID": "a name", "NUMBER": "a number", "$END": "the end", "REGEX": "a pattern"}
+LIKE_EXPECTED = 0.5
+"""How like a word that may stand here one must be to be taken for it misspelt; 1 is equal (difflib's ratio)."""
+LIKE_ANY = 0.7
+"""The same for a word that could be any of the language."""
 DEEPEST = 150
 """Blocks nest no deeper."""
 
@@ -51,7 +57,7 @@ class _Reading:
 
     def take(self, word: Word) -> None:
         fresh = self.last is None or word.line != self.last.line
-        self.last = word
+        previous, self.last = self.last, word
         before = self.depth
         self.depth += (word.type == "LBRACE") - (word.type == "RBRACE")
         if self.depth > DEEPEST:
@@ -65,7 +71,7 @@ class _Reading:
         try:
             self.state.feed_token(word)
         except UnexpectedToken as error:
-            self.problems.append(_unexpected(error, word))
+            self.problems.append(_misspelt(error.expected or set(), word, previous) or _unexpected(error, word))
             left = self._unwind()
             if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
@@ -94,8 +100,8 @@ class _Reading:
         return row.get("NODE", (None,))[0] is Shift and ("RBRACE" in row or "$END" in row)
 
     def end(self, source: Source) -> list[Statement]:
-        if self.problems:
-            raise NetworkError(self.problems)
+        if self.problems:  # of what could be read, expressions can be checked: they depend on nothing else
+            raise NetworkError([*self.problems, *formula_problems(self.state.value_stack)])
         last = self.last
         word = Word("$END", "", last.start_pos if last else 0, last.line if last else 1, last.column if last else 1)
         word.source = source
@@ -118,6 +124,12 @@ def parse(source: Source) -> list[Statement]:
     return reading.end(source)
 
 
+@lru_cache(maxsize=64)
+def parsed(source: Source) -> list[Statement]:
+    """The same, for files that may be read again: nobody changes statements."""
+    return parse(source)
+
+
 def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
     expected = error.expected or set()
     if word.type == "$END":
@@ -128,3 +140,16 @@ def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
     elif word.type in KEYWORDS.values() and "STRING" in expected:
         what += f': it is a word of the language; as a name, write it in quotes, "{word.value}"'
     return Problem(what, word.mark)
+
+
+def _misspelt(expected: set[str], word: Word, previous: Word | None) -> Problem | None:
+    """The problem if a word is nearly one of the language: one that may stand here, or the one before, which was taken
+    for a name and is followed by what follows no name."""
+    near = difflib.get_close_matches(word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED)
+    if word.type == "ID" and near:
+        return Problem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
+    if previous is not None and previous.type == "ID":
+        near = difflib.get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
+        if near:
+            return Problem(f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark)
+    return None

@@ -44,6 +44,12 @@ class Selector:
     stages: tuple[Stage, ...]
     mark: Mark
 
+    @property
+    def text(self) -> str:
+        """The selector in short, for messages."""
+        words = ((" . " if stage.child else " | ") + stage.text + ("(...)" if stage.arguments else "") for stage in self.stages)
+        return "".join(words)[3:]
+
 
 Selectors = list[Selector | None]
 Values = list[Text | None]
@@ -92,7 +98,6 @@ class SetStatement(Statement):
 @dataclass(slots=True)
 class Attributes:
     bidirectional: bool = False
-    suffixes: tuple[Text, Text] | None = None
     no_self: bool = False
     probability: Text | None = None
     note: str = ""

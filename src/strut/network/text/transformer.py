@@ -214,7 +214,6 @@ class Statements(Transformer):
                 kind, values = part
                 if kind == "BIDIRECTIONAL":
                     found.bidirectional = True
-                    found.suffixes = (values[0], values[1]) if len(values) == 2 else None
                 elif kind == "NO_SELF":
                     found.no_self = True
                 else:

@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.gait.section import shape_of
 from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
-from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, checked, event_of
+from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem, event_of
 from strut.system import start, sx, time
 
 FREE = (-math.inf, math.inf)
@@ -64,7 +64,7 @@ class Layout:
     """The unknowns of a problem on a mesh: free parameters first, then phase by phase and interval by interval."""
 
     def __init__(self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None) -> None:
-        checked(problem)
+        check_problem(problem)
         self.problem, self.how, self.system = problem, how, problem.system
         system = self.system
         self.nx, self.nu, self.nz, self.np = (system.size(g) for g in "xuzp")
@@ -137,13 +137,7 @@ class Layout:
         self.p_at = self.unknowns.add(
             list(problem.parameters), [b[0] for b in problem.parameters.values()], [b[1] for b in problem.parameters.values()]
         )
-        low, high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in system.x] or [np.empty(0)]) for side in (0, 1))
-        u_low, u_high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in system.u] or [np.empty(0)]) for side in (0, 1))
-        for name, (a, b) in problem.limits.items():
-            group = "x" if name in system.labels("x") else "u"
-            i = system.labels(group).index(name)
-            lows, highs = (low, high) if group == "x" else (u_low, u_high)
-            lows[i], highs[i] = max(lows[i], a), min(highs[i], b)
+        (low, high), (u_low, u_high) = problem.bounds("x"), problem.bounds("u")
         points, interior = self.points, 0 if self.table is None else sum(1 for c in self.table.c if 0 < c < 1)
         for k, span in enumerate(self.spans):
             name, n = span.phase.name, span.count

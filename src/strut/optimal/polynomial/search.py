@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
@@ -131,6 +132,7 @@ def paired(system: System) -> list[tuple[int, int]]:
     return pairs
 
 
+@checked
 def gait_search(
     problem: Problem,
     guess: Any = None,

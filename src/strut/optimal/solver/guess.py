@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.optimal.nlp.nlp import Transcribed
@@ -30,6 +31,7 @@ class Stretch:
     u: Curve
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Guess:
     """phases: of the motion. parameters: of those that are free; what is not named begins with the system's own value."""

@@ -16,7 +16,7 @@ from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
 from strut.optimal.solver.defect import Defects, defects
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
-from strut.system import System, time
+from strut.system import Packed, System, time
 
 TRUSTED = 1e-6
 """KKT residuals of a result that is `ok` are below this."""
@@ -52,7 +52,7 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Packed):
     """A solved problem.
 
     ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with defects small enough.
@@ -134,12 +134,12 @@ class Result:
 
     @cached_property
     def exceeded(self) -> dict[str, float]:
-        """By how much the requirements along the path, which hold at the points of the mesh, are violated anywhere, by name."""
+        """By how much what holds at the points of the mesh is violated anywhere between them: requirements along the path, by name, and
+        the bounds of states and inputs, as 'bounds of NAME'."""
         found: dict[str, float] = {}
-        for r in self.problem.requirements:
-            if r.at == "path":
-                worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
-                found[r.name] = max(found.get(r.name, 0.0), worst)
+        for r in self.problem.path_requirements():
+            worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+            found[r.name] = max(found.get(r.name, 0.0), worst)
         return found
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:

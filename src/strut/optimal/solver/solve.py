@@ -10,7 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.checks import checked, integer, seed_number
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Jumps, Problem
@@ -45,6 +46,7 @@ MOST = 400
 """Intervals of a phase at most."""
 
 
+@checked
 def solve(
     problem: Problem,
     guess: Any = None,
@@ -72,8 +74,9 @@ def solve(
     """
     if solver not in SOLVERS:
         raise ModelError(f"solver '{solver}' is unknown: allowed are {', '.join(SOLVERS)}")
-    if starts < 1:
-        raise ValueRangeError(f"starts is {starts}: at least 1 is needed")
+    integer("starts", starts, 1)
+    integer("iterations", iterations, 1)
+    seed_number(seed)
     known = [f.name for f in fields(Transcription)]
     for name in transcription:
         if name not in known:
@@ -113,8 +116,8 @@ def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | N
         size = np.where(np.isfinite(d.size), d.size, 1.0)
         parts = np.clip(np.ceil((size / (0.3 * accuracy)) ** (1 / (order + 1))), 1, 4).astype(int)
         split = size > accuracy
-        for r in result.problem.requirements:
-            if r.at == "path" and r.phase in (None, m.name):
+        for r in result.problem.path_requirements():
+            if r.phase in (None, m.name):
                 over, size_of = result.over(r, m)
                 split |= over > (BETWEEN if r.margin else ROUGHLY * size_of)
         parts = np.where(split, np.maximum(parts, 2), 1)

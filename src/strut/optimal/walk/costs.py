@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.section import shape_of
 from strut.optimal.problem import Integral, Jumps, after, event_of
-from strut.system import Param, System, start, sx
+from strut.system import Packed, Param, System, start, sx
 
 SMALLEST = 1e-12
 """Energy [J] added under the root of the impact norm, whose slope would be infinite where nothing is lost."""
@@ -33,7 +34,7 @@ MEANING = {
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
+class Cost(Packed):
     """A cost to minimise, with the totals it is made of."""
 
     name: str
@@ -48,6 +49,7 @@ class Cost:
         return MEANING.get(self.name, self.name)
 
 
+@checked
 def weight(system: System) -> ca.SX:
     """Mass times g [N], as an expression of parameters."""
     known = {q.name: q.sym for q in system.p}
@@ -65,6 +67,7 @@ def weight(system: System) -> ca.SX:
     raise ModelError(f"the weight of '{system.name}' is unknown: it has no height (NAME_z) on which its gravity energy depends linearly")
 
 
+@checked
 def distance(system: System, event: str) -> ca.SX:
     """How far the motion comes along the ground [m] until just after the event that ends it, as an expression of the state before."""
     reset = event_of(system, event).reset
@@ -73,13 +76,15 @@ def distance(system: System, event: str) -> ca.SX:
         return sx(reset["step_length"])
     if not cyclic:
         raise ModelError(
-            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses"
+            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses; "
+            f"give it a discrete state 'step_length' [m] and set it in the reset of '{event}'"
         )
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
     moved = after(system, event, x[cyclic]) - start(system).x[cyclic]
     return ca.norm_2(moved) if len(cyclic) > 1 else moved
 
 
+@checked
 def impact(system: System, event: str) -> ca.SX:
     """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared
     change of velocity in the metric of the masses."""
@@ -178,6 +183,7 @@ def _known(name: str) -> None:
         raise UnknownNameError(f"there is no cost '{name}': {did_you_mean(name, list(COSTS))}")
 
 
+@checked
 def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
     """A cost by name, for a motion whose phases end with these events; the distance is that of the last one. Several with weights are
     added, the system having been `weighed`."""

@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.section import default_section
@@ -26,7 +27,7 @@ from strut.optimal.walk.frozen_branch import branch
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.stability import stabilise
 from strut.optimal.walk.step_problem import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing, walking
-from strut.system import System, time
+from strut.system import Packed, System, time
 
 SLOPES = (0.05, 0.03, 0.07, 0.015)
 """Downhill slopes [rad] on which a passive gait is looked for, to begin from, where the walker's own has none."""
@@ -48,8 +49,23 @@ STEPS_OF_SPEED = 4
 """In so many stages the speed is brought to what is wanted, where the direct way fails."""
 
 
+COST_RESOLUTION = 1e-9
+"""Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or more."""
+NO_COST = "none: not solved"
+"""Stands for the cost of a search that failed: what it had when it stopped is the cost of no motion."""
+WORK_ALONE = ("paper", "energy", "positive-work", "absolute-work")
+"""Costs in which torques themselves cost nothing."""
+SI = ("s", "m", "m/s", "kg", "J", "N")
+"""Units that a dimensionless machine does not have."""
+
+
+def rounded_cost(cost: float) -> float:
+    """A cost to be shown."""
+    return 0.0 if abs(cost) <= COST_RESOLUTION else cost
+
+
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(Packed):
     """A walker and its gait.
 
     result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the search began, if there was one.
@@ -179,7 +195,7 @@ class Design:
         r, units = self.result, {q.name: q.unit for q in self.system.p}
         rows: list[tuple[str, float | str, str]] = [(name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()]
         rows += [
-            (f"cost ({self.cost.name})", r.cost, ""),
+            (f"cost ({self.cost.name})", rounded_cost(r.cost) if r.success else NO_COST, ""),
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
@@ -188,10 +204,10 @@ class Design:
         b = self.replay.balance
         if self.replay.ok:  # else it is that of another motion
             rows += [
-                ("given by gravity", b.fallen, "J"),
-                ("work of the motors", b.work, "J"),
-                ("lost in impacts", b.lost, "J"),
-                ("lost in dampers", b.dissipated, "J"),
+                ("given by gravity", b.rounded(b.fallen), "J"),
+                ("work of the motors", b.rounded(b.work), "J"),
+                ("lost in impacts", b.rounded(b.lost), "J"),
+                ("lost in dampers", b.rounded(b.dissipated), "J"),
                 ("energy balance, relative", b.relative, ""),
             ]
             rows += [(name, v, "") for name, v in self.replay.forces.items()]
@@ -204,7 +220,16 @@ class Design:
             ("iterations", float(r.iterations), ""),
             *[(f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s") for name, seconds in r.times.items()],
         ]
-        return rows
+        return [(name, v, "" if self.system.dimensionless and unit in SI else unit) for name, v, unit in rows]
+
+    @property
+    def advice(self) -> str:
+        """What to try where it is not `ok`, if there is something to say; empty otherwise."""
+        if self.ok or self.cost.name not in WORK_ALONE:
+            return ""
+        return (
+            f"work alone asks for ever larger torques for ever shorter times: try --cost {self.cost.name}=1,squared-torque=0.1, or --torque"
+        )
 
     def _bound(self, name: str) -> str:
         """Said of a parameter that would go further if it might."""
@@ -244,6 +269,7 @@ class Design:
         return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {found}>"
 
 
+@checked
 def design(
     walker: System,
     free: str | Sequence[str] | Mapping[str, tuple[float, float]] = (),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.optimal.solver.result import Result
@@ -21,6 +22,8 @@ LATER = 1.25
 """A replay may last so many times the planned duration until it counts as missed."""
 SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
+RESOLUTION = 1e-6
+"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to 1e-6."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 
@@ -41,9 +44,18 @@ class Balance:
         return self.fallen + self.work - self.lost - self.dissipated - self.kept
 
     @property
+    def moved(self) -> float:
+        """The largest of these energies [J]."""
+        return max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
+
+    @property
     def relative(self) -> float:
-        """Of the energy that moved."""
-        return abs(self.residual) / max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated), 1e-300)
+        """The residual as a fraction of the energy that moved."""
+        return abs(self.residual) / max(self.moved, 1e-300)
+
+    def rounded(self, energy: float) -> float:
+        """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what moved."""
+        return 0.0 if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved) else energy
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +113,14 @@ class Replay:
         """Of every foot that says so (outputs NAME_normal, NAME_friction): the smallest normal force [N], and the friction it needs."""
         found, names = {}, self.run.names.outputs
         t = np.linspace(self.run.t0, self.run.t1, 400)[:-1]
-        moments = self.run.at(t)
+        moments, last = self.run.at(t), self._last_row
         for name in names:
             if name.endswith("_normal"):
                 foot = name.removesuffix("_normal")
-                normal = moments[name]
-                sideways = moments[f"{foot}_friction"] if f"{foot}_friction" in names else np.zeros_like(normal)
+                normal = np.concatenate([moments[name], self.run[name][:last]])
+                sideways = np.zeros_like(normal)
+                if f"{foot}_friction" in names:
+                    sideways = np.concatenate([moments[f"{foot}_friction"], self.run[f"{foot}_friction"][:last]])
                 stands = (normal != 0) | (sideways != 0)
                 if not stands.any():
                     continue
@@ -116,6 +130,14 @@ class Replay:
                     with np.errstate(divide="ignore"):
                         found[f"{foot}: friction needed"] = float(np.where(normal > 0, np.abs(sideways) / normal, np.inf).max())
         return found
+
+    @property
+    def _last_row(self) -> int:
+        """Rows of the run that belong to the motion: up to just before the event that ends it; what comes after is the next step's."""
+        until = self.result.phases[-1].until
+        if until is None or not math.isfinite(self.late):
+            return len(self.run.t)
+        return int(np.searchsorted(self.run.t, self.run.events.times(until)[-1])) + 1
 
     @property
     def gait(self) -> Gait | None:
@@ -137,6 +159,7 @@ class Replay:
             return None, ", ".join(error.fell) or str(error)
 
 
+@checked
 def replay(result: Result) -> Replay:
     """Run the plan of a result in the event-driven simulator."""
     made, planned = machine(result), result.duration

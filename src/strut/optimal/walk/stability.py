@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.gait.section import shape_of
 from strut.gait.variational import BY_HELD, BY_STATE, variational
@@ -76,6 +77,7 @@ def _by_free(system: System, section: str, J: ca.SX) -> ca.SX:
     return ca.densify(J[list(shape_of(system, section).free), :])
 
 
+@checked
 def growth(A: ca.SX, doublings: int = DOUBLINGS) -> ca.SX:
     """|A^k|^(1/k) in Frobenius' norm, k = 2^doublings: never below the spectral radius, and smooth."""
     log = ca.SX(0)
@@ -130,6 +132,7 @@ def lowered(result: Result, problem: Problem) -> Result:
     return replace(result, problem=problem, phases=phases)
 
 
+@checked
 def stabilise(result: Result, limit: float | None, tolerance: float = 1e-9, iterations: int = 200) -> Result:
     """The best motion from here on whose disturbances shrink to `limit` at every step: no multiplier is larger, and the bound is reached in
     stages. limit: None finds the least one, by steps; the cost should then be bounded by a requirement.

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked, is_number, number_array
 from strut.errors import ModelError, ValueRangeError
 from strut.gait import Gait
 from strut.optimal.problem import Problem, event_of
@@ -92,8 +93,8 @@ def near(bounds: Bounds, name: str, usual: float | None) -> tuple[float, float] 
     """Bounds as they were asked, checked; or around what is usual."""
     if bounds is None:
         return None if usual is None or not usual > 0 else (usual / TIMES, usual * TIMES)
-    ends = np.asarray(bounds, dtype=float).reshape(-1)
-    if len(ends) > 2 or not 0 < ends[0] <= ends[-1]:
+    ends = number_array(name, bounds).reshape(-1)
+    if len(ends) not in (1, 2) or not 0 < ends[0] <= ends[-1] or not ends[0] < np.inf:
         raise ValueRangeError(f"{name} is {bounds}: give a positive number, or bounds (low, high) with low <= high")
     return float(ends[0]), float(ends[-1])
 
@@ -101,7 +102,7 @@ def near(bounds: Bounds, name: str, usual: float | None) -> tuple[float, float] 
 def strength(walker: System, torque: float | None, step: float | None) -> dict[str, float]:
     """What inputs are at most, by name: as asked, or where they are torques without bounds, by weight and usual length of a step."""
     if torque is not None:
-        if not torque > 0:
+        if not is_number(torque) or not torque > 0:
             raise ValueRangeError(f"torque is {torque} N m: what is allowed must be positive")
         return dict.fromkeys(walker.labels("u"), float(torque))
     if step is None or not step > 0:
@@ -110,6 +111,7 @@ def strength(walker: System, torque: float | None, step: float | None) -> dict[s
     return {q.name: STRENGTH * value(walker, weight(walker)) * step for q in unlimited}
 
 
+@checked
 def walking(
     walker: System,
     events: Sequence[str],
@@ -130,6 +132,8 @@ def walking(
     firm: by which part of the weight feet push at least, and by which part of the cone they stay away from its edge.
     like: a gait; what would end a run, and did not in it, does not. way: the branch that its events take.
     """
+    if not events:
+        raise ModelError(f"no event ends a step of '{walker.name}': give events=['...'], of {', '.join(e.name for e in walker.events)}")
     section, problem = events[-1], Problem(walker)
     for k, event in enumerate(events):
         name = "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}"

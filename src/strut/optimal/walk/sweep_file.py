@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sqlite3
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from strut.errors import StorageError
+from strut.files import DAMAGE
+from strut.gait.gait import FAMILY
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.optimal.solver.result import Result
 
 FORMAT = "strut sweep 2"
+COLUMNS = "value, ok, status, numbers, plan"
 PATIENCE = 60.0
 """How long a writer waits for another [s]."""
 
@@ -33,6 +38,12 @@ class Point:
     numbers: dict[str, float]
     plan: Guess | None = field(repr=False, default=None)
 
+    @property
+    def stable(self) -> bool | None:
+        """Do disturbances of its gait die out? None where it is no gait."""
+        largest = self.numbers.get("largest multiplier", math.nan)
+        return None if math.isnan(largest) else largest < 1 - FAMILY
+
 
 class SweepFile:
     """A file of points. asked: what is swept, and how; a file that holds another sweep is refused."""
@@ -44,9 +55,21 @@ class SweepFile:
             base.execute("create table if not exists points (value real primary key, ok integer, status text, numbers text, plan blob)")
             known = dict(base.execute("select name, value from about"))
             if known and (known.get("format") != FORMAT or known.get("asked") != text):
-                differs = _difference(json.loads(known.get("asked", "{}")), asked) if known.get("format") == FORMAT else "format"
+                differs = _difference(_mapping(known.get("asked", "{}")), asked) if known.get("format") == FORMAT else "format"
                 raise StorageError(f"{path} holds another sweep (its {differs} differs): give another file, or remove this one")
             base.executemany("insert or ignore into about values (?, ?)", [("format", FORMAT), ("asked", text)])
+        self._drop_damaged()
+
+    def _drop_damaged(self) -> None:
+        """Remove points that cannot be read, with a warning: they are found again, and block nothing."""
+        with self._open() as base:
+            for number, *row in base.execute(f"select rowid, {COLUMNS} from points").fetchall():
+                try:
+                    _point(*row)
+                except DAMAGE as error:
+                    base.execute("delete from points where rowid = ?", (number,))
+                    what = f"the point at {row[0]} in {self.path} is damaged ({error})"
+                    warnings.warn(f"{what}: it is left out, and found again", stacklevel=4)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -57,7 +80,7 @@ class SweepFile:
                     yield base
             finally:
                 base.close()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:
             raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
 
     def put(self, point: Point, plan: bytes | None) -> None:
@@ -69,15 +92,35 @@ class SweepFile:
     def points(self) -> dict[float, Point]:
         """What is there, by value."""
         with self._open() as base:
-            rows = base.execute("select value, ok, status, numbers, plan from points order by value").fetchall()
-        return {
-            value: Point(value, bool(ok), status, json.loads(numbers), unpacked(plan) if plan else None)
-            for value, ok, status, numbers, plan in rows
-        }
+            rows = base.execute(f"select {COLUMNS} from points order by value").fetchall()
+        try:
+            return {row[0]: _point(*row) for row in rows}
+        except DAMAGE as error:
+            what = f"cannot read {self.path}: a point is damaged ({error})"
+            raise StorageError(f"{what}; begin the sweep again, and it is left out") from error
 
     def count(self) -> int:
         with self._open() as base:
             return int(base.execute("select count(*) from points").fetchone()[0])
+
+
+def _mapping(text: Any) -> dict[str, Any]:
+    """What a text of JSON says, as far as it can be read."""
+    try:
+        known = json.loads(text)
+    except DAMAGE:
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> Point:
+    """A row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
+    found = json.loads(numbers)
+    if not isinstance(found, dict) or not all(isinstance(each, (int, float)) for each in found.values()):
+        raise ValueError("its numbers are none")
+    if not math.isfinite(value) or not isinstance(status, str):
+        raise ValueError("its value or its status is none")
+    return Point(float(value), bool(ok), status, found, unpacked(plan) if plan else None)
 
 
 def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:

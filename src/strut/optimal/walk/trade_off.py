@@ -17,12 +17,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.gait.section import default_section
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import weighed
-from strut.optimal.walk.design import Design, design, like_of, passive
+from strut.optimal.walk.design import COST_RESOLUTION, Design, design, like_of, passive
 from strut.optimal.walk.sweep_file import Point, SweepFile, packed
 from strut.system import System, time
 
@@ -31,6 +32,8 @@ ASKED |= {"clearance": "m", "stability": ""}
 """What of `design` can be swept, besides parameters; with units."""
 POLL = 0.1
 """How often progress is looked at [s]."""
+NOTHING_BESIDE = 1e-6
+"""Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they are shown as 0."""
 Progress = Callable[[int, int], None]
 
 
@@ -68,18 +71,21 @@ class TradeOff:
         point = min(self.points, key=lambda each: abs(each.value - value))
         return self.again(point.value, point.plan)
 
-    def rows(self) -> tuple[list[str], list[list[object]]]:
-        """A table: its head, and a row for each point."""
+    def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
+        """A table: its head, and a row for each point. rounded: what is nothing beside the other rows of its column is 0."""
         names = [n for n in dict.fromkeys(name for point in self.points for name in point.numbers) if n != self.name]
-        head = [f"{self.name} [{self.unit}]" if self.unit else self.name, *names, "ok"]
+        head = [_titled(self.name, self.unit), "ok", "stable", *[_titled(n, self.units.get(n, "")) for n in names]]
+        columns = [_without_rounding(self[n]) if rounded and n != "defect" else self[n] for n in names]
+        stable = {True: "yes", False: "no", None: "no gait"}
         body: list[list[object]] = [
-            [point.value, *[point.numbers.get(n, math.nan) for n in names], "yes" if point.ok else "no"] for point in self.points
+            [p.value, "yes" if p.ok else "no", stable[p.stable], *[float(column[k]) for column in columns]]
+            for k, p in enumerate(self.points)
         ]
         return head, body
 
     def data(self) -> dict[str, Any]:
         """What `strut design --sweep --json` prints."""
-        points = [{"value": p.value, "ok": p.ok, "status": p.status, **p.numbers} for p in self.points]
+        points = [{"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers} for p in self.points]
         return {"name": self.name, "unit": self.unit, "points": points, "wall": self.wall}
 
     def __repr__(self) -> str:
@@ -87,6 +93,17 @@ class TradeOff:
         return f"<TradeOff over {self.name}: {good} of {len(self.points)} points ok, {self.wall:.3g} s>"
 
 
+def _titled(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit else name
+
+
+def _without_rounding(column: np.ndarray) -> np.ndarray:
+    """A column with 0 for what is `NOTHING_BESIDE` of its largest value, or less."""
+    largest = float(np.max(np.abs(column[np.isfinite(column)]), initial=0.0))
+    return np.where(np.abs(column) <= max(NOTHING_BESIDE * largest, COST_RESOLUTION), 0.0, column)
+
+
+@checked
 def trade_off(
     walker: System,
     name: str,

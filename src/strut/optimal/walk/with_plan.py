@@ -12,6 +12,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Result
 from strut.system import Discrete, Event, Param, State, System, join, sx
@@ -20,6 +21,7 @@ PIECES = 16
 """Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs, occur."""
 
 
+@checked
 def machine(result: Result) -> System:
     """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins anew after the event that ends
     it; its numbers are parameters (`plan`, `plan_times`)."""
@@ -38,7 +40,8 @@ def machine(result: Result) -> System:
     piece = Discrete("piece", 0.0, description="of the plan")
     since = State("plan_clock", 0.0, "s", description="since the plan began")
     begin, end = Discrete("piece_begin", 0.0, "s"), Discrete("piece_end", times[1], "s")
-    now = Discrete("plan_now", w[0], description="inputs at the places of the piece")
+    units = {q.unit for q in system.u}
+    now = Discrete("plan_now", w[0], units.pop() if len(units) == 1 else "", description="inputs at the places of the piece")
     place = (since.sym - begin.sym) / (end.sym - begin.sym)
     u = ca.SX.zeros(nu, 1)
     for i in range(len(basis)):
@@ -60,7 +63,7 @@ def machine(result: Result) -> System:
         p=(plan, ends, count),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
-    whole = join(system.name, system, holder, connect=inputs, description=system.description)
+    whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(scales=system.scales)
     table = ca.reshape(plan.sym, places, n)
     following = piece.sym + 1
     chosen = ca.vertcat(*[following == k for k in range(n)])

@@ -7,18 +7,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.simulate.steps import StepLedger, step_ledger
 from strut.view.figures.curves import account, shown
-from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Areas, Figure, Flow, Line, Points
+from strut.view.figures.figure import NEUTRAL, SYMBOLS, Areas, Figure, Flow, Line, Points, distinct_colors
 from strut.view.figures.plots import curve_line, over_time
+from strut.view.units import shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
+THINNEST = 1e-6
+"""Of the bands in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
 MOST_ROWS = 40
 """Of a table of steps: beyond that the first and the last ones."""
 
 
+def channel_colors(trajectory: Trajectory) -> dict[str, str]:
+    """One colour for each channel of the energy account, by its name, the same in every picture of a run."""
+    n = trajectory.names
+    channels = list(dict.fromkeys([*n.stored, *n.supplied, *n.dissipated, *n.lost]))
+    return dict(zip(channels, distinct_colors(len(channels)), strict=True))
+
+
+def _channel(label: str) -> str:
+    """The channel in a label such as "kinetic (stored)"."""
+    return label.rsplit(" (", 1)[0]
+
+
+@checked
 def energy(trajectory: Trajectory) -> Figure:
     """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
     books = account(trajectory)
@@ -28,19 +45,26 @@ def energy(trajectory: Trajectory) -> Figure:
         (", dissipated", books.dissipated, "dot"),
         (", lost in events", books.lost, "dashdot"),
     )
-    entries = [(name + kind, values, dash) for kind, found, dash in kinds for name, values in found.items()]
-    lines = [curve_line(name, books.t, values, PALETTE[k % len(PALETTE)], dash) for k, (name, values, dash) in enumerate(entries)]
+    colors, zero = channel_colors(trajectory), trajectory.ledger.resolution
+    lines = [
+        curve_line(name + kind, books.t, values if np.max(np.abs(values), initial=0.0) > zero else 0 * values, colors[name], dash)
+        for kind, found, dash in kinds
+        for name, values in found.items()
+    ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
-    return over_time(trajectory, lines, "energy [J]", 380)
+    return over_time(trajectory, lines, titled(trajectory, "energy", "J"), 380)
 
 
+@checked
 def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
-    return over_time(trajectory, [curve_line("residual", books.t, books.imbalance, PALETTE[1])], "residual [J]", 190, fine=True)
+    line = curve_line("residual", books.t, books.imbalance, NEUTRAL)
+    return over_time(trajectory, [line], titled(trajectory, "residual", "J"), 190, fine=True)
 
 
+@checked
 def energy_areas(trajectory: Trajectory) -> Figure:
     """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or taken out.
 
@@ -48,75 +72,85 @@ def energy_areas(trajectory: Trajectory) -> Figure:
     there was at the beginning and what was supplied since. Where it leaves the layers, the account does not close.
     """
     books = account(trajectory)
+    by_channel, zero = channel_colors(trajectory), trajectory.ledger.resolution
     layers = {f"{name}, stored": values - np.min(values, initial=np.inf) for name, values in books.stored.items()}
+    channels = {f"{name}, stored": name for name in books.stored}
     available = np.full(len(books.t), sum(float(v[0]) for v in layers.values()) if len(books.t) else 0.0)
     ways = ((books.dissipated, 1, "dissipated"), (books.lost, 1, "lost in events"), (books.supplied, -1, "taken out"))
     for entries, sign, word in ways:
         for name, values in entries.items():
             out = np.maximum(sign * values, 0.0)
             available = available + np.maximum(-sign * values, 0.0)
-            if out.any():
-                layers[f"{name}, {word}"] = out
-    layers = {name: values for name, values in layers.items() if values.any()}
+            layers[f"{name}, {word}"], channels[f"{name}, {word}"] = out, name
+    layers = {name: values for name, values in layers.items() if np.max(values, initial=0.0) > zero}
     kept = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
-    colors = tuple(PALETTE[k % len(PALETTE)] for k in range(len(layers)))
+    colors = tuple(by_channel[channels[name]] for name in layers)
     areas = Areas(books.t[kept], {name: values[kept] for name, values in layers.items()}, colors)
     top = Line("there at the beginning, and supplied", books.t[kept], available[kept], NEUTRAL, width=2)
-    return over_time(trajectory, (areas, top), "energy [J]", 340)
+    return over_time(trajectory, (areas, top), titled(trajectory, "energy", "J"), 340)
 
 
+@checked
 def energy_flow(trajectory: Trajectory) -> Figure:
     """Where the joules of a run came from and where they went: on the left what was supplied or taken from a store, on the right
     what was dissipated, lost, or put into a store."""
     sources, sinks = flows(trajectory)
-    return Figure((Flow(sources, sinks, trajectory.system_name, "J"),), height=300, legend=False)
+    by_channel = channel_colors(trajectory)
+    colors = {label: by_channel[_channel(label)] for label in (*sources, *sinks)}
+    flow = Flow(sources, sinks, trajectory.system_name, shown_unit(trajectory, "J"), colors)
+    return Figure((flow,), height=300, legend=False)
 
 
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
-    """Sources and sinks of energy over the run [J], each positive; what is below rounding is left out."""
-    summary = {name: change for name, change in trajectory.ledger.summary().items() if name != "residual"}
+    """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be seen, is left out."""
+    summary = {name: change for name, change in trajectory.ledger.rounded().items() if name != "residual"}
     scale = max((abs(v) for v in summary.values()), default=0.0)
     sources: dict[str, float] = {}
     sinks: dict[str, float] = {}
     for name, change in summary.items():
-        if abs(change) > 1e-9 * scale:
+        if abs(change) > THINNEST * scale:
             stored = name.endswith("(stored)")
             (sources if (change < 0) == stored else sinks)[name] = abs(change)
     return sources, sinks
 
 
+@checked
 def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
     steps = step_ledger(trajectory, event)
     number = np.arange(1, len(steps) + 1)[steps.whole]
+    colors = channel_colors(trajectory)
     points = [
-        Points(name, number, steps.changes[name][steps.whole], PALETTE[k % len(PALETTE)], SYMBOLS[k % len(SYMBOLS)], max(5, 12 - 3 * k))
-        for k, name in enumerate(steps.moving())
+        Points(name, number, steps.changes[name][steps.whole], colors[_channel(name)], SYMBOLS[k % len(SYMBOLS)], max(5, 12 - 3 * k))
+        for k, name in enumerate(_moving(steps, trajectory))
     ]
-    return Figure(tuple(points), "step", "change of stored energy [J]", height=300, counted=True)
+    return Figure(tuple(points), "step", titled(trajectory, "change of stored energy", "J"), height=300, counted=True)
 
 
+def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
+    """Channels that did more than the resolution of the account in some step."""
+    zero = trajectory.ledger.resolution
+    return [name for name in steps.moving() if float(np.max(np.abs(steps.changes[name]), initial=0.0)) > zero]
+
+
+@checked
 def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds where those are many."""
     steps = step_ledger(trajectory, event)
-    columns = {name: steps.changes[name] for name in steps.moving()}
+    columns = {name: steps.changes[name] for name in _moving(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)
         columns = {kind: steps.total(kind) for kind in kinds}
-    return Table(steps, columns, most_rows)
-
-
-ROUNDING = 1e-9
-"""A part of the largest change below which a change is written as 0: what the books leave open stands beside it."""
+    return Table(steps, columns, most_rows, trajectory.ledger.resolution, titled(trajectory, "until", "s"))
 
 
 class Table:
-    """Rows of text: steps with their end and what every channel did; then all of them together."""
+    """Rows of text: steps with their end and what every channel did; then all of them together. What is not above `zero` is 0: what
+    the books leave open stands beside it. until: the title of the times."""
 
-    def __init__(self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int) -> None:
-        self.steps, self.columns = steps, columns
-        self._rounding = ROUNDING * max((float(np.max(np.abs(v), initial=0.0)) for v in columns.values()), default=0.0)
-        self.head = ["step", "until [s]", *columns, "residual"]
+    def __init__(self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int, zero: float, until: str) -> None:
+        self.steps, self.columns, self._zero = steps, columns, zero
+        self.head = ["step", until, *columns, "residual"]
         n = len(steps)
         picked = list(range(n)) if n <= most else [*range(most // 2), -1, *range(n - (most - most // 2), n)]
         self.rows = [["…"] * len(self.head) if k < 0 else self._row(k) for k in picked]
@@ -130,7 +164,7 @@ class Table:
         return [number, f"{self.steps.end[k]:.6g}", *values, f"{self.steps.residual[k]:+.1e}"]
 
     def _cell(self, value: float) -> str:
-        return f"{value:+.6g}" if abs(value) > self._rounding else "0"
+        return f"{value:+.6g}" if abs(value) > self._zero else "0"
 
     def __str__(self) -> str:
         widths = [max(len(row[k]) for row in [self.head, *self.rows]) for k in range(len(self.head))]

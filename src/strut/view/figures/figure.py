@@ -16,6 +16,17 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 NEUTRAL = "#808080"
 """For what is no quantity of its own: events, sums, resets."""
 
+
+def distinct_colors(count: int) -> list[str]:
+    """Colours for things of several kinds: those beyond the palette are paler, so that many can be told apart."""
+    return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
+
+
+def _pale(shade: str, part: float) -> str:
+    """A colour mixed with white."""
+    return "#" + "".join(f"{round(255 - part * (255 - int(shade[k : k + 2], 16))):02X}" for k in (1, 3, 5))
+
+
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 SYMBOLS = ("circle", "diamond", "square", "cross", "circle-open")
@@ -75,12 +86,13 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """What flows from sources into sinks, through one middle; the width of a band is its amount."""
+    """What flows from sources into sinks, through one middle; the width of a band is its amount. colors: by name, of all or of none."""
 
     sources: Mapping[str, float]
     sinks: Mapping[str, float]
     middle: str
     unit: str
+    colors: Mapping[str, str] = field(default_factory=dict)
 
 
 Trace = Line | Points | Areas | Cells | Flow

@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import ShapeError, UnknownNameError, did_you_mean
+from strut.checks import checked, having, number_array, shown
+from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
+from strut.view.units import shown_unit
 
 STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
+ON_CIRCLE = 1e-7
+"""A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which side."""
 
 
+@checked
 def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     """Multipliers of a gait in the complex plane, with the unit circle: the gait is stable if all are inside.
 
@@ -24,18 +29,23 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     angle = np.linspace(0, 2 * np.pi, 241)
     traces: list[Line | Points] = [Line("unit circle", np.cos(angle), np.sin(angle), NEUTRAL, "dash", 1.2)]
     for k, (name, array) in enumerate(groups.items()):
-        values = np.atleast_1d(np.asarray(array, dtype=complex))
+        values = _multipliers(array)
         told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
-        inside = np.abs(values) < 1
-        for word, which, symbol in (("inside", inside, "circle"), ("outside", ~inside, "diamond")):
+        if len(told) != len(values):
+            raise ShapeError(f"there are {len(told)} labels for {len(values)} multipliers: give as many, or none")
+        on = np.abs(np.abs(values) - 1) < ON_CIRCLE
+        inside = (np.abs(values) < 1) & ~on
+        places = (("inside", inside, "circle"), ("on the circle", on, "square"), ("outside", ~inside & ~on, "diamond"))
+        for word, which, symbol in places:
             if which.any():
                 color = PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
-                chosen = tuple(label for label, on in zip(told, which, strict=True) if on)
+                chosen = tuple(label for label, wanted in zip(told, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
                 traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)))
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
 
 
+@checked
 def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
     """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked. One becomes the
     other at the special point between two gaits, or where none is known halfway.
@@ -49,7 +59,14 @@ def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: M
     quantity: the first state unless given. A gait of several steps is drawn at each of them, its
     period divided by their number.
     """
+    if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
+        raise ArgumentError(f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed")
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
+    for branch in several:
+        if not isinstance(branch, Mapping):
+            having("branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns")
+    if not several:
+        raise ArgumentError("branches is empty: what gait.follow returns, or a list of such, is needed")
     read = [_branch(branch, quantity) for branch in several]
     known: dict[str, str] = {}
     for branch in read:
@@ -99,7 +116,8 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
             "quantity": "",
         }
     chosen = quantity or branch.names[0]
-    units = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
+    known = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
+    units = {name: shown_unit(branch.system, unit) for name, unit in known.items()}
     points = [
         (b.kind, float(b.at), float(b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]))
         for b in branch.bifurcations
@@ -109,6 +127,7 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
     return found | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 
 
+@checked
 def basin(
     labels: Any,
     x: Any = None,
@@ -127,20 +146,21 @@ def basin(
     marked: tuple[Points, ...] = ()
     if hasattr(labels, "outcomes"):
         found = labels
-        units = {q.name: q.unit for q in found.gait.system.x}
+        units = {q.name: shown_unit(found.gait.system, q.unit) for q in found.gait.system.x}
         kinds = sorted(found.outcomes, key=lambda kind: (kind != "walks", kind))
         names = dict(enumerate(kinds))
         labels = np.vectorize(kinds.index)(found.label.astype(str)).T
         x, y, (x_name, y_name) = found.first, found.second, (_titled(name, units) for name in found.names)
         here = [np.array([found.gait.x0[name]]) for name in found.names]
         marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
-    values, columns, rows = np.asarray(labels, dtype=float), np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    values, columns, rows = number_array("labels", labels, (2,)), number_array("x", x), number_array("y", y)
     if values.shape != (rows.size, columns.size):
         raise ShapeError(f"a basin of shape {values.shape} has {columns.size} values of x and {rows.size} of y: rows are y, columns are x")
     cells = Cells(columns, rows, values, title, dict(names or {}))
     return Figure((cells, *marked), x_name, y_name, legend=False, height=420)
 
 
+@checked
 def trade_off(
     x: Any, y: Any, x_name: str, y_name: str, labels: Sequence[str] = (), more: tuple[bool, bool] = (False, False), name: str = "designs"
 ) -> Figure:
@@ -148,7 +168,7 @@ def trade_off(
 
     more: for x and for y, whether more is better; less is, unless said. x_name, y_name: with units, "speed [m/s]".
     """
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    a, b = number_array("x", x), number_array("y", y)
     if a.shape != b.shape or a.ndim != 1:
         raise ShapeError(f"a trade-off needs as many x as y: there are {a.shape} and {b.shape}")
     front = pareto(a, b, more)
@@ -164,8 +184,12 @@ def trade_off(
     return Figure(tuple(traces), x_name, y_name, height=360)
 
 
+@checked
 def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False)) -> np.ndarray:
     """The numbers of the points that no other beats: at least as good in both and better in one; in the order of x."""
+    x, y = number_array("x", x, (1,)), number_array("y", y, (1,))
+    if len(x) != len(y):
+        raise ShapeError(f"a front needs as many x as y: there are {len(x)} and {len(y)}")
     a, b = (-v if better else v for v, better in zip((x, y), more, strict=True))
     order = np.lexsort((b, a))
     order = order[np.isfinite(a[order]) & np.isfinite(b[order])]
@@ -174,6 +198,13 @@ def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False
         if not found or b[k] < b[found[-1]] or (a[k], b[k]) == (a[found[-1]], b[found[-1]]):
             found.append(int(k))
     return np.array(sorted(found, key=lambda k: x[k]), dtype=int)
+
+
+def _multipliers(array: Any) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.asarray(array, dtype=complex)).reshape(-1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"multipliers are {shown(array)}: a gait, or complex numbers, are needed") from error
 
 
 # ---- what results look like ----

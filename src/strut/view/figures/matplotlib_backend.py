@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError
-from strut.view.figures.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points
-from strut.view.figures.plotly_backend import SCALE, cell_colors, flow_colors
+from strut.extras import optional_module
+from strut.view.figures.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
+from strut.view.figures.plotly_backend import SCALE, flow_colors
 
 WIDTH = 6.3
 """Of a figure [inch]: a page of A4 between its margins."""
@@ -42,13 +42,16 @@ LOOK = {
 }
 """Text stays text in SVG and PDF; the same figure gives the same file."""
 
+PURPOSE = "a figure as PNG, SVG or PDF"
+"""What matplotlib is needed for."""
+
 UNDATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def write(figures: Sequence[Figure], kinds: Sequence[str]) -> list[bytes]:
     """The contents of files of these kinds, png, svg or pdf, of one drawing."""
     drawn = matplotlib_figure(*figures)
-    import matplotlib as mpl
+    mpl = optional_module("matplotlib", PURPOSE)
 
     found = []
     with mpl.rc_context(LOOK):
@@ -65,12 +68,9 @@ def svg(*figures: Figure) -> str:
 
 def matplotlib_figure(*figures: Figure) -> Any:
     """A figure of matplotlib with its own canvas; several figures are its panels, one below the other."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Sheet
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "a figure as PNG, SVG or PDF", "paper") from error
+    mpl = optional_module("matplotlib", PURPOSE)
+    FigureCanvasAgg = optional_module("matplotlib.backends.backend_agg", PURPOSE).FigureCanvasAgg
+    Sheet = optional_module("matplotlib.figure", PURPOSE).Figure
     with mpl.rc_context(LOOK):
         cells = any(isinstance(trace, Cells) for figure in figures for trace in figure.traces)  # a scale of colours needs room
         width = NARROW if all(figure.equal for figure in figures) or cells else WIDTH
@@ -127,7 +127,7 @@ def _make_room(axes: Any, width: float) -> None:
 
 def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
     """Along x, no more numbers than there is room for [inch], with two digits between them."""
-    from matplotlib.ticker import MaxNLocator
+    MaxNLocator = optional_module("matplotlib.ticker", PURPOSE).MaxNLocator
 
     low, high = sorted(axes.get_xlim())
     for most in range(9, 0, -1):
@@ -148,7 +148,7 @@ def _axes(axes: Any, figure: Figure) -> None:
     if figure.equal:
         axes.set_aspect("equal", adjustable="datalim")
     if figure.counted:
-        from matplotlib.ticker import MaxNLocator
+        MaxNLocator = optional_module("matplotlib.ticker", PURPOSE).MaxNLocator
 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if not figure.flows:
@@ -187,7 +187,7 @@ def _draw(axes: Any, trace: Any) -> None:
 
 
 def _cells(axes: Any, cells: Cells) -> None:
-    from matplotlib.colors import BoundaryNorm, ListedColormap
+    colours = optional_module("matplotlib.colors", PURPOSE)
 
     axes.grid(False)
     if not cells.names:
@@ -197,9 +197,9 @@ def _cells(axes: Any, cells: Cells) -> None:
     keys = sorted(cells.names)
     ranks = np.searchsorted(keys, cells.values)
     known = np.isin(cells.values, keys)
-    colors, edges = ListedColormap(cell_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
+    colors, edges = colours.ListedColormap(distinct_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
     ranked = np.ma.masked_where(~known, ranks)
-    norm = BoundaryNorm(edges, len(keys))
+    norm = colours.BoundaryNorm(edges, len(keys))
     mesh = axes.pcolormesh(cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, label=plain(cells.title), ticks=range(len(keys)))
     bar.ax.set_yticklabels([plain(cells.names[key]) for key in keys])
@@ -224,14 +224,14 @@ def _flow(axes: Any, flow: Flow) -> None:
             axes.text(
                 outside + away,
                 low_out + thick / 2,
-                plain(f"{name}\n{amount:.4g} {flow.unit}".replace(" (", "\n(")),
+                plain(f"{name}\n{amount:.4g} {flow.unit}".strip().replace(" (", "\n(")),
                 ha=align,
                 va="center",
                 fontsize=8,
             )
             low_in, low_out = low_in + thick, low_out + thick + gap
     axes.fill_between([0.46, 0.54], 0, 1, color=NEUTRAL, linewidth=0)
-    axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}"), ha="center", va="bottom", fontsize=8)
+    axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}".strip()), ha="center", va="bottom", fontsize=8)
     axes.set_xlim(-0.5, 1.5)
     axes.margins(y=0.12)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError
-from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Areas, Cells, Figure, Flow, Line, Points
+from strut.extras import optional_module
+from strut.view.figures.figure import DASHES, NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
 
 CLEAR = "rgba(0,0,0,0)"
 SCALE = "Cividis"
@@ -27,19 +27,11 @@ DIGITS = 7
 
 def plotly_script() -> str:
     """Plotly's own JavaScript."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("plotly", "an HTML page", "view") from error
-    return str(get_plotlyjs())
+    return str(optional_module("plotly.offline", "an HTML page").get_plotlyjs())
 
 
 def plotly_figure(figure: Figure) -> Any:
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        raise MissingExtraError("plotly", "an interactive figure", "view") from error
-    return go.Figure(described(figure))
+    return optional_module("plotly.graph_objects", "an interactive figure").Figure(described(figure))
 
 
 def mime(figure: Figure) -> Any:
@@ -169,7 +161,7 @@ def _cells(cells: Cells) -> dict[str, Any]:
     if not cells.names:
         return found | {"colorscale": SCALE, "colorbar": bar}
     keys = sorted(cells.names)
-    colors = cell_colors(len(keys))
+    colors = distinct_colors(len(keys))
     ranks = {key: k for k, key in enumerate(keys)}
     ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(cells.values)
     n = len(keys)
@@ -178,16 +170,6 @@ def _cells(cells: Cells) -> dict[str, Any]:
     found |= {"z": np.where(ranked < 0, np.nan, ranked), "colorscale": scale, "zmin": -0.5, "zmax": n - 0.5, "colorbar": bar}
     words = [[text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values]
     return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
-
-
-def cell_colors(count: int) -> list[str]:
-    """For kinds of cells: those beyond the palette are paler, so that many kinds can be told apart."""
-    return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
-
-
-def _pale(shade: str, part: float) -> str:
-    """A colour mixed with white."""
-    return "#" + "".join(f"{round(255 - part * (255 - int(shade[k : k + 2], 16))):02X}" for k in (1, 3, 5))
 
 
 def _flow(flow: Flow) -> dict[str, Any]:
@@ -210,7 +192,7 @@ def _flow(flow: Flow) -> dict[str, Any]:
 def flow_colors(flow: Flow) -> list[str]:
     """Of sources, the middle, and sinks."""
     names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
-    by_name = {name: PALETTE[k % len(PALETTE)] for k, name in enumerate(names)}
+    by_name = flow.colors or dict(zip(names, distinct_colors(len(names)), strict=True))
     return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]
 
 

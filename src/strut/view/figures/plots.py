@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.steps import step_events
 from strut.view.figures.curves import curves, shown
 from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
+from strut.view.units import shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
@@ -21,6 +23,12 @@ __all__ = ["PALETTE", "planar_points"]
 MOST_EVENTS = 400
 """Marked in a figure: beyond that the lines would be all one sees."""
 
+NOTHING_THERE = (-1.0, 1.0)
+"""What the axis of curves covers that are nothing but rounding: as of curves that are zero."""
+TOLERANCES = 100.0
+"""Absolute tolerances of a run up to which a value is rounding."""
+ENERGIES = ("J", "N m", "N*m", "Nm", "W")
+"""Units of quantities that the turnover of energy is a measure of."""
 FRICTION = ("mu", "friction")
 """What parameters that are a coefficient of friction are called."""
 
@@ -41,6 +49,7 @@ class Panels(tuple[Figure, ...]):
             display(figure)
 
 
+@checked
 def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
     """States, discrete states, inputs or outputs over time, by name, a panel per unit, with events marked; without names, the
     states. A vector gives all its components. Also `trajectory.plot(...)`."""
@@ -49,11 +58,13 @@ def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
     return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
 
 
+@checked
 def states(trajectory: Trajectory) -> Panels:
     """The continuous states over time, a figure per unit."""
     return _by_unit(trajectory, trajectory.names.x)
 
 
+@checked
 def held(trajectory: Trajectory) -> Panels:
     """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
     names = trajectory.names
@@ -61,6 +72,7 @@ def held(trajectory: Trajectory) -> Panels:
     return Panels([*_by_unit(trajectory, names.z, step), *_by_unit(trajectory, names.u, step)])
 
 
+@checked
 def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the others."""
     coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
@@ -69,8 +81,12 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
 
 
+@checked
 def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
+    for each in (name, rate):
+        if (known := trajectory.table()) and each not in known:
+            raise UnknownNameError(f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}")
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
@@ -85,11 +101,13 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a))
 
 
+@checked
 def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
     """States against their rates, a figure per pair."""
     return Panels([phase_portrait(trajectory, *pair) for pair in state_pairs(trajectory)[:most]])
 
 
+@checked
 def poincare(trajectory: Trajectory, name: str, against: str | None = None, event: str | None = None, before: bool = False) -> Figure:
     """A Poincaré section: a state right after every occurrence of an event, over the number of the step, or `against` another.
 
@@ -117,6 +135,7 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
     return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, span=wide, height_span=_at_least(y), counted=against is None)
 
 
+@checked
 def sections(trajectory: Trajectory, most: int = 4) -> Panels:
     """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
     counts = trajectory.events.counts()
@@ -160,6 +179,7 @@ def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
+@checked
 def contact_forces(trajectory: Trajectory) -> Figure:
     """The normal force of every foot and its friction [N], over time."""
     feet = contacts(trajectory)
@@ -170,6 +190,7 @@ def contact_forces(trajectory: Trajectory) -> Figure:
     return figure
 
 
+@checked
 def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | str | None = None) -> Figure:
     """The forces of a foot, friction against normal force [N], and the cone in which it holds.
 
@@ -195,8 +216,8 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     edge_y = np.concatenate([[top, 0.0, np.nan] for _ in sides])
     return Figure(
         (Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2), Points(foot, pull[kept], push[kept], PALETTE[0], size=4)),
-        f"{foot} friction [N]",
-        f"{normal} [N]",
+        titled(trajectory, f"{foot} friction", "N"),
+        titled(trajectory, normal, "N"),
         height=340,
     )
 
@@ -247,7 +268,7 @@ def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
 
 def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
     """A title: the name if there is one, and the unit if one is known."""
-    known = unit_of(trajectory, labels[0]) if unit is None else unit
+    known = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
     return " ".join([*(labels if len(labels) == 1 else []), *([f"[{known}]"] if known else [])])
 
 
@@ -275,6 +296,7 @@ def _by_unit(
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
+        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, known, lines) else {}
         made = over_time(trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options)
         figures.append(made)
     return Panels(figures)
@@ -285,7 +307,22 @@ def over_time(trajectory: Trajectory, traces: Iterable[Any], y: str, height: int
     traces = tuple(traces)
     span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
     given: dict[str, Any] = {"marks": marks(trajectory), "legend": len(traces) > 1 or bool(options.get("mark_names"))} | options
-    return Figure(traces, "time [s]", y, over_time=True, span=span, height=height, **given)
+    return Figure(traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given)
+
+
+def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
+    """Are curves of a unit nothing but rounding? Torques are measured by the energy that moved, others by the tolerance of the run."""
+    largest = max((float(np.nanmax(np.abs(line.y), initial=0.0)) for line in lines), default=0.0)
+    return 0 < largest <= noise_floor(trajectory, unit)
+
+
+def noise_floor(trajectory: Trajectory, unit: str) -> float:
+    """Values of a unit up to this are rounding."""
+    options = trajectory.provenance.get("options", {})
+    tolerance = float(options.get("atol") or 0.0) * TOLERANCES
+    if unit in ENERGIES and trajectory.names.stored and trajectory.has_ledger:
+        return max(tolerance, trajectory.ledger.resolution)
+    return tolerance
 
 
 def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:

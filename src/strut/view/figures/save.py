@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from strut.checks import checked
 from strut.errors import StorageError
 from strut.files import put
 from strut.view.figures.figure import Figure
@@ -12,6 +13,7 @@ from strut.view.figures.figure import Figure
 ON_PAPER = (".png", ".svg", ".pdf")
 
 
+@checked
 def save(figure: Figure | Iterable[Figure], path: str | Path) -> Path:
     """Write a figure, or several below each other, and return where they are: .png, .svg or .pdf (the extra `paper`), .html (the
     extra `view`). The file appears whole or not at all."""

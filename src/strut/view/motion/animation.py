@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strut.checks import checked
 from strut.errors import StorageError, UnknownNameError, did_you_mean
 from strut.view.motion.player import Shown, document, player
 
@@ -18,6 +19,7 @@ FILMED = ("fps", "width", "height", "speed", "ghosts", "look")
 """Options of a film."""
 
 
+@checked
 def animation(trajectory: Trajectory, path: str | Path | None = None, title: str | None = None, **options: Any) -> Any:
     """A run as a moving picture; returns where it is.
 

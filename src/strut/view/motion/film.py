@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
     """A run for the player; nothing for one of which nothing can be seen."""
     stage = staged(trajectory)
-    return None if stage is None else encoded(stage)
+    return None if stage is None else encoded(stage, trajectory.dimensionless)
 
 
-def encoded(stage: Stage) -> dict[str, Any]:
+def encoded(stage: Stage, dimensionless: bool = False) -> dict[str, Any]:
+    """A stage as JSON; dimensionless: without units at its clock and its ground."""
     centre, window, still = camera(stage)
     meshes: dict[str, Loaded] = {path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")}
     places = {path: k for k, path in enumerate(meshes)}
@@ -36,6 +37,7 @@ def encoded(stage: Stage) -> dict[str, Any]:
     land = stage.land
     return {
         "t": column(stage.t[:, None]),
+        "units": {"time": "", "length": ""} if dimensionless else {"time": " s", "length": " m"},
         "cuts": stage.cuts.tolist(),
         "planar": stage.planar,
         "size": stage.size,

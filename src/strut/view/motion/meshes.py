@@ -10,6 +10,9 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
+from strut.errors import MissingExtraError
+from strut.extras import optional_module
+
 MOST_FACES = 4000
 """Of a mesh in a picture."""
 READABLE = (".stl", ".obj", ".ply", ".glb", ".gltf", ".off", ".dae")
@@ -34,9 +37,9 @@ def load(path: str) -> Loaded:
     if place.suffix.lower() not in READABLE or not place.is_file():
         return _stand_in(f"{path} is not a mesh that can be read ({', '.join(READABLE)})" if place.is_file() else f"{path} was not found")
     try:
-        import trimesh
-    except ImportError:
-        return _stand_in(f"{path} needs trimesh: pip install 'strut[view]'")
+        trimesh = optional_module("trimesh", path)
+    except MissingExtraError as error:
+        return _stand_in(str(error))
     try:
         found = trimesh.load(place, force="mesh")
         vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces, dtype=int)

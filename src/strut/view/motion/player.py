@@ -21,7 +21,7 @@ VIEWS = ("side", "corner", "front", "above")
 def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = True) -> str:
     """The text of the player of a run."""
     stage = needed(trajectory)
-    film = encoded(stage)
+    film = encoded(stage, trajectory.dimensionless)
     name = title or trajectory.system_name
     first = "side" if stage.planar else "corner"
     views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
@@ -30,12 +30,12 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
 """
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
     data = inlined("film", film, 'data-autoplay="yes"' if autoplay else "")
-    body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{stage.t[0]:g} to {stage.t[-1]:.6g} s. Space plays, arrow keys step<span
+    span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"
+    body = f"""<header><h1>{html.escape(name)}</h1><p class="note">{span}. Space plays, arrow keys step<span
 class="space">; drag turns, the wheel comes closer, the right button shifts</span>.</p>{notes}</header>
-{film_controls(film, more)}{data}<script>{part("three.js")}</script>
-<script>{"".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))}</script>
-"""
-    return sheet(name, "player.css", body)
+{film_controls(film, more)}{data}"""
+    scripts = part("three.js"), "".join(map(part, ("film.js", "flat.js", "space.js", "start.js")))
+    return sheet(name, "player.css", body, scripts)
 
 
 def player(trajectory: Trajectory, path: str | Path, title: str | None = None, autoplay: bool = True) -> Path:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.errors import MissingExtraError, StorageError, ValueRangeError
+from strut.errors import StorageError, ValueRangeError
+from strut.extras import optional_module
 from strut.files import written
 from strut.simulate.scene_samples import Stage
 from strut.view.motion.flat import PAPER, SOFT, Figure, Look, eye, frame
@@ -56,10 +57,7 @@ def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -
 
 def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> Path:
     """A film as MP4 (H.264), which every browser and slide program plays."""
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise MissingExtraError("imageio-ffmpeg", "an MP4", "film") from error
+    imageio_ffmpeg = optional_module("imageio_ffmpeg", "an MP4")
     images = shots(trajectory, fps=fps, **options)
     first = next(images)
 
@@ -114,23 +112,24 @@ def shots(
     look = look or Look(ghosts=ghosts)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps
+    words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
-    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, title) for k in np.clip(chosen, 0, len(stage.t) - 1))
+    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, words) for k in np.clip(chosen, 0, len(stage.t) - 1))
 
 
-def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str | None) -> Image:
+def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str) -> Image:
+    """One frame; title: what stands above it after the time."""
     low, high = box = window(stage, k, width / height)
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()
-    words = f"{stage.t[k]:.2f} s" + (f"   {title}" if title else "")
+    words = f"{stage.t[k]:.2f}{title}"
     draw_module.Draw(image).text((10, 8), words, fill=SOFT, font=_font(max(10, height // 26)))
     return image
 
 
 def _font(size: int) -> Any:
     """Pillow's own, in a size that can be read where Pillow can scale it."""
-    from PIL import ImageFont
-
+    ImageFont = optional_module("PIL.ImageFont", "a picture of pixels")
     try:
         return ImageFont.load_default(size)
     except (TypeError, OSError, ImportError):
@@ -143,8 +142,5 @@ def _rgba(shade: str, opacity: float) -> tuple[int, int, int, int]:
 
 
 def _pillow() -> tuple[Any, Any]:
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError as error:
-        raise MissingExtraError("Pillow", "a picture of pixels", "view") from error
-    return Image, ImageDraw
+    purpose = "a picture of pixels"
+    return optional_module("PIL.Image", purpose), optional_module("PIL.ImageDraw", purpose)

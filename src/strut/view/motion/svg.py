@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
 from strut.simulate.scene_samples import Piece, Stage
 from strut.view.motion.flat import GROUND, PATH, SOFT, Eye, Figure, Look, across, eye, frame, ground_line, hull, outlines
 from strut.view.motion.scene_json import camera, colour, needed
+from strut.view.units import quantity
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 
+@checked
 def still(
     trajectory: Trajectory, path: str | Path, t: float | None = None, look: Look = Look(), width: int = 800, height: int = 500
 ) -> Path:
@@ -28,10 +31,12 @@ def still(
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
         raise ValueRangeError(f"asked for t = {moment:g} s, but the run covers {stage.t[0]:g} to {stage.t[-1]:g} s")
+    integer("width", width, 1)
+    integer("height", height, 1)
     k = int(np.argmin(np.abs(stage.t - moment)))
     low, high = box = window(stage, k, width / height)
     figures = frame(stage, k, look, within=(float(low[0]), float(high[0])))
-    return _written(path, figures, box, width, f"{trajectory.system_name} at {stage.t[k]:.4g} s")
+    return _written(path, figures, box, width, f"{trajectory.system_name} at {quantity(trajectory, f'{stage.t[k]:.4g}', 's')}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,7 @@ class Strip:
     end: float
 
 
+@checked
 def stick_figure(
     trajectory: Trajectory, path: str | Path, between: tuple[float, float] | None = None, poses: int = 9, width: int = 800
 ) -> Path:
@@ -72,7 +78,8 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
         sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
     if stage.land is not None and stage.planar:
         sticks = ground_line(stage, low[0], high[0]) + sticks
-    return Strip(sticks, (low, high), f"{trajectory.system_name}, {begin:.4g} to {end:.4g} s", begin, end)
+    title = f"{trajectory.system_name}, {begin:.4g} to {quantity(trajectory, f'{end:.4g}', 's')}"
+    return Strip(sticks, (low, high), title, begin, end)
 
 
 def inline(drawn: Strip, width: int = 640) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strut.checks import checked
 from strut.errors import MissingExtraError, StorageError
 from strut.simulate.steps import step_events
 from strut.view.figures import energy_plots as joules
@@ -30,6 +31,7 @@ class Written:
     missing: tuple[str, ...] = ()
 
 
+@checked
 def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = "") -> Written:
     """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if given), index.html, and the
     plots as SVG and PNG. The data comes first; where plotly or matplotlib is missing it is all there is, and `missing` says what

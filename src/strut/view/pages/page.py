@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StrutError
 from strut.simulate.steps import step_events
 from strut.view.figures import energy_plots as joules
@@ -17,14 +18,17 @@ from strut.view.figures.curves import MOST_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import PLAYER, film, film_controls
 from strut.view.pages.report import LONG, Report, Rows
+from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
+    from strut.simulate.account import Account
     from strut.simulate.trajectory import Occurrence, Trajectory
 
 LISTED_EVENTS = 50
 """In the table: the first ones; all are in the trajectory."""
 
 
+@checked
 def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Path:
     """Write a run as one HTML file, and return where it is.
 
@@ -57,12 +61,16 @@ def details(run: Trajectory, report: Report) -> None:
         part(run, report)
 
 
-def _verdict(run: Trajectory) -> tuple[str, str, bool]:
+def _verdict(run: Trajectory) -> tuple[str, str, bool | None]:
+    """How a run went, in a word and a sentence; and whether well: None where an event ended it that is neither success nor failure."""
+    end, meaning = quantity(run, f"{run.t1:.6g}", "s"), f": {run.meaning}" if run.meaning else ""
     if run.status == "done":
-        return "Done", f": ran from {run.t0:g} to {run.t1:g} s, as asked.", True
+        return "Done", f": ran from {run.t0:g} to {quantity(run, f'{run.t1:g}', 's')}, as asked.", True
+    if run.failed:
+        return "Failed", f" at {end}, event “{run.status}”{meaning}.", False
     if run.ok:
-        return "Ended", f" at {run.t1:.6g} s by the event “{run.status}”.", True
-    return "Stopped", f" at {run.t1:.6g} s: {run.status}.", False
+        return "Ended", f" at {end} by the event “{run.status}”{meaning}.", None
+    return "Stopped", f" at {end}: {run.status}.", False
 
 
 def _facts(run: Trajectory, report: Report, asked: str) -> None:
@@ -70,12 +78,13 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
     landed = sum(happened.get(name, 0) for name in step_events(run))
     begin, end = run.provenance.get("t", (run.t0, run.t1))
     how = f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}" if "method" in options else ""
-    report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {end:g} s{how}.")
+    report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {quantity(run, f'{end:g}', 's')}{how}.")
     report.facts(
         {
             "system": run.system_name,
             "status": run.status,
-            "time": f"{run.t0:g} to {run.t1:.6g} s",
+            "time": f"{run.t0:g} to {quantity(run, f'{run.t1:.6g}', 's')}",
+            **({"units": f"none: {', '.join(run.names.scales)} are 1"} if run.dimensionless else {}),
             **({"steps walked": f"{landed:,}"} if landed else {}),
             "events": f"{len(run.events):,}",
             "integration steps": f"{count.get('steps', len(run.raw.t)):,.0f}",
@@ -99,7 +108,8 @@ def motion(run: Trajectory, report: Report) -> None:
             report.subheading("One step")
             report.embed(svg.inline(drawn))
             report.note(
-                f"From {drawn.begin:.4g} to {drawn.end:.4g} s; first and last pose heavy, the path of the centre of mass in violet."
+                f"From {drawn.begin:.4g} to {quantity(run, f'{drawn.end:.4g}', 's')}; first and last pose heavy, "
+                "the path of the centre of mass in violet."
             )
     elif plots.planar_points(run.names.outputs) and run.model is None:
         report.section("In motion")
@@ -135,12 +145,13 @@ def _energy(run: Trajectory, report: Report) -> None:
         return
     report.figures(joules.energy(run), joules.residual(run))
     report.note(
-        f"Largest residual {account.residual:.3g} J, {account.relative:.2g} of the energy that moved. "
-        "It is what stored, supplied, dissipated and lost energy leave unexplained."
+        f"Largest residual {quantity(run, f'{account.residual:.3g}', 'J')}, {account.relative:.2g} of the energy that moved. "
+        "It is what stored, supplied, dissipated and lost energy leave unexplained. "
+        f"Energies up to {quantity(run, f'{account.resolution:.2g}', 'J')}, {_part(account)} of it, are shown as 0."
     )
     sources, sinks = joules.flows(run)
     if sources and sinks:
-        report.subheading("Where the joules went")
+        report.subheading("Where the energy went" if run.dimensionless else "Where the joules went")
         report.figures(joules.energy_flow(run), joules.energy_areas(run))
         report.note(
             "Layers: stored energies are counted from their least value in the run. The line is all that was there or was supplied."
@@ -148,12 +159,12 @@ def _energy(run: Trajectory, report: Report) -> None:
     if chosen := [name for name in step_events(run) if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
-        head = [name if k < 2 else f"{name} [J]" for k, name in enumerate(steps.head)]
+        head = [name if k < 2 else titled(run, name, "J") for k, name in enumerate(steps.head)]
         report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
         report.note(f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is stored.")
     report.subheading("Over the whole run")
-    rows = [(name, f"{value:+.6g}" if name != "residual" else f"{value:.3g}") for name, value in account.summary().items()]
-    report.table(("", "change of stored energy [J]"), rows, numbers=(1,))
+    rows = [(name, _signed(value) if name != "residual" else f"{value:.3g}") for name, value in account.rounded().items()]
+    report.table(("", titled(run, "change of stored energy", "J")), rows, numbers=(1,))
 
 
 def _forces(run: Trajectory, report: Report) -> None:
@@ -177,7 +188,7 @@ def _outputs(run: Trajectory, report: Report) -> None:
 def _parameters(run: Trajectory, report: Report) -> None:
     if run.names.p:
         report.section("Parameters")
-        rows = [(name, f"{value:.10g}", plots.unit_of(run, name)) for name, value in zip(run.names.p, run.p, strict=True)]
+        rows = [(name, f"{value:.10g}", shown_unit(run, plots.unit_of(run, name))) for name, value in zip(run.names.p, run.p, strict=True)]
         report.table(("name", "value", "unit"), rows, numbers=(1,))
 
 
@@ -187,9 +198,18 @@ def _events(run: Trajectory, report: Report) -> None:
     first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     report.section("Events")
-    report.table(("", "time [s]", "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
+    report.table(("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
+
+
+def _part(account: Account) -> str:
+    """The resolution of an account as a part of the energy that moved."""
+    return f"{account.resolution / account.turnover:.1g}" if account.turnover > 0 else "nothing"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.6g}" if value else "0"
 
 
 def _change(event: Occurrence, most: int = 4) -> str:

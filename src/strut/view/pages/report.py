@@ -13,6 +13,8 @@ from strut.view.figures.figure import Figure
 from strut.view.figures.plotly_backend import Pages, plotly_script
 from strut.view.pages.sheet import inlined, packed, part, sheet
 
+WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
+"""Classes in report.css of a verdict's word, by whether it went well."""
 LONG = 20
 """Rows of a table beyond which it scrolls by itself."""
 
@@ -38,10 +40,11 @@ class Rows:
 class Report:
     """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for HTML.
 
-    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None for what is
+    neither good nor bad. remarks: text below.
     """
 
-    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool = True, remarks: str = "") -> None:
+    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool | None = True, remarks: str = "") -> None:
         self.title = title
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
@@ -49,7 +52,7 @@ class Report:
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
-            word = f'<span class="{"ok" if well else "stopped"}">{safe(good)}</span>' if good else ""
+            word = f'<span class="{WORDS[well]}">{safe(good)}</span>' if good else ""
             self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
         if remarks:
             self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
@@ -92,10 +95,7 @@ class Report:
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
-        wide = [f";max-width:{int(1.2 * figure.height)}px" if figure.equal else "" for figure in figures]
-        places = "".join(
-            f'<div class="figure" style="height:{int(figure.height)}px{most}"></div>\n' for figure, most in zip(figures, wide, strict=True)
-        )
+        places = "".join(f'<div class="figure {_size_class(figure)}"></div>\n' for figure in figures)
         self._figures += figures
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
@@ -110,23 +110,36 @@ class Report:
     def document(self) -> str:
         """The text of the page."""
         data = "".join(inlined(name, value) for name, value in self._data.items())
-        scripts = list(self._scripts)
+        scripts, unpacked = list(self._scripts), []
         if self._figures:
-            pages = Pages()
+            pages, plotly = Pages(), plotly_script()
             figures = pages.figures(self._figures)
-            texts = {"plotly": plotly_script(), "figures": figures, "columns": pages.columns}
+            texts = {"plotly": plotly, "figures": figures, "columns": pages.columns}
             data += "".join(packed(name, text) for name, text in texts.items())
             scripts += [part("unpack.js"), part("figures.js")]
+            unpacked.append(plotly)
         body = f"""<main>
 {"".join(self._parts)}{"</section>" if self._open else ""}
 </main>
-{data}<script>{"".join(scripts)}</script>
-"""
-        return sheet(self.title, "report.css", body)
+{data}"""
+        rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
+        together = ["".join(scripts)] if scripts else []
+        return sheet(self.title, "report.css", body, together, unpacked, rules)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""
         return put(Path(path), self.document())
+
+
+def _size_class(figure: Figure) -> str:
+    """The class of a figure's place; its style stands in the page's sheet, as the page's policy allows no style of single elements."""
+    return f"{'square' if figure.equal else 'wide'}-{int(figure.height)}"
+
+
+def _size_rule(figure: Figure) -> str:
+    """The rule of that class. Figures whose axes are alike are hardly wider than high."""
+    most = f"; max-width: {int(1.2 * figure.height)}px" if figure.equal else ""
+    return f".{_size_class(figure)} {{ height: {int(figure.height)}px{most}; }}\n"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple[int, ...], long: bool) -> str:

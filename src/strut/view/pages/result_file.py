@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from strut.errors import StorageError
-from strut.files import put
+from strut.errors import StorageError, StrutError
+from strut.files import DAMAGE, put
 from strut.simulate.trajectory import Trajectory
 from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
 from strut.view.pages.report import Rows
@@ -49,8 +49,8 @@ def load(path: Path) -> Result:
                     f"{known['remarks']}\nIts run, {beside.name}, is not beside the file: motion and plots over time are missing.".strip()
                 )
         return Result(**known)
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        if isinstance(error, StorageError):
+    except DAMAGE as error:
+        if isinstance(error, StrutError):
             raise
         raise StorageError(f"cannot read {path}: it is damaged or not a result ({error})") from error
 

@@ -4,32 +4,64 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from strut.html import safe
 
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-"""What a browser lets a page do: run what is in it, and load nothing."""
+POLICY = "default-src 'none'; script-src {scripts}; style-src {styles}; style-src-attr 'unsafe-hashes' {single}; img-src data: blob:"
+"""What a browser lets a page do: run the scripts and apply the styles whose hashes stand here, and load nothing."""
+EMPTY_STYLE = ""
+"""Plotly makes a sheet of style without text, into which it puts rules by script, and empty styles of elements."""
+SHARP = (
+    "optimizeSpeed",
+    "-moz-crisp-edges",
+    "-o-crisp-edges",
+    "-webkit-optimize-contrast",
+    "optimize-contrast",
+    "crisp-edges",
+    "pixelated",
+)
+SHARP_CELLS = "".join(f"image-rendering: {word}; " for word in SHARP)
+"""The style that plotly gives the picture of a grid, letter by letter, so that its hash is known; report.css says the same."""
 
 
-def sheet(title: str, style: str, body: str) -> str:
-    """The text of a page. `style` names its own sheet of style, beside the one all pages share."""
+def sheet(title: str, style: str, body: str, scripts: Sequence[str] = (), unpacked: Sequence[str] = (), rules: str = "") -> str:
+    """The text of a page.
+
+    style: the name of its own sheet of style, beside the one all pages share. rules: further ones, as CSS. scripts: run at its end.
+    unpacked: scripts that those make of what is `packed` in the page.
+    """
+    styles = part("shared.css") + part(style) + rules
+    elements = "".join(f"<script>{text}</script>\n" for text in scripts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{policy([*scripts, *unpacked], [styles, EMPTY_STYLE])}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{safe(title)}</title>
-<style>{part("shared.css")}{part(style)}</style>
+<style>{styles}</style>
 </head>
 <body>
-{body}</body>
+{body}{elements}</body>
 </html>
 """
+
+
+def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
+    """The Content-Security-Policy that allows these scripts and styles, by their SHA-256, and no others."""
+    hashes = [" ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts)) for texts in (scripts, styles, [EMPTY_STYLE, SHARP_CELLS])]
+    return POLICY.format(scripts=hashes[0] or "'none'", styles=hashes[1], single=hashes[2])
+
+
+@lru_cache(maxsize=16)
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 def part(name: str) -> str:

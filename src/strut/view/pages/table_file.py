@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import StorageError
 from strut.view.figures.figure import PALETTE, Figure, Line
 from strut.view.figures.gait_plots import basin
@@ -16,6 +17,7 @@ MOST_ROWS = 200
 """Of a table in the page: the first ones."""
 
 
+@checked
 def table_report(path: str | Path) -> Report:
     """A CSV file with a line of names as a page: a figure per column over the first one; of two columns of numbers and one of words,
     as of a basin, a picture of cells. A table knows no units: those are in the .h5 or .json that it was saved with."""

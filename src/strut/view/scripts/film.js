@@ -41,7 +41,7 @@ const strutFilm = (name, makeDrawer) => {
   const drawer = makeDrawer(film, find("screen"), () => draw());
   const draw = () => {
     drawer(now);
-    slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + " s";
+    slider.value = film.frameAt(now); clock.textContent = now.toFixed(2) + data.units.time;
   };
   const tell = () => { button.textContent = playing ? "Pause" : "Play"; };
   const tick = stamp => {

@@ -132,7 +132,7 @@ const strutFlat = (film, canvas) => {
       fill([q, [b[0] - d[1] * head * 0.45, b[1] + d[0] * head * 0.45], [b[0] + d[1] * head * 0.45, b[1] - d[0] * head * 0.45]], "#009E73", "#fff");
     }
     if (film.planar) for (let n = Math.ceil((cu - width / 2 / scale) / film.tick); n * film.tick <= cu + width / 2 / scale; n++) {
-      pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + " m", spot([n * film.tick, 0, 0])[0], height - 6);
+      pen.fillStyle = soft; pen.fillText(Number((n * film.tick).toPrecision(6)) + film.units.length, spot([n * film.tick, 0, 0])[0], height - 6);
     }
   };
 };

@@ -1,0 +1,50 @@
+"""How much a model may be: long texts, and files that include files, are refused before they take minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from strut.network.text.errors import Mark, Source, TooMuch
+
+MAX_TEXT = 2_000_000
+"""One model's text is not longer [characters]: reading takes up to five seconds for a million."""
+MAX_INCLUDED = 4_000_000
+"""All texts that a model includes and imports are together not longer [characters]."""
+MAX_INCLUDES = 2000
+"""A model includes and imports no more files, each counted as often as it is read."""
+
+
+def check_text(source: Source, mark: Mark | None = None) -> None:
+    """Raise if a text is too long for a model."""
+    if len(source.text) > MAX_TEXT:
+        raise TooMuch(
+            f"'{source.name}' has {len(source.text)} characters: a model has at most {MAX_TEXT}; make many things alike with generators, "
+            "'node \"n{1:1000}\"', and read numbers from a table",
+            mark,
+        )
+
+
+@dataclass
+class Includes:
+    """Counts what one model includes and imports."""
+
+    files: int = 0
+    characters: int = 0
+
+    def add(self, source: Source, mark: Mark) -> None:
+        """Count one more; raise if they are too many."""
+        check_text(source, mark)
+        self.files += 1
+        self.characters += len(source.text)
+        if self.files > MAX_INCLUDES:
+            raise TooMuch(
+                f"more than {MAX_INCLUDES} files are included, '{source.name}' again and again: does each include the next several times? "
+                "'require' reads a file once",
+                mark,
+            )
+        if self.characters > MAX_INCLUDED:
+            raise TooMuch(
+                f"included files have more than {MAX_INCLUDED} characters together, '{source.name}' among them: "
+                "'require' reads a file once",
+                mark,
+            )

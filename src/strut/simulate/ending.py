@@ -1,0 +1,53 @@
+"""How a run ended, as a sentence: the same for compiled, virtual and stiff runs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from strut.simulate.record import STATUS
+
+if TYPE_CHECKING:
+    from strut.simulate.trajectory import Names
+
+EXPLAIN = {
+    "done": "the run reached its end",
+    "zeno": "infinitely many events in finite time: the run ended where they accumulate",
+    "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
+    "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try method radau)",
+    "too many steps": "the allowed number of steps is used up: raise max_steps, or try method radau if the model is stiff",
+    "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
+    "interrupted": "stopped from the keyboard; what was computed is kept",
+    "not run": "the batch was interrupted before this run began",
+}
+"""What each status means."""
+
+
+def ending_message(status: str, names: Names, t: float, *, cause: int, culprit: int, states: list[float]) -> str:
+    """Say in one sentence how a run ended.
+
+    status: its word. t: when it ended [s]. cause: the number of the jump that ended it, or -1.
+    culprit: the number of the state that is not finite, among x and then z, or -1. states: x and z at the end.
+    """
+    if status == "not finite":
+        return _not_finite_message(names, t, cause, culprit, states)
+    if status == "zeno" and cause >= 0:
+        return f"event '{names.jumps[cause]}' accumulates at t = {t:.9g} s: {EXPLAIN['zeno']}"
+    if status in EXPLAIN and status in (*STATUS, "interrupted", "not run"):
+        return f"t = {t:.9g} s: {EXPLAIN[status]}"
+    return f"t = {t:.9g} s: event '{status}' ended the run"
+
+
+def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states: list[float]) -> str:
+    jump = "" if cause < 0 else f"{'sample' if names.clocked[cause] else 'event'} '{names.jumps[cause]}'"
+    if culprit < 0:
+        if not jump:
+            return f"t = {t:.9g} s: {EXPLAIN['not finite']}"
+        return f"the guard of {jump} is not a number at t = {t:.9g} s: keep its expression defined there"
+    kind = "state" if culprit < len(names.x) else "discrete state"
+    name, value = (*names.x, *names.z)[culprit], states[culprit]
+    if jump:
+        return f"{kind} '{name}' is {value} at t = {t:.9g} s, set by {jump}: a finite number is needed, mend its reset"
+    if not math.isfinite(value):
+        return f"{kind} '{name}' begins with {value} at t = {t:.9g} s: a finite number is needed, mend its initial value"
+    return f"{kind} '{name}' does not stay finite after t = {t:.9g} s: its rate is infinite or not a number there, or the step is too long"
