@@ -1,12 +1,12 @@
 """strut: describe a walking machine once; simulate, analyse, optimise, drive and export it."""
 
-from strut import actuator, contact, gait, linear, mechanism, network, optimal, view, walkers
+from strut import actuator, contact, gait, linear, mechanism, network, optimal, report, view, walkers
+from strut.codegen import CONTROLLER, compiled
 from strut.errors import StrutError
 from strut.export import export, export_functions, export_matlab
 from strut.mechanism import Mechanism, constraints, joints
 from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
 from strut.system import (
-    CONTROLLER,
     Delay,
     Discrete,
     Event,
@@ -17,7 +17,6 @@ from strut.system import (
     Sample,
     State,
     System,
-    compiled,
     join,
     prefixed,
     time,  # noqa: F401 strut.time; not in __all__, to leave the module of that name alone
@@ -59,6 +58,7 @@ __all__ = [
     "network",
     "optimal",
     "prefixed",
+    "report",
     "simulate",
     "simulate_batch",
     "view",

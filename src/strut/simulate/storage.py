@@ -44,7 +44,7 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
             raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
         return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
     raise StorageError(
-        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.pages.page)"
+        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.page)"
     )
 
 
