@@ -22,7 +22,7 @@ def test_a_step_in_space_is_mirrored_and_loses_energy():
     """What a landing takes is not negative, and a posture mirrored twice is itself."""
     walker = walkers.saurel_e()
     event = next(e for e in walker.events if e.name == "heel_strike")
-    groups = walker.columns()
+    groups = walker.vectors()
     after = ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.x])
     stored = ca.Function("stored", groups, [sum(walker.ledger.stored.values())])
     jump = ca.Function("jump", [*groups, strut.time], [after, ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.z])])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from strut.contact.cone import swept
-from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Foot, Standing
+from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Standing, StandingFoot
 from strut.contact.switched_rows import Sliding
 from strut.system import Discrete, Expression, Factors, sx, time
 
@@ -102,7 +102,7 @@ class Landing:
             reset |= self._slipping(f, after[list(f.tangents)], stays)
         return impulse, on, reset
 
-    def _slipping(self, f: Foot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
+    def _slipping(self, f: StandingFoot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
         """The slip of a foot that moves so: along its velocity, or none."""
         assert f.slip is not None
         fast = on * (ca.norm_2(across) > SETTLED)

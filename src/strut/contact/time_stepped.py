@@ -15,13 +15,14 @@ import casadi as ca
 from strut.contact.cone import resolved
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, coefficient, spot, touches_of
+from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Expression, Floor, Sample, System, solve_ltdl, sx
+from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solve_ltdl, sx
 
 
 def time_stepped(
@@ -58,8 +59,7 @@ def time_stepped(
     numbers = (dt, relaxation, recover, *surface.numbers, *[t.radius for t in touches])
     mechanism.note_params(*numbers, 0 if friction is None else friction)
     made = Assembly(mechanism)
-    steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
-    steps.floor = surface.floor()
+    steps = _Stepped(made, surface, touches, friction, sx(dt), sx(recover))
     return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
 
 
@@ -75,14 +75,16 @@ class _Contact:
 class _Stepped:
     """All expressions of one step."""
 
-    def __init__(self, made: Assembly, spots: Sequence[Spot], friction: Expression | None, dt: ca.SX, recover: ca.SX) -> None:
+    def __init__(
+        self, made: Assembly, ground: Ground, touches: Sequence[Touch], friction: Expression | None, dt: ca.SX, recover: ca.SX
+    ) -> None:
         self.made, self.tree, self.dt = made, made.tree, dt
-        self.floor: Floor | None = None
+        self.ground = ground
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
         blocks, at = [], 0
-        for s in spots:
+        for s in (spot(made.tree, t, ground) for t in touches):
             K = s.K[0, :] if plain else s.K
             blocks.append(K)
             labels = ("normal", "friction") if K.shape[0] == 2 else ("normal", "friction_x", "friction_y")
@@ -146,7 +148,12 @@ class _Stepped:
             Arrow(c.spot.name, c.spot.point, c.spot.directions[:, : len(c.rows)] @ ca.vertcat(*[mean.sym for mean in c.means]))
             for c in self.contacts
         ]
-        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.floor, arrows=arrows)
+        feet = [
+            Foot(name=c.spot.name, normal=c.means[0].name, friction=tuple(m.name for m in c.means[1:]), gap=f"{c.spot.name}_gap")
+            for c in self.contacts
+        ]
+        walk = walk_of(made, self.ground, feet)
+        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.ground.floor(), arrows=arrows, walk=walk)
 
     def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
         """What the step takes from the stored energy, by where it goes."""

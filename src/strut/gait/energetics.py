@@ -109,7 +109,7 @@ def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, shape: 
 
 def _exchanged(system: System) -> ca.Function:
     if "gait-exchanged" not in system.cache:
-        x, z, p = system.columns("xzp")
+        x, z, p = system.vectors("xzp")
         new = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
         system.cache["gait-exchanged"] = ca.Function("exchanged", [x, z, p], [ca.densify(new)])
     made: ca.Function = system.cache["gait-exchanged"]
@@ -184,7 +184,7 @@ def impact_loss(system: System, state: Mapping[str, float], section: str | None 
     states = [*system.x, *system.z]
     after = ca.substitute([kinetic], [q.sym for q in states], [sx(event.reset.get(q.name, q.sym)) for q in states])[0]
     values = start(system, dict(state))
-    groups = system.columns()
+    groups = system.vectors()
     f = ca.Function("impact", groups, [ca.hessian(kinetic, v)[0], ca.hessian(kinetic - after, v)[0]])
     metric, loss = (np.array(part) for part in f(values.x, values.z, values.u, values.p))
     G = np.linalg.cholesky(metric).T

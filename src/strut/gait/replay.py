@@ -59,7 +59,7 @@ def replay(step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.n
 def exchanged(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same moment with left and right exchanged."""
     if "gait-mirror" not in system.cache:
-        groups = system.columns("xzp")
+        groups = system.vectors("xzp")
         new = [ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in getattr(system, g)], ca.SX(0, 1)) for g in "xz"]
         system.cache["gait-mirror"] = ca.Function("mirror", groups, [ca.densify(e) for e in new])
     a, b = system.cache["gait-mirror"](x, z, p)
@@ -91,7 +91,7 @@ def _fastest(step: ReturnMap, x: np.ndarray) -> float:
     """The largest rate of a state at the beginning, per second."""
     system = step.system
     if "gait-rates" not in system.cache:
-        groups = [time, *system.columns()]
+        groups = [time, *system.vectors()]
         system.cache["gait-rates"] = ca.Function("rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])])
     rates = np.array(system.cache["gait-rates"](0.0, x, step.start.z, step.start.u, step.start.p))
     return float(np.abs(rates[np.isfinite(rates)]).max(initial=0.0))

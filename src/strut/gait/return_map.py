@@ -235,7 +235,7 @@ def _made(system: System, section: str, directions: int) -> tuple[System, ca.Fun
 def _exchange(system: System, varied: System, directions: int) -> ca.Function | None:
     if not system.symmetry:
         return None
-    x, z, p = system.columns("xzp")
+    x, z, p = system.vectors("xzp")
     new = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
     along = ca.reshape(varied.p[-1].sym, p.numel(), directions) if directions else ca.SX(p.numel(), 0)
     by_p = ca.jtimes(new, p, along) if directions else ca.SX(new.numel(), 0)

@@ -128,7 +128,7 @@ def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
 def _varied(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the flow by continuous and discrete states, at random points below one another."""
     if "gait-flow-by" not in system.cache:
-        groups = system.columns(GROUPS)
+        groups = system.vectors(GROUPS)
         flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
         system.cache["gait-flow-by"] = ca.Function("by", [time, *groups], [ca.jacobian(flow, part) for part in groups[:2]])
     random, u = np.random.default_rng(1), start(system).u

@@ -189,7 +189,7 @@ def _pivots(hinges: tuple[Hinge, ...], columns: Mapping[str, np.ndarray]) -> tup
 def _arguments(system: System) -> list[ca.SX]:
     from strut.system import time
 
-    return [time, *system.columns()]
+    return [time, *system.vectors()]
 
 
 def _columns(rows: np.ndarray) -> ca.DM:

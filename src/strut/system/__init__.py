@@ -25,6 +25,7 @@ from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, 
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, Implied, System
 from strut.system.values import Start, initial_values, parameters, runs_in, start
+from strut.system.walk import Foot, Walk
 
 __all__ = [
     "GROUPS",
@@ -38,6 +39,7 @@ __all__ = [
     "Expression",
     "Factors",
     "Floor",
+    "Foot",
     "Hinge",
     "Implied",
     "Input",
@@ -58,6 +60,7 @@ __all__ = [
     "Terms",
     "Together",
     "Totals",
+    "Walk",
     "ball",
     "check_name",
     "hinge",

@@ -13,9 +13,10 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
 from strut.system.scene import Scene
 from strut.system.sums import sizes
+from strut.system.walk import Walk
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
@@ -47,7 +48,8 @@ class System:
     symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
         stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
-    scene: how it looks; see `strut.system.scene`.
+    scene: how it looks; see `Scene`.
+    walk: what makes it a walker, its feet, what ends a step, how far it comes; see `Walk`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
     exists is well formed. It is immutable: `using` and `replace` give variants.
@@ -69,6 +71,7 @@ class System:
     implied: Implied | None = None
     scene: Scene = field(default_factory=Scene)
     output_units: Mapping[str, str] = field(default_factory=dict)
+    walk: Walk | None = None
     description: str = ""
     cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
@@ -85,9 +88,19 @@ class System:
     def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
         return tuple(q for group in groups for q in getattr(self, group))
 
-    def columns(self, groups: Iterable[str] = "xzup") -> list[ca.SX]:
+    def vectors(self, groups: Iterable[str] = GROUPS) -> list[ca.SX]:
         """The symbols of each group, one below the other: what functions of the system take."""
-        return [ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1)) for group in groups]
+        return [self.vector(group) for group in groups]
+
+    def vector(self, group: str) -> ca.SX:
+        """The symbols of one group, 'x', 'z', 'u' or 'p', one below the other."""
+        return ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1))
+
+    def function(self, name: str, expressions: Sequence[Expression], groups: Iterable[str] = GROUPS, clock: bool = True) -> ca.Function:
+        """Expressions of the system as a CasADi function of the time and of the vectors of `groups`, results dense. clock=False leaves
+        the time out."""
+        arguments = [time] if clock else []
+        return ca.Function(name, [*arguments, *self.vectors(groups)], [ca.densify(sx(e)) for e in expressions])
 
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""

@@ -6,7 +6,7 @@ import math
 
 import casadi as ca
 
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, rod, slope_floor
 
 DRAWN_SPOKES = 16
 """In pictures; a wheel with fewer is drawn over itself."""
@@ -63,5 +63,13 @@ def rimless_wheel(**values: float) -> System:
         output_units={"hub_x": "m", "hub_z": "m", "foot_x": "m", "foot_z": "m", "speed": "m/s"},
         ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
         scene=Scene((ball("hub", hub, 0.1 * length), *drawn), floor=slope_floor(slope)),
+        walk=Walk(
+            section="heel_strike",
+            feet=(Foot(name="spoke", lands="heel_strike"),),
+            progress=("foot",),
+            slope="slope",
+            weight=mass * g,
+            gravity="gravity",
+        ),
         description="spokes around a mass, rolling down a slope",
     ).using(values)

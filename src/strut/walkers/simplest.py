@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.contact.arming import Swing
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, hinge, rod, slope_floor, time
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, hinge, rod, slope_floor, time
 
 
 def simplest(**values: float) -> System:
@@ -91,6 +91,19 @@ def simplest(**values: float) -> System:
             ),
             floor=slope_floor(slope),
             hinges=(hinge("hip", hip),),
+        ),
+        walk=Walk(
+            section="heel_strike",
+            feet=(
+                Foot(name="stance", normal="stance_normal"),
+                Foot(name="swing", lands="heel_strike", gap="clearance", passes="passes", clears="clear"),
+            ),
+            progress=("foothold_x", "foothold_z"),
+            step_length="step_length",
+            slope="slope",
+            lift="foothold_z",
+            weight=mass * g,
+            gravity="gravity",
         ),
         description="the simplest walker: a hip mass on massless legs (g = 1)",
     ).using(values)

@@ -69,7 +69,7 @@ class Layout:
         system = self.system
         self.nx, self.nu, self.nz, self.np = (system.size(g) for g in "xuzp")
         self.start = start(system)
-        self.vectors = system.columns()
+        self.vectors = system.vectors()
         self.flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
         self.free = [system.slices("p")[name].start for name in problem.parameters]
         self.table = None if how.method == "shooting" else tableau(how.method, how.stages)

@@ -140,7 +140,7 @@ class Design:
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], self.planned.columns()
+        m, groups = self.result.phases[-1], self.planned.vectors()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 

@@ -32,7 +32,7 @@ def striding(walker: System, section: str) -> Stride | None:
     at = [k for k, name in enumerate(labels) if f"{name}_rate" in labels]
     if not at or 2 * len(at) != len(labels):
         return None
-    x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.columns()
+    x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.vectors()
     turned = ca.vertcat(*[ca.SX(walker.symmetry[q.name]) if q.name in walker.symmetry else q.sym for q in walker.x])
     left = after(walker, section, turned)[at]
     begin = start(walker)

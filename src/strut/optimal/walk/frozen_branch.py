@@ -73,7 +73,7 @@ def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[c
 
 
 def _groups(system: System) -> list[ca.SX]:
-    return [time, *system.columns()]
+    return [time, *system.vectors()]
 
 
 def _asks(system: System, name: str) -> bool:

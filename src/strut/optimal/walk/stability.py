@@ -89,7 +89,7 @@ def growth(A: ca.SX, doublings: int = DOUBLINGS) -> ca.SX:
 def lifted(problem: Problem, guess: Guess) -> Guess:
     """A guess of the motion, with variations that go along with it."""
     system, phases = problem.system, []
-    groups = system.columns()
+    groups = system.vectors()
     n = system.size("x") - next(q.size for q in system.x if q.name == BY_STATE)
     flow = ca.vertcat(*[system.flow[q.name] for q in system.x if q.name != BY_STATE])
     rates = ca.Function("A", [time, *groups], [ca.densify(ca.jacobian(flow, groups[0][:n]))])
@@ -188,7 +188,7 @@ def _least(now: float, found: Result, solved: Callable[[float, Result], Result])
 def evaluated(result: Result, expression: ca.SX) -> np.ndarray:
     """An expression at the end of a motion that carries its variations."""
     system, m = result.problem.system, result.phases[-1]
-    groups = system.columns()
+    groups = system.vectors()
     totals = [t for t in result.problem.totals if isinstance(t, Jumps)]
     f = ca.Function("at_end", [time, *groups, *[t.sym for t in totals]], [expression])
     return np.array(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p, *[result.totals[t.name] for t in totals]))

@@ -185,7 +185,7 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
     x, z = (np.array([moments[label] for label in walker.labels(g)]).reshape(-1, len(t)) for g in "xz")
 
     def along(expression: ca.SX) -> np.ndarray:
-        f = ca.Function("along", [time, *walker.columns()], [expression])
+        f = ca.Function("along", [time, *walker.vectors()], [expression])
         return np.array(f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])).ravel()
 
     known = [along(-walker[name]) for name in walker.outputs if name.endswith("_normal")]
@@ -197,7 +197,7 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
         nearest = int(values.argmax())
         smooth = sx(answered(walker, event, (t[nearest], x[:, nearest], z[:, nearest], *still))[0].guard)
         flags = [q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)]  # they change within a phase
-        if ca.depends_on(smooth, walker.columns("x")[0]) and not flags:
+        if ca.depends_on(smooth, walker.vector("x")) and not flags:
             known.append(values)
             problem = problem.require(f"no {event.name}", smooth, high=0.0)
     return problem

@@ -153,7 +153,7 @@ class _Work:
     def asked(self) -> dict[str, Any]:
         """What makes this sweep this one, in words and by the content of the model."""
         w = self.walker
-        groups = w.columns()
+        groups = w.vectors()
         parts = [*[w.flow[q.name] for q in w.x], *[ca.vec(ca.SX(e)) for event in w.events for e in (event.guard, *event.reset.values())]]
         model = ca.Function("model", [time, *groups], [ca.vertcat(*[ca.vec(ca.SX(e)) for e in parts])]).serialize()
         free = {n: list(b) for n, b in self.free.items()} if isinstance(self.free, Mapping) else list(self.free)
