@@ -32,8 +32,7 @@ MAX_LINES = 450
 """Of a file: beyond, it holds two ideas."""
 
 FILES = {
-    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(SOURCE.rglob("*.py"))
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in sorted(SOURCE.rglob("*.py"))
 }
 
 
@@ -54,7 +53,7 @@ def modules_read(module):
 
 
 def room(module):
-    return (module.split(".") + ["", ""])[1]
+    return [*module.split("."), ""][1]
 
 
 @pytest.mark.parametrize("name", MAY_IMPORT)

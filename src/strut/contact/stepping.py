@@ -299,7 +299,7 @@ class _Stepping:
 
     def _walk(self) -> Walk:
         """The stance foot pushes, the swing foot lands; they change names at heel strike."""
-        stance = Foot(name="stance", normal="stance_normal", friction=("stance_friction",))
+        stance = Foot(name="stance", normal="stance_normal", friction=("stance_friction",), leaves="lift")
         swing = Foot(name="swing", lands="heel_strike", gap="clearance", passes="passes", clears="clear")
         return Walk(
             section="heel_strike",

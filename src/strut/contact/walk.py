@@ -14,7 +14,7 @@ from strut.mechanism.assemble import Assembly
 from strut.system import Foot, Param, Walk, known_symbol
 
 SHIFT_TOLERANCE = 1e-9
-"""By which the motion of the centre of mass per unit of a coordinate may differ from a unit vector, in coordinates that carry the machine."""
+"""[1] by which the motion of the centre of mass per unit of a coordinate that carries the machine may differ from a unit vector."""
 
 
 def slope_name(ground: Ground) -> str:

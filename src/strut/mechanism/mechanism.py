@@ -14,7 +14,7 @@ from strut.html import card
 from strut.mechanism import check
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
-from strut.mechanism.looks.shapes import Shape
+from strut.mechanism.shapes import Shape
 from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
 
@@ -246,7 +246,7 @@ class Mechanism:
         return constraint
 
     def shape(self, body: Body, *shapes: Shape) -> None:
-        """How a body looks, see `strut.mechanism.looks.shapes`; sizes may be parameters. The motion does not depend on it."""
+        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
         self._check_body(body, "a shape")
         if self.bodies.get(body.name) is not body:
             raise UnknownNameError(

@@ -2,11 +2,11 @@
 
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
-from strut.optimal.problem import Integral, Jumps, Problem, after
+from strut.optimal.problem import Integral, Jumps, Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import Motion, Result
 from strut.optimal.solver.solve import solve
-from strut.optimal.walk.costs import COSTS, MEANING, cost_of_transport, distance, impact, weight
+from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design, design, walking
 from strut.optimal.walk.replay import Balance, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
@@ -15,7 +15,6 @@ from strut.optimal.walk.with_plan import machine
 
 __all__ = [
     "COSTS",
-    "MEANING",
     "Balance",
     "Design",
     "Guess",
@@ -28,10 +27,8 @@ __all__ = [
     "Search",
     "TradeOff",
     "Transcription",
-    "after",
     "cost_of_transport",
     "design",
-    "distance",
     "gait_search",
     "growth",
     "impact",
@@ -41,5 +38,4 @@ __all__ = [
     "stabilise",
     "trade_off",
     "walking",
-    "weight",
 ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
-from strut.system import Event, Expression, Quantity, System, known_symbol, sx, time
+from strut.system import Expression, Quantity, System, known_symbol, sx, time
 
 if TYPE_CHECKING:
     from strut.optimal.solver.result import Result
@@ -58,7 +58,7 @@ class Integral(Quantity):
 @dataclass(frozen=True, eq=False)
 class Jumps(Quantity):
     """The sum of `amount`, an expression of the state before an event, over the events that end phases (or over those of one name).
-    `after(system, event, e)` says what comes after one."""
+    `system.after(event, e)` says what comes after one."""
 
     amount: Any = None
     event: str | None = None
@@ -109,21 +109,6 @@ class Requirement:
         return self.low + kept, self.high - kept
 
 
-def event_of(system: System, name: str) -> Event:
-    for event in system.events:
-        if event.name == name:
-            return event
-    raise UnknownNameError(f"system '{system.name}' has no event '{name}': {did_you_mean(name, [e.name for e in system.events])}")
-
-
-def after(system: System, event: str, expression: Expression) -> ca.SX:
-    """An expression as it is after an event, written in the state before it."""
-    reset = event_of(system, event).reset
-    states = [q for q in (*system.x, *system.z) if q.name in reset]
-    named = system[expression] if isinstance(expression, str) else sx(expression)
-    return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
@@ -159,7 +144,7 @@ class Problem:
         """A further phase. until: the event that ends it; without one it ends with its duration, a number or bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system begins."""
         if until is not None:
-            event_of(self.system, until)
+            self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
         if self.phases and self.phases[-1].until is None:
@@ -290,7 +275,7 @@ class Problem:
         return found
 
     def solve(self, guess: Any = None, **options: Any) -> Result:
-        """Solve it; see `strut.optimal.solver.solve`."""
+        """Solve it; see `strut.optimal.solve`."""
         from strut.optimal.solver.solve import solve
 
         return solve(self, guess, **options)
@@ -320,4 +305,4 @@ def checked(problem: Problem) -> None:
         raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
 
 
-__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "checked", "event_of"]
+__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "checked"]

@@ -130,6 +130,8 @@ def names_of(system: System) -> Names:
             tuple(ledger.dissipated),
             low.loss_channels,
             units,
+            () if system.walk is None else system.walk.feet,
+            () if system.walk is None else system.walk.step_events,
         )
     names: Names = system.cache["names"]
     return names

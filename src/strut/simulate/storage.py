@@ -18,6 +18,7 @@ from strut.simulate import scene_file as staged_file
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.scene_samples import stage
 from strut.simulate.trajectory import Names, Trajectory
+from strut.system import Foot
 
 if TYPE_CHECKING:
     from strut.system import System
@@ -132,6 +133,8 @@ def load(path: Path, system: System | None) -> Trajectory:
                 kept["energies"] = file["points/energies"][()]
             known: dict[str, Any] = json.loads(file.attrs["names"])
             fields_of_names: dict[str, Any] = {k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()}
+            feet = fields_of_names.get("feet", ())
+            fields_of_names["feet"] = tuple(Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet)
             result = Trajectory(
                 str(file.attrs["system"]),
                 Names(**fields_of_names),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from strut.codegen import Native, Virtual
     from strut.simulate.scene_samples import Stage
-    from strut.system import Quantity, System
+    from strut.system import Foot, Quantity, System
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
@@ -44,6 +44,8 @@ class Names:
     dissipated: tuple[str, ...]
     lost: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+    feet: tuple[Foot, ...] = ()
+    step_events: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,7 +376,7 @@ class Trajectory:
 
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
-        `strut.view.motion.animation`. Without a path, one that a notebook shows."""
+        `strut.view.animation`. Without a path, one that a notebook shows."""
         return SHOWN["animate"](self, path, **options)
 
     # ---- files and tables ----

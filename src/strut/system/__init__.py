@@ -4,6 +4,7 @@ from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
+from strut.system.memo import memo
 from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
 from strut.system.quantity import (
     Delay,
@@ -21,7 +22,7 @@ from strut.system.quantity import (
     time,
 )
 from strut.system.rewrite import Together
-from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, rod, slope_floor
+from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, place, rod, slope_floor
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, Implied, System
 from strut.system.values import Start, initial_values, parameters, runs_in, start
@@ -68,9 +69,11 @@ __all__ = [
     "join",
     "known_symbol",
     "labelled",
+    "memo",
     "operation_count",
     "own_value",
     "parameters",
+    "place",
     "port",
     "prefixed",
     "rate_unit",

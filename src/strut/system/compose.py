@@ -166,6 +166,8 @@ def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewr
         floors[0] if floors else None,
         all(scene.planar for scene in found),
         tuple(h for scene in found for h in scene.hinges),
+        next((scene.com for scene in found if scene.com is not None), None),
+        {name: e for scene in found for name, e in scene.feet.items()},
     )
 
 

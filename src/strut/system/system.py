@@ -73,7 +73,7 @@ class System:
     output_units: Mapping[str, str] = field(default_factory=dict)
     walk: Walk | None = None
     description: str = ""
-    cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    cache: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         from strut.system.validate import validated
@@ -162,6 +162,21 @@ class System:
         jumps = [(e.name, f"{e.direction}{', ends the run' if e.terminal else ''}", e.description) for e in self.events]
         tables["events"] = (("name", "", ""), [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)])
         return card(f"System {self.name}", self.description, tables)
+
+    def event(self, name: str) -> Event:
+        """The event of a name."""
+        for event in self.events:
+            if event.name == name:
+                return event
+        known = [e.name for e in self.events]
+        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, known)}")
+
+    def after(self, event: str, expression: Expression | str) -> ca.SX:
+        """An expression, or what a name stands for, as it is just after an event, written in the state before it."""
+        reset = self.event(event).reset
+        states = [q for q in (*self.x, *self.z) if q.name in reset]
+        named = self[expression] if isinstance(expression, str) else sx(expression)
+        return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
 
     # ---- values ----
 

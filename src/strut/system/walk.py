@@ -27,6 +27,7 @@ class Foot:
     normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the ground (one number, or one per
         direction).
     gap: output, its height above the ground [m].
+    leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one lifts off the ground.
     passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes out of ground that it scuffed.
     """
 
@@ -36,6 +37,7 @@ class Foot:
     normal: str = ""
     friction: tuple[str, ...] = ()
     gap: str = ""
+    leaves: str = ""
     passes: str = ""
     clears: str = ""
 
@@ -146,6 +148,7 @@ def check_walk(
         for output in foot.outputs:
             named(output, f"an output of foot '{foot.name}'", "output", [*known["outputs"], *known["z"]])
         named(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", known["z"])
+        named(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", known["z"])
     feet, progress = tuple(walk.feet), tuple(walk.progress)
     return replace(
         walk, feet=feet, progress=progress, weight=None if walk.weight is None else weight(sx(walk.weight), "the weight of the walk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.contact.arming import Swing
-from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, hinge, rod, slope_floor, time
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, hinge, place, rod, slope_floor, time
 
 
 def simplest(**values: float) -> System:
@@ -91,6 +91,8 @@ def simplest(**values: float) -> System:
             ),
             floor=slope_floor(slope),
             hinges=(hinge("hip", hip),),
+            com=place(hip),
+            feet={"stance_foot": place(feet[0]), "swing_foot": place(feet[1])},
         ),
         walk=Walk(
             section="heel_strike",
