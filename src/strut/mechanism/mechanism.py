@@ -14,7 +14,7 @@ from strut.html import card
 from strut.mechanism import check
 from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
-from strut.mechanism.shapes import Shape
+from strut.mechanism.looks.shapes import Shape
 from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
 
