@@ -3,9 +3,9 @@
 import math
 
 import pytest
+from examples.own_walker import main, stilts
 
 import strut
-from examples.own_walker import main, stilts
 from strut import Foot, Walk, gait, optimal, report
 from strut.errors import ModelError, UnknownNameError
 

@@ -78,7 +78,6 @@ def test_random_guesses_lead_to_the_same_step():
     assert np.ptp(costs) < 1e-7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["M_B", "M_C active", "M_C passive", "M_D"])
 def test_other_cases_of_the_table(name):
     """Slow because each compiles a walker's stage functions."""
