@@ -95,7 +95,6 @@ def test_the_whole_body_has_one_spring_for_both_sides():
 
 
 @pytest.mark.slow  # compiles a walker of 14 or 22 states for minutes
-@pytest.mark.timeout(3000)
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("drive", KINDS)
 def test_the_whole_body(drive):
