@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import constraints, joints
 from strut.mechanism.io import names as text
-from strut.mechanism.io.mjcf_records import BodyRecord, GeomRecord, JointRecord, Reader
+from strut.mechanism.io.mjcf_read import BodyRecord, GeomRecord, JointRecord, Reader
 from strut.mechanism.io.poses import HERE, Place, quat_of_rotation, rotation, rotation_of_quat, shifted
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import locate_meshes

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from strut.network.build.context import Context, Define, Expansion, plain
 from strut.network.text.errors import Missing, Mistake, TooMuch
-from strut.network.lower.limits import whole
+from strut.network.lower.whole_numbers import whole
 
 MOST_NAMES = 200_000
 """One generator makes no more names."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from strut.network.text.errors import Mistake, Source
-from strut.network.lower.limits import whole
+from strut.network.lower.whole_numbers import whole
 
 LARGEST = 50_000_000
 """A file is not longer [bytes]."""

@@ -22,7 +22,7 @@ from strut.network.model import (
     Object,
     Variable,
 )
-from strut.network.lower.limits import check_order
+from strut.network.lower.whole_numbers import check_order
 
 
 class VariableStatements(Making):

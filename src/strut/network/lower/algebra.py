@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.network.lower.limits import whole
+from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake
 
 Matrix = ca.SX

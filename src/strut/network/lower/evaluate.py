@@ -7,7 +7,7 @@ from collections.abc import Callable
 import casadi as ca
 
 from strut.network.lower import algebra
-from strut.network.lower.limits import whole
+from strut.network.lower.whole_numbers import whole
 from strut.network.text.formula import Binary, Call, Index, Matrix, Number, Range, Ternary, Tree, Unary
 
 Resolve = Callable[[Tree], ca.SX]

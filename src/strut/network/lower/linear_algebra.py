@@ -7,7 +7,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
-from strut.network.lower.limits import whole
+from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake
 
 Matrix = ca.SX

@@ -17,7 +17,7 @@ from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import evaluate
 from strut.network.lower.frame import Frame
 from strut.network.lower.functions import Functions
-from strut.network.lower.limits import check_order, check_size, whole
+from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.lower.operators import Operators
 from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.text.errors import Mark, Mistake, Problem

@@ -10,7 +10,7 @@ import casadi as ca
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, scope
 from strut.network.lower.frame import Frame
-from strut.network.lower.limits import check_order, check_size, whole
+from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.lower.linear_algebra import solve
 from strut.network.text.errors import Mistake
 from strut.network.text.formula import Call, Name, Operator
