@@ -1,16 +1,20 @@
-# make demo   set everything up and walk          make test   set everything up and run the tests
-# make lint   style and types                     make bench  measure strut against its peers
+# make demo   set everything up and walk          make test   set everything up: style, types and tests
+# make lint   style and types alone               make bench  measure strut against its peers
+# make test-slow   what takes minutes each and is left out of make test
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slow lint bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/installed-dev
+test: lint
 	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import strut
-from strut import optimal
+from strut import optimal, report
 from strut.optimal import Design
 
 SPEED = 0.5

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from strut import Param, contact, mechanism, optimal
+from strut import Param, contact, mechanism, optimal, report
 from strut.optimal import Design
 from strut.system import System
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 from strut.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from strut import actuator, contact, gait, linear, mechanism, network, optimal, view, walkers
+    from strut import actuator, contact, gait, linear, mechanism, network, optimal, report, view, walkers
+    from strut.codegen import CONTROLLER, compiled
     from strut.errors import StrutError
     from strut.export import export, export_functions, export_matlab
     from strut.mechanism import Mechanism, constraints, joints
     from strut.simulate import Hold, Moment, Trajectory, simulate, simulate_batch
     from strut.system import (
-        CONTROLLER,
         Delay,
         Discrete,
         Event,
+        Foot,
         Input,
         Ledger,
         Param,
@@ -25,24 +26,25 @@ if TYPE_CHECKING:
         Sample,
         State,
         System,
-        compiled,
+        Walk,
         join,
         prefixed,
         time,  # noqa: F401 strut.time; not in __all__, to leave the module of that name alone
     )
     from strut.units import deg
 
-_ROOMS = ("actuator", "contact", "gait", "linear", "mechanism", "network", "optimal", "view", "walkers")
+_ROOMS = ("actuator", "contact", "gait", "linear", "mechanism", "network", "optimal", "report", "view", "walkers")
 """Packages that are names of `strut`: imported when first asked for, so that `import strut` costs nothing."""
 
 _HOMES = {
+    "strut.codegen": ("CONTROLLER", "compiled"),
     "strut.errors": ("StrutError",),
     "strut.export": ("export", "export_functions", "export_matlab"),
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
     "strut.simulate": ("Hold", "Moment", "Trajectory", "simulate", "simulate_batch"),
     "strut.system": (
-        *("CONTROLLER", "Delay", "Discrete", "Event", "Input", "Ledger", "Param", "Random", "Sample", "State", "System"),
-        *("compiled", "join", "prefixed", "time"),
+        *("Delay", "Discrete", "Event", "Foot", "Input", "Ledger", "Param", "Random", "Sample", "State", "System"),
+        *("Walk", "join", "prefixed", "time"),
     ),
     "strut.units": ("deg",),
 }
@@ -83,6 +85,7 @@ __all__ = [
     "Delay",
     "Discrete",
     "Event",
+    "Foot",
     "Hold",
     "Input",
     "Ledger",
@@ -95,6 +98,7 @@ __all__ = [
     "StrutError",
     "System",
     "Trajectory",
+    "Walk",
     "__version__",
     "actuator",
     "compiled",
@@ -112,6 +116,7 @@ __all__ = [
     "network",
     "optimal",
     "prefixed",
+    "report",
     "simulate",
     "simulate_batch",
     "view",

@@ -155,7 +155,7 @@ def test_a_heel_strike_leaves_springs_and_rotors_alone():
     """Legs change names; whatever the motors did they do under their new names, and nothing is lost in them."""
     walker = actuator.series(walkers.saurel_c())
     event = next(e for e in walker.events if e.name == "heel_strike")
-    groups = walker.columns()
+    groups = walker.vectors()
     after = ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.x])
     springs = [walker.ledger.stored[f"{side}_hip_series_spring"] for side in ("stance", "swing")]
     stored = ca.Function("stored", groups, [ca.vertcat(*springs)])

@@ -61,7 +61,7 @@ def test_without_plotly_there_is_the_film(capsys, saved, monkeypatch):
 
 
 def test_where_nothing_can_be_written_it_goes_elsewhere(capsys, saved, opened, monkeypatch):
-    whole = strut.view.motion.animation
+    whole = strut.view.animation
 
     def refused(run, path):
         if path.parent == saved.parent:

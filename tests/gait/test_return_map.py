@@ -8,7 +8,7 @@ from strut import walkers
 from strut.errors import ModelError, UnknownNameError
 from strut.gait import ReturnMap
 from strut.gait.gait import spectrum
-from strut.gait.replay import exchanged
+from strut.gait.transport import mirror
 
 TOLERANCE = 1e-6
 """Of derivatives against central differences, relative to the largest; what is left is the differences' own error."""
@@ -47,7 +47,7 @@ def simulated(step, y, period):
     run = strut.simulate(system, t=1.02 * period, x0=step.whole(y), z0=step.start.z, rtol=1e-12, atol=1e-14)
     strike = next(e for e in run.events if e.name == step.section)
     x, z = (np.array([strike.after[n] for n in system.labels(g)]) for g in "xz")
-    return step.free(exchanged(system, x, z, step.start.p)[0] if system.symmetry else x)
+    return step.free(mirror(system, x, z, step.start.p)[0] if system.symmetry else x)
 
 
 def differences(function, at, size=1e-6):

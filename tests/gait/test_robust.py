@@ -84,9 +84,9 @@ def test_motors_have_their_costs():
     """A constant hip torque: its signed work is what it supplies, absolute work no less than positive, torque squared times time."""
     gait = find(compass(hip_torque=0.2))
     found = gait.energetics
-    assert found.costs["signed"] * found.weight * gait.step_length == pytest.approx(found.supplied["hip_torque"])
-    assert found.costs["absolute"] >= found.costs["positive"] >= abs(found.costs["signed"]) - 1e-12
-    assert found.costs["squared_torque"] * found.weight * gait.step_length == pytest.approx(0.04 * gait.period, rel=1e-9)
+    assert found.costs["signed-work"] * found.weight * gait.step_length == pytest.approx(found.supplied["hip_torque"])
+    assert found.costs["absolute-work"] >= found.costs["positive-work"] >= abs(found.costs["signed-work"]) - 1e-12
+    assert found.costs["squared-torque"] * found.weight * gait.step_length == pytest.approx(0.04 * gait.period, rel=1e-9)
     assert found.spent == pytest.approx(found.fallen + found.supplied["hip_torque"], abs=1e-8)
     assert "net work" in found.table()
 

@@ -103,7 +103,7 @@ def by_mujoco(plan, tree, q, v, tau):
     }
 
 
-@pytest.mark.slow  # 200 trees of up to 40 velocities, each derived anew: a minute and a half in all
+# 200 trees of up to 40 velocities, each derived anew: a minute and a half in all
 @pytest.mark.parametrize("part", range(PARTS))
 def test_against_pinocchio_and_mujoco(part):
     """Every joint; every second tree has only those that MuJoCo can be told of too."""

@@ -142,8 +142,8 @@ def test_friction_and_normal_force_are_kept(compass, passive):
     assert held.result.ok
     slack = max(held.result.exceeded[f"stance does not slip {way}"] for way in ("forwards", "backwards"))
     assert 0 < slack < 1.0  # [N] of about 100: between the points of the mesh
-    assert held.replay.forces["stance: friction needed"] < 0.2 * 1.02
-    assert free.replay.forces["stance: friction needed"] > 0.21
+    assert held.replay.foot_loads[0].friction_needed < 0.2 * 1.02
+    assert free.replay.foot_loads[0].friction_needed > 0.21
     assert held.result.cost > free.result.cost
 
 
@@ -169,5 +169,5 @@ def test_forces_reach_up_to_the_event_that_ends_the_motion(passive):
     short = simulate(found.machine, t=strike - 1e-9, x0=found.result.x0, rtol=1e-11, atol=1e-12)
     needed = np.abs(short["stance_friction"] / short["stance_normal"])
     assert needed[-1] == pytest.approx(needed.max())  # at the very end
-    assert found.replay.forces["stance: friction needed"] == pytest.approx(needed.max(), rel=1e-6)
-    assert found.replay.forces["stance: smallest normal force [N]"] == pytest.approx(short["stance_normal"].min(), rel=1e-3)
+    assert found.replay.foot_loads[0].friction_needed == pytest.approx(needed.max(), rel=1e-6)
+    assert found.replay.foot_loads[0].least_normal == pytest.approx(short["stance_normal"].min(), rel=1e-3)

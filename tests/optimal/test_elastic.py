@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from strut import actuator, optimal, walkers
-from strut.optimal.walk.costs import value
+from strut.gait import weight_of
 from strut.system.quantity import time
 
 ASKED = {"speed": 0.5, "step_length": 0.35, "torque": 100.0, "intervals": 16}
@@ -92,4 +92,4 @@ def test_per_metre_is_the_same_without_the_weight(compass, cost):
         made = optimal.cost_of_transport(compass, name, ("heel_strike",))
         symbols = ca.vertcat(*[q.sym for q in states], *[t.sym for t in made.totals])
         found.append(float(ca.Function("cost", [symbols, time], [made.expression])(np.append(numbers, np.ones(len(made.totals))), 0.0)))
-    assert found[1] / found[0] == pytest.approx(value(compass, optimal.weight(compass)))
+    assert found[1] / found[0] == pytest.approx(weight_of(compass))

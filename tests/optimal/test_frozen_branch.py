@@ -51,8 +51,8 @@ def test_a_driven_walk_with_a_free_mass(passive):
     assert found.ok, found.table()
     assert found.speed == pytest.approx(0.6)
     assert found.replay.balance.relative < 1e-6
-    assert set(found.replay.forces) == {"foot_l: smallest normal force [N]", "foot_l: friction needed"}
-    assert 0 < found.replay.forces["foot_l: friction needed"] < 0.5
+    assert [load.foot for load in found.replay.foot_loads] == ["foot_l"]
+    assert 0 < found.replay.foot_loads[0].friction_needed < 0.5
     assert found.system.name == found.planned.name
     assert found.system.events != found.planned.events
 

@@ -6,7 +6,6 @@ import pytest
 import strut
 from strut import walkers
 from strut.errors import StrutError, UnknownNameError
-from strut.simulate.steps import step_events
 
 
 @pytest.mark.parametrize("make", [walkers.compass, walkers.simplest, walkers.rimless_wheel, walkers.slip, walkers.kneed])
@@ -41,7 +40,7 @@ def test_a_gait_gains_on_the_slope_what_it_loses_in_the_impact():
 
 def test_other_events_and_none():
     run = strut.simulate(walkers.bouncing_ball(), t=2)
-    assert step_events(run) == ()
+    assert run.names.step_events == ()
     alone = run.steps()
     assert (len(alone), alone.whole.tolist()) == (1, [False])
     steps = run.steps("bounce")
@@ -63,9 +62,15 @@ def test_loaded_runs_know_their_steps(tmp_path):
 def test_touchdowns_of_every_foot():
     left, right = strut.State("l", 1.0), strut.State("r", 2.0)
     events = [strut.Event(f"foot_{n}_touchdown", s, direction="down", reset={s: 2.5}) for n, s in (("l", left), ("r", right))]
+    feet = tuple(strut.Foot(name=e.name[:6], lands=e.name) for e in events)
     made = strut.System(
-        "two", x=(left, right), flow={left: -1.0, right: -1.0}, events=events, ledger=strut.Ledger({"left": left}, {"drive": -1})
+        "two",
+        x=(left, right),
+        flow={left: -1.0, right: -1.0},
+        events=events,
+        ledger=strut.Ledger({"left": left}, {"drive": -1}),
+        walk=strut.Walk(feet=feet),
     )
     run = strut.simulate(made, t=5)
-    assert step_events(run) == ("foot_l_touchdown", "foot_r_touchdown")
+    assert run.names.step_events == ("foot_l_touchdown", "foot_r_touchdown")
     assert run.steps().end.tolist() == pytest.approx([1, 2, 3.5, 4.5, 5])

@@ -7,22 +7,22 @@ import pytest
 import strut
 from strut import walkers
 from strut.errors import UnknownNameError
-from strut.optimal import Problem, weight
-from strut.optimal.walk.costs import value
+from strut.gait import weight_of
+from strut.optimal import Problem
 from strut.studies.saurel_walks import CASES, guess, problem, resumed, walk
 
 
 @pytest.mark.parametrize(("name", "mass"), [("saurel-a", 33.0), ("saurel-c", 60.3), ("saurel-d", 60.3), ("saurel-e", 65.9)])
 def test_masses_are_those_of_the_paper(name, mass):
     walker = walkers.CATALOGUE[name]()
-    assert value(walker, weight(walker)) / 9.81 == pytest.approx(mass, abs=0.05)
+    assert weight_of(walker) / 9.81 == pytest.approx(mass, abs=0.05)
 
 
 def test_a_step_in_space_is_mirrored_and_loses_energy():
     """What a landing takes is not negative, and a posture mirrored twice is itself."""
     walker = walkers.saurel_e()
     event = next(e for e in walker.events if e.name == "heel_strike")
-    groups = walker.columns()
+    groups = walker.vectors()
     after = ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.x])
     stored = ca.Function("stored", groups, [sum(walker.ledger.stored.values())])
     jump = ca.Function("jump", [*groups, strut.time], [after, ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.z])])
@@ -78,7 +78,6 @@ def test_random_guesses_lead_to_the_same_step():
     assert np.ptp(costs) < 1e-7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["M_B", "M_C active", "M_C passive", "M_D"])
 def test_other_cases_of_the_table(name):
     """Slow because each compiles a walker's stage functions."""

@@ -1,7 +1,5 @@
 """Saurel's actuators: the compass driven in three ways, on the paper's slope and in published steps."""
 
-import os
-
 import pytest
 
 from strut.actuator import KINDS
@@ -95,7 +93,7 @@ def test_the_whole_body_has_one_spring_for_both_sides():
     )
 
 
-@pytest.mark.skipif("STRUT_SLOW" not in os.environ, reason="compiles a walker of 14 or 22 states for minutes: set STRUT_SLOW to run it")
+@pytest.mark.slow  # compiles a walker of 14 or 22 states for minutes
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("drive", KINDS)
 def test_the_whole_body(drive):

@@ -17,7 +17,7 @@ def test_every_machine_can_be_drawn_and_nothing_of_it_is_lost(name):
         return
     assert system.scene.parts
     start = strut.simulate(system, t=0.0).end
-    groups = system.columns()
+    groups = system.vectors()
     f = ca.Function("scene", [strut.time, *groups], list(system.scene.columns().values()))
     values = f(0.0, start["x0"], start["z0"], start["u"], start["p"])
     assert all(np.all(np.isfinite(np.array(v))) for v in values)
@@ -28,7 +28,7 @@ def test_the_legs_of_the_compass_meet_at_the_hip():
     run = strut.simulate(walker, t=0.4)
     parts = {p.name: p for p in walker.scene.parts}
     assert {"stance_leg", "swing_leg"} <= set(parts)
-    groups = walker.columns()
+    groups = walker.vectors()
     end = run.end
     ends = [parts["stance_leg"].values["end"], parts["swing_leg"].values["start"]]
     found = ca.Function("f", groups, ends)(end["x0"], end["z0"], end["u"], end["p"])

@@ -166,7 +166,7 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     assert 500 < len(found.faces) <= meshes.MOST_FACES
     np.testing.assert_allclose(np.linalg.norm(found.vertices, axis=1), 0.3, atol=1e-6)
     run = every_shape(ball)
-    assert "mesh" in [p["kind"] for p in view.film.film(run)["pieces"]]
+    assert "mesh" in [p["kind"] for p in view.motion.film.film(run)["pieces"]]
     stage = staged.staged(run)
     alone = replace(stage, pieces=tuple(p for p in stage.pieces if p.kind == "mesh"))
     assert np.all((alone.extents[1] - alone.extents[0]) >= 0.59)  # the camera sees all of it
@@ -194,10 +194,10 @@ def test_meshes_of_a_robot_are_found_beside_it(tmp_path):
         f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><origin xyz="1 0 0"/></joint>' for k in range(3)
     ]
     robot.write_text(f'<robot name="arm">{"".join(link.format(f"l{k}", n) for k, n in enumerate(names))}{"".join(joints)}</robot>')
-    m = strut.mechanism.io.urdf.load(robot, base="fixed")
+    m = strut.mechanism.urdf.load(robot, base="fixed")
     paths = [m.shapes[f"l{k}"][0].path for k in range(4)]
     assert paths == [str(robot.parent / "link.stl"), str(robot.parents[1] / "meshes" / "link.stl"), *names[2:]]
-    picture = view.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
+    picture = view.motion.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
     assert [mesh["standIn"] for mesh in picture["meshes"]] == [False, False, True, True]
     assert len(picture["notes"]) == 2
     stage = staged.staged(strut.simulate(strut.mechanism.system(m), t=0.0))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import view, walkers
+from strut import report, view, walkers
 from strut.errors import StorageError
 from strut.view import Chapter, Result, Rows
 from strut.view.figures.figure import Line, Points

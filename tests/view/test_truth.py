@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut import Event, Ledger, Param, State, System, gait, optimal, view, walkers
+from strut import Event, Ledger, Param, State, System, gait, optimal, report, view, walkers
 from strut.errors import ModelError, UnknownNameError
 from strut.optimal.walk.sweep_file import Point
 from strut.report.sweep import figures as sweep_figures

@@ -83,7 +83,7 @@ def _places(system: System, drives: Sequence[Drive], new: Mapping[str, Any], gua
         return places
     before = ca.vertcat(*[d.angle for d in drives])
     after = ca.substitute([before], [q.sym for q in states], [sx(new[q.name]) for q in states])[0]
-    groups = system.columns()
+    groups = system.vectors()
     f = ca.Function("angles", [time, *groups], [before, after])
     looks = _looks(system)
     for attempt in range(1 if guard is None else 2):
@@ -121,7 +121,7 @@ def _looks(system: System) -> list[tuple[np.ndarray, ...]]:
 
 def _onto(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """A state near this one in which the guard is zero."""
-    groups = system.columns()
+    groups = system.vectors()
     f = ca.Function("guard", [time, *groups], [guard, ca.densify(ca.jacobian(guard, groups[0]))])
     x, *rest = state
     for _ in range(NEWTON):

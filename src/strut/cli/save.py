@@ -10,7 +10,6 @@ from rich.markup import escape
 from strut import view
 from strut.cli.show import notes
 from strut.errors import MissingExtraError, StorageError
-from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 
 FILMS = (".gif", ".mp4")
@@ -38,7 +37,7 @@ def check_directory(path: Path) -> None:
 def walks(run: Trajectory) -> bool:
     """Is there something to look at: a machine with a scene that has made a step?"""
     drawn = run.system is not None and bool(run.system.scene.parts)
-    return drawn and any(name in run.events.counts() for name in step_events(run))
+    return drawn and any(name in run.events.counts() for name in run.names.step_events)
 
 
 def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:

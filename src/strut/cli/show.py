@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from strut.errors import UnknownNameError
-from strut.simulate.steps import step_events
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
 from strut.view import ledger_table
@@ -143,7 +142,7 @@ def run_text(trajectory: Trajectory) -> None:
         )
     if names.stored:
         table("energy", ["where", titled(trajectory, "change", "J")], [[n, v] for n, v in trajectory.ledger.rounded().items()])
-        if any(name in log.counts() for name in step_events(trajectory)):
+        if any(name in log.counts() for name in trajectory.names.step_events):
             steps_text(trajectory)
 
 

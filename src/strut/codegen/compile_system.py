@@ -9,18 +9,17 @@ import warnings
 from pathlib import Path
 
 from strut.checks import checked
-from strut.codegen import bandwidth
 from strut.codegen.cache import build, compiler, key_of
 from strut.codegen.lower import Lowered, lower
 from strut.codegen.native import Native
-from strut.codegen.translation_unit import unit_text
+from strut.codegen.translation_unit import runtime_sources, unit_text
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
 from strut.gc_pause import paused
 from strut.system import System
 
 BACKENDS = ("auto", "native", "virtual")
-GENERATOR = ("c", "c_loops", "c_sums", "c_tables", "find_loops", "instructions", "prepare", "translation_unit")
+GENERATOR = ("bandwidth", "c", "c_loops", "c_sums", "c_tables", "find_loops", "instructions", "prepare", "translation_unit")
 """Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
 
 
@@ -37,9 +36,8 @@ def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Low
 @functools.cache
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
-    sources = unit.runtime_sources()
-    modules = (bandwidth, emit, loop_text, loops, rolled, tables, unit)
-    ours = "\0".join([*sources.values(), *(Path(str(module.__file__)).read_text() for module in modules)])
+    sources = runtime_sources()
+    ours = "\0".join([*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)])
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 

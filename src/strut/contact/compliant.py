@@ -11,12 +11,13 @@ from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
 from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
+from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Floor, Quantity, Sample, State, System, sx
+from strut.system import Arrow, Discrete, Event, Expression, Floor, Foot, Quantity, Sample, State, System, Walk, sx
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
@@ -64,7 +65,8 @@ def compliant(
         at = reaching(made.tree, t, surface)
         row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
         pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
-    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor())
+    walk = walk_of(made, surface, [pad.foot for pad in pads])
+    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor(), walk=walk)
 
 
 def settled(
@@ -77,6 +79,7 @@ def settled(
     events: Sequence[Event] = (),
     begin: Mapping[Quantity, ca.SX] | None = None,
     floor: Floor | None = None,
+    walk: Walk | None = None,
 ) -> System:
     """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what they begin with."""
     more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
@@ -97,7 +100,7 @@ def settled(
         made.note_closure(force)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
     start = Sample("contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {})
-    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more, floor=floor, arrows=arrows)
+    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more, floor=floor, arrows=arrows, walk=walk)
 
 
 def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
@@ -156,6 +159,19 @@ class Pad:
         self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
         forces = {f"{name}_normal": self.normal} | {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}
         self.outputs = {"m": {f"{name}_gap": at.gap}, "N": forces}
+
+    @property
+    def foot(self) -> Foot:
+        """This contact as users of the system see it."""
+        name, forces = self.spot.name, list(self.outputs["N"])
+        return Foot(
+            name=name,
+            lands=f"{name}_touchdown",
+            stands=self.touching.state.name,
+            normal=forces[0],
+            friction=tuple(forces[1:]),
+            gap=f"{name}_gap",
+        )
 
     @property
     def discrete(self) -> list[Discrete]:

@@ -41,7 +41,7 @@ class KneeLock:
 
 
 @dataclass(eq=False)
-class Foot:
+class StandingFoot:
     """One contact: where its rows are, and its discrete states."""
 
     spot: Spot
@@ -114,7 +114,7 @@ class Standing:
         self.u = self.K @ tree.v
         self.loose = tree.factors.solve(self.made.tau - tree.bias)
 
-    def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool) -> list[Foot]:
+    def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool) -> list[StandingFoot]:
         """What touches and does not move when a run begins, stands; what slides there, slides."""
         found = []
         at = self.loops
@@ -125,7 +125,7 @@ class Standing:
             across = ca.norm_2(speed[1:]) if width > 1 else ca.SX(0)
             if width > 1 and not self.coulomb:
                 still = still * (across < SETTLED)
-            foot = Foot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
+            foot = StandingFoot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
             at += width
             if self.coulomb:
                 slides = still * (across > SETTLED)
@@ -161,7 +161,7 @@ class Standing:
         self.always = len(loops.labels)
         return Rows(loops.labels, ca.vertcat(loops.phi, phi), ca.vertcat(loops.K, K), ca.vertcat(loops.k0, ca.SX.zeros(len(self.locks))))
 
-    def _error(self, foot: Foot) -> ca.SX:
+    def _error(self, foot: StandingFoot) -> ca.SX:
         return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
 
     def _redundant(self) -> bool:
@@ -194,7 +194,7 @@ class Standing:
                     found.append(Sliding(row, f.normal, f.slip.sym**2, -mu * f.slip.sym))
         return tuple(found)
 
-    def _direction(self, f: Foot) -> ca.SX:
+    def _direction(self, f: StandingFoot) -> ca.SX:
         """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that of its velocity turns the
         faster the slower it is, which costs an integrator thousands of steps."""
         assert f.slip is not None
@@ -225,12 +225,12 @@ class Standing:
         """Forces along all rows if these feet stood, without any that pull drift back."""
         return self.masked.forces(-self.unforced, self.switches(on), self._sliding())
 
-    def slips(self, f: Foot) -> ca.SX:
+    def slips(self, f: StandingFoot) -> ca.SX:
         """1 where a foot with Coulomb's friction stands and slides, or begins to."""
         assert f.slip is not None
         return ca.logic_and(f.on.sym > 0, ca.fabs(f.slip.sym) > 0.5)
 
-    def strays(self, f: Foot) -> ca.SX:
+    def strays(self, f: StandingFoot) -> ca.SX:
         """How fast a foot moves that should not [m/s]."""
         astray = ca.fmax(ca.fabs(self.u[f.normal]) - 2 * self.stabilise * ca.fabs(f.spot.gap), 0)  # being pulled back is no straying
         if not len(f.tangents):

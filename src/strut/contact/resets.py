@@ -8,7 +8,7 @@ from functools import reduce
 import casadi as ca
 
 from strut.contact.cone import STOP_SLACK, sweep_contacts
-from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Foot, Standing
+from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Standing, StandingFoot
 from strut.contact.switched_rows import Sliding
 from strut.system import Discrete, Expression, Factors, sx, time
 
@@ -38,7 +38,7 @@ class Landing:
         self.stands, self.restitution, self.rest_speed, self.counters = stands, sx(restitution), sx(rest_speed), counters
         self.jammed_at = Discrete("jammed_at", NEVER, "s") if stands.coulomb else None
 
-    def jams(self, f: Foot) -> ca.SX:
+    def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would pull, though it would not go
         away if it were let go. In space the way of sliding turns, and a foot comes there with a force that grows without bound: that
         counts as there."""
@@ -130,7 +130,7 @@ class Landing:
             reset |= self._slipping(f, after[list(f.tangents)], stays)
         return impulse, on, reset
 
-    def _slipping(self, f: Foot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
+    def _slipping(self, f: StandingFoot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
         """The slip of a foot that moves so: along its velocity, or none."""
         assert f.slip is not None
         fast = on * (ca.norm_2(across) > SETTLED)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact.feet import SETTLED, Foot, KneeLock, Standing
+from strut.contact.feet import SETTLED, KneeLock, Standing, StandingFoot
 from strut.contact.ground import Ground, ground_of
 from strut.contact.resets import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
 from strut.contact.touch import Touch, coefficient, touches_of
+from strut.contact.walk import walk_of
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, System, sx, time
+from strut.system import Arrow, Discrete, Event, Expression, Foot, System, Walk, sx, time
 
 CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
 BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
@@ -155,7 +156,7 @@ class _Rigid:
             found.append(Event(f"{lock.joint}_lock", guard=angle, when=(1 - z.sym) * bent.sym, reset=reset))
         return found
 
-    def _friction_events(self, f: Foot, force: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
+    def _friction_events(self, f: StandingFoot, force: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
         assert f.slip is not None
         mu, on, slip = sx(self.stands.friction), f.on.sym, f.slip.sym
         tangents = list(f.tangents)
@@ -199,7 +200,7 @@ class _Rigid:
             guards.append(ca.if_else(yields, -1, away[k]))
         return guards
 
-    def _release_with_friction(self, f: Foot, normal: ca.SX) -> ca.SX:
+    def _release_with_friction(self, f: StandingFoot, normal: ca.SX) -> ca.SX:
         """Coulomb's friction: where a foot pulls, all feet are asked who holds, slides and goes. One that sticks slides before it pulls;
         one that slides pulls just where, let go, it would accelerate away, unless friction jams it: then it is the other way round,
         and one that would pull but not go away has no consistent force (`jams`)."""
@@ -207,7 +208,7 @@ class _Rigid:
         goes = -pulls - 2 * PULLING if self.release == "acceleration" else ca.SX(-1)
         return ca.if_else(self.stands.slips(f) * (self.stands.switched.gain(f.normal) < 0), goes, pulls)
 
-    def _jam_events(self, f: Foot, landing: dict[str, ca.SX]) -> list[Event]:
+    def _jam_events(self, f: StandingFoot, landing: dict[str, ca.SX]) -> list[Event]:
         """What happens where no force lets a foot slide on: it stops dead; where it cannot, the run ends."""
         assert self.landing.jammed_at is not None
         guard = self.landing.jams(f)
@@ -230,6 +231,26 @@ class _Rigid:
                 description="no consistent contact force (Painleve), and stopping the foot would leave its friction cone",
             ),
         ]
+
+    def _walk(self) -> Walk:
+        """The feet as users of the system see them."""
+        feet = []
+        for f in self.stands.feet:
+            swings = f.swing is not None and f.swing.ahead is not None
+            suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
+            feet.append(
+                Foot(
+                    name=f.name,
+                    lands=f"{f.name}_touchdown",
+                    stands=f.on.name,
+                    normal=f"{f.name}_normal",
+                    friction=tuple(f"{f.name}_friction{s}" for s, _ in zip(suffixes, f.tangents, strict=False)),
+                    gap=f"{f.name}_gap",
+                    passes=f"{f.name}_passes" if swings else "",
+                    clears=f"{f.name}_clear" if swings else "",
+                )
+            )
+        return walk_of(self.stands.made, self.ground, feet, step_length="step_length" if self.landing.counters else "")
 
     def _discrete(self) -> list[Discrete]:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
@@ -282,4 +303,5 @@ class _Rigid:
             symmetry=self._exchanged(symmetry),
             arrows=arrows,
             floor=self.ground.floor(),
+            walk=self._walk(),
         )

@@ -18,13 +18,14 @@ from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
 from strut.contact.switched_rows import Masked
 from strut.contact.touch import Touch, note_numbers, point, spot
+from strut.contact.walk import slope_name
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Factors, Input, Ledger, System, Together, sx, time
+from strut.system import Arrow, Discrete, Event, Expression, Factors, Foot, Input, Ledger, System, Together, Walk, sx, time
 
 NOT_LIFTED = "the old foot did not lift"
 """What the event double_support means: both feet stay on the ground, which this model does not describe."""
@@ -310,6 +311,21 @@ class _Stepping:
             found.append(Event(lock.name, guard=bend, when=(1 - z.sym) * bent.sym, reset=reset, priority=0))
         return found
 
+    def _walk(self) -> Walk:
+        """The stance foot pushes, the swing foot lands; they change names at heel strike."""
+        stance = Foot(name="stance", normal="stance_normal", friction=("stance_friction",), leaves="lift")
+        swing = Foot(name="swing", lands="heel_strike", gap="clearance", passes="passes", clears="clear")
+        return Walk(
+            section="heel_strike",
+            feet=(stance, swing),
+            progress=tuple(z.name for z, axis in zip(self.foothold, self.axes, strict=True) if axis != 1),
+            step_length="step_length",
+            slope=slope_name(self.ground),
+            lift="foothold_z",
+            weight=observe.mass(self.tree) * self.tree.mechanism.gravity,
+            gravity="gravity",
+        )
+
     def system(self, description: str, take_off: bool) -> System:
         made, tree = self.made, self.tree
         tau, entries, inputs = self._drives()
@@ -345,6 +361,7 @@ class _Stepping:
             output_units=made.units,
             ledger=Ledger(*(book() or {} for book in books)),
             scene=scene.with_columns(looks() or {}),
+            walk=self._walk(),
             description=description,
         )
         _check_symmetry(walker, tree, self)

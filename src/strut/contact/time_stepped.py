@@ -16,13 +16,14 @@ from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
 from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
+from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
 from strut.mechanism.constraints import Rows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Expression, Floor, Sample, System, solve_ltdl, sx
+from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solve_ltdl, sx
 
 
 @checked
@@ -62,8 +63,7 @@ def time_stepped(
     mechanism.note_number(relaxation, "the relaxation", low=0.0, above=True)
     mechanism.note_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
     made = Assembly(mechanism)
-    steps = _Stepped(made, [spot(made.tree, t, surface) for t in touches], friction, sx(dt), sx(recover))
-    steps.floor = surface.floor()
+    steps = _Stepped(made, surface, touches, friction, sx(dt), sx(recover))
     return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
 
 
@@ -79,14 +79,16 @@ class _Contact:
 class _Stepped:
     """All expressions of one step."""
 
-    def __init__(self, made: Assembly, spots: Sequence[Spot], friction: Expression | None, dt: ca.SX, recover: ca.SX) -> None:
+    def __init__(
+        self, made: Assembly, ground: Ground, touches: Sequence[Touch], friction: Expression | None, dt: ca.SX, recover: ca.SX
+    ) -> None:
         self.made, self.tree, self.dt = made, made.tree, dt
-        self.floor: Floor | None = None
+        self.ground = ground
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
         blocks, at = [], 0
-        for s in spots:
+        for s in (spot(made.tree, t, ground) for t in touches):
             K = s.K[0, :] if plain else s.K
             blocks.append(K)
             labels = ("normal", "friction") if K.shape[0] == 2 else ("normal", "friction_x", "friction_y")
@@ -151,7 +153,12 @@ class _Stepped:
             Arrow(c.spot.name, c.spot.point, c.spot.directions[:, : len(c.rows)] @ ca.vertcat(*[mean.sym for mean in c.means]))
             for c in self.contacts
         ]
-        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.floor, arrows=arrows)
+        feet = [
+            Foot(name=c.spot.name, normal=c.means[0].name, friction=tuple(m.name for m in c.means[1:]), gap=f"{c.spot.name}_gap")
+            for c in self.contacts
+        ]
+        walk = walk_of(made, self.ground, feet)
+        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.ground.floor(), arrows=arrows, walk=walk)
 
     def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
         """What the step takes from the stored energy, by where it goes."""

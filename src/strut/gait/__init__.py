@@ -2,14 +2,16 @@
 
 from strut.errors import NoGaitError
 from strut.gait.basin import Basin, basin
-from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss, weight_of
+from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
 from strut.gait.find import find, find_all
 from strut.gait.follow import Bifurcation, Branch, follow
 from strut.gait.gait import Gait
 from strut.gait.return_map import ReturnMap
 from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
+from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
 
 __all__ = [
+    "COST_MEANINGS",
     "Basin",
     "Bifurcation",
     "Branch",
@@ -21,6 +23,7 @@ __all__ = [
     "Survived",
     "basin",
     "decay",
+    "distance",
     "find",
     "find_all",
     "follow",
@@ -29,5 +32,6 @@ __all__ = [
     "push",
     "sensitivity_norm",
     "step_down",
+    "weight",
     "weight_of",
 ]

@@ -98,7 +98,7 @@ class Gait:
     @property
     def cost_of_transport(self) -> float:
         """Energy lost per weight and distance; sin(slope) for a passive gait. Other definitions: `energetics.costs`."""
-        return self.energetics.costs["lost"]
+        return self.energetics.costs["losses"]
 
     def derivative(self, parameter: str) -> dict[str, float]:
         """How the free states of the fixed point, and its 'period', change with a parameter (implicit function theorem)."""

@@ -8,8 +8,8 @@ from threading import get_ident
 import casadi as ca
 import numpy as np
 
-from strut.gait.energetics import travelled
 from strut.gait.return_map import MOST_STEPS, TOLERANCE, ReturnMap
+from strut.gait.transport import mirror, travelled
 from strut.simulate import Trajectory, simulate
 from strut.simulate.prepared_run import Ready
 from strut.system import System, sx, time
@@ -56,16 +56,6 @@ def replay(step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.n
     return Replay(run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.shape))
 
 
-def exchanged(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same moment with left and right exchanged."""
-    if "gait-mirror" not in system.cache:
-        groups = system.columns("xzp")
-        new = [ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in getattr(system, g)], ca.SX(0, 1)) for g in "xz"]
-        system.cache["gait-mirror"] = ca.Function("mirror", groups, [ca.densify(e) for e in new])
-    a, b = system.cache["gait-mirror"](x, z, p)
-    return np.array(a).reshape(-1), np.array(b).reshape(-1)
-
-
 def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:
     """Why a fixed point of the map is no gait, empty if it is one; and how far it comes in a period [m].
 
@@ -77,11 +67,11 @@ def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> 
     if why:
         return why, first.distance
     turned = bool(step.system.symmetry) and step.steps % 2 == 1
-    x, z = exchanged(step.system, first.x, first.z, step.start.p) if turned else (first.x, first.z)
+    x, z = mirror(step.system, first.x, first.z, step.start.p) if turned else (first.x, first.z)
     second = replay(step, x, z, period)
     if second.status != "done":
         return second.status, first.distance
-    x = exchanged(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
+    x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
     moved = 2 * (lasting(period) - period) * _fastest(step, step.whole(y))  # each replay ends that much after its last event
     close = (RETURNS + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
     return "" if np.abs(step.free(x) - y).max() < close else "the second step was another", first.distance
@@ -91,7 +81,7 @@ def _fastest(step: ReturnMap, x: np.ndarray) -> float:
     """The largest rate of a state at the beginning, per second."""
     system = step.system
     if "gait-rates" not in system.cache:
-        groups = [time, *system.columns()]
+        groups = [time, *system.vectors()]
         system.cache["gait-rates"] = ca.Function("rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])])
     rates = np.array(system.cache["gait-rates"](0.0, x, step.start.z, step.start.u, step.start.p))
     return float(np.abs(rates[np.isfinite(rates)]).max(initial=0.0))
@@ -106,4 +96,4 @@ def fallen(step: ReturnMap, first: Replay, period: float) -> str:
     return "" if first.events else "made no step"
 
 
-__all__ = ["Replay", "exchanged", "fallen", "record", "refused", "replay"]
+__all__ = ["Replay", "fallen", "record", "refused", "replay"]

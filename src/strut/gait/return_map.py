@@ -13,12 +13,13 @@ import numpy as np
 
 from strut.checks import checked, integer, positive
 from strut.errors import UnknownNameError, did_you_mean
-from strut.gait.section import Shape, shape_of
+from strut.gait.section import Section, section_of
+from strut.gait.transport import mirrored_states
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
 from strut.simulate.prepared_run import Ready
-from strut.system import System, start, sx
+from strut.system import System, start
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
 """Steps are integrated this exactly: fixed points are wanted to 1e-12, and cost little."""
@@ -67,7 +68,7 @@ class ReturnMap:
     """A walker's step: from the state just after the event `section` to the state just after the next one.
 
     Where the system has a symmetry, left and right are exchanged after every step, so that a gait is a fixed point of one step.
-    It is evaluated at free states y (see `Shape`): those that do not merely say how far the walker has come, one for each set that
+    It is evaluated at free states y (see `Section`): those that do not merely say how far the walker has come, one for each set that
     the section makes equal. Discrete states begin every step as `z0` says; that they return to it is checked when a gait is replayed.
     Derivatives are exact: variational equations along the flow, saltation at events.
 
@@ -90,8 +91,8 @@ class ReturnMap:
         integer("steps", steps, 1)
         positive("longest", longest, "s")
         self.system, self.steps, self.longest = system, steps, longest
-        self.shape: Shape = shape_of(system, section)
-        self.section, self.parameters = self.shape.section, tuple(parameters)
+        self.shape: Section = section_of(system, section)
+        self.section, self.parameters = self.shape.event, tuple(parameters)
         self.chosen = np.array(self.shape.free, dtype=int)
         self.all_free = len(self.chosen) == system.size("x")
         self.start = start(system, x0, z0)
@@ -239,8 +240,8 @@ def _made(system: System, section: str, directions: int) -> tuple[System, ca.Fun
 def _exchange(system: System, varied: System, directions: int) -> ca.Function | None:
     if not system.symmetry:
         return None
-    x, z, p = system.columns("xzp")
-    new = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
+    x, z, p = system.vectors("xzp")
+    new = ca.vertcat(*mirrored_states(system))
     along = ca.reshape(varied.p[-1].sym, p.numel(), directions) if directions else ca.SX(p.numel(), 0)
     by_p = ca.jtimes(new, p, along) if directions else ca.SX(new.numel(), 0)
     everything = ca.vertcat(*[q.sym for q in varied.p], ca.SX(0, 1))

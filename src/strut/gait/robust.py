@@ -50,17 +50,22 @@ class Survived:
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
 
-    The walker begins a step on ground that is higher by so much than the rest; where the model has parameters step_down and step_at,
+    The walker begins a step on ground that is higher by so much than the rest; where its walk names parameters of a step of the ground,
     the ground steps down in the middle of the first step.
     """
     system = gait.system
-    if {"step_down", "step_at"} <= set(system.labels("p")):
-        there = {("p", "step_at"): gait.step_length / 2}
-        return _limit(gait, "step down", {("p", "step_down"): 1.0}, most, steps, exact, "m", there)
-    for group, name in (("z", "foothold_z"), ("x", "foot_z")):
-        if name in system.labels(group) and _matters(system, name):
-            return _limit(gait, "step down", {(group, name): 1.0}, most, steps, exact, "m")
-    raise ModelError(f"'{system.name}' cannot step down: it has neither a foothold_z nor a foot_z that its landings depend on")
+    walk = system.walk
+    if walk is not None and walk.ground_step is not None:
+        lower, place = walk.ground_step
+        there = {("p", place): gait.step_length / 2}
+        return _limit(gait, "step down", {("p", lower): 1.0}, most, steps, exact, "m", there)
+    if walk is not None and walk.lift and _matters(system, walk.lift):
+        group = "x" if walk.lift in system.labels("x") else "z"
+        return _limit(gait, "step down", {(group, walk.lift): 1.0}, most, steps, exact, "m")
+    raise ModelError(
+        f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and that its landings depend on, "
+        "nor parameters of a step of the ground (ground_step)"
+    )
 
 
 def _matters(system: System, name: str) -> bool:
@@ -90,7 +95,7 @@ def survives(
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
     done = simulate_batch(system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol)
-    feet = {e.name for e in system.events if e.name == gait.section or e.name.endswith("_touchdown")}
+    feet = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     taken = np.sum([done.counts[name] for name in feet], axis=0)
     ran = done.status == "done"
     fine = ran & (taken * 2 >= steps * gait.steps)

@@ -1,4 +1,4 @@
-"""What a return map must know of a system: where its section is, which states only say how far it has come, which are one."""
+"""`Section`: the Poincaré section of a walker: the event that ends a step, and the states that a gait is free in there."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.system import GROUPS, System, parameters, start, sx, time
+from strut.errors import ModelError
+from strut.system import System, memo, parameters, start, sx
 
 SAMPLES = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Section:
     """The coordinates of a section.
 
-    section: the event that ends a step.
+    event: the one that ends a step.
     free: indices of states that a gait is free in; the others are `cyclic` (progress of the base: a walker does the same wherever
         it is) or `linked` to a free one (made equal by the section: a knee that is still locked).
     spread: x = rest + spread @ y, from the free states y.
     """
 
-    section: str
+    event: str
     free: tuple[int, ...]
     cyclic: tuple[int, ...]
     spread: np.ndarray
@@ -37,36 +37,29 @@ class Shape:
         return x
 
 
-def shape_of(system: System, section: str | None = None) -> Shape:
-    """Found once per section and parameters: on level ground other states say how far a walker has come than on a slope."""
-    name = section or default_section(system)
-    values = parameters(system)
-    key = f"gait-shape-{name}-{values.tobytes().hex()}"
-    if key not in system.cache:
-        system.cache[key] = _shape(system, name, values)
-    found: Shape = system.cache[key]
-    return found
+def section_of(system: System, event: str | None = None) -> Section:
+    """The section at an event, by default that of the walk. Worked out once per event and parameters: on level ground other states say how
+    far a walker has come than on a slope."""
+    return memo(system, _section, event or default_section(system), parameters(system).tobytes())
 
 
 def default_section(system: System) -> str:
-    """The event that ends a step: heel_strike, or the touchdown of the foot that does not stand at first, or takeoff."""
+    """The event that ends a step, as the walk of a system says: its section, or the landing of the first foot that is off the ground when a
+    run begins."""
     names = [e.name for e in system.events]
-    if "heel_strike" in names:
-        return "heel_strike"
-    landing = [n for n in names if n.endswith("_touchdown")]
-    stands = dict(zip(system.labels("z"), start(system).z, strict=True))
-    for name in landing:
-        flag = stands.get(name.removesuffix("_touchdown") + "_on")
-        if flag is not None and flag == 0:
-            return name
-    for name in (*landing, "takeoff", "touchdown"):
-        if name in names:
-            return name
     if not names:
         raise ModelError(f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events")
-    raise ModelError(
-        f"'{system.name}' has no heel_strike and no touchdown: say by section (--section) which event ends a step, of {', '.join(names)}"
-    )
+    landings = [] if system.walk is None else [foot for foot in system.walk.feet if foot.lands]
+    if system.walk is None or not (system.walk.section or landings):
+        raise ModelError(
+            f"'{system.name}' does not say what ends a step: give its System a walk=Walk(section=...), or say by section (--section) which "
+            f"event it is, of {', '.join(names)}"
+        )
+    if system.walk.section:
+        return system.walk.section
+    begin = dict(zip(system.labels("z"), start(system).z, strict=True))
+    swinging = [foot for foot in landings if begin.get(foot.stands) == 0]
+    return (swinging or landings)[0].lands
 
 
 def told(system: System, status: str) -> str:
@@ -75,13 +68,10 @@ def told(system: System, status: str) -> str:
     return f"{status}: {meant}" if meant else status
 
 
-def _shape(system: System, section: str, p: np.ndarray) -> Shape:
-    names = [e.name for e in system.events]
-    if section not in names:
-        raise UnknownNameError(f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}")
+def _section(system: System, event: str, values: bytes) -> Section:
     nx = system.size("x")
-    cyclic = _cyclic(system, p)
-    after = ca.vertcat(*_after(system, section))
+    cyclic = _cyclic(system, np.frombuffer(values))
+    after = system.after(event, ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x], ca.SX(0, 1)))
     leader: dict[int, int] = {}
     for j in range(nx):
         if j in cyclic:
@@ -97,18 +87,7 @@ def _shape(system: System, section: str, p: np.ndarray) -> Shape:
     for j, i in leader.items():
         spread[j, free.index(i)] = 1.0
     labels = system.labels("x")
-    return Shape(section, free, cyclic, spread, tuple(labels[i] for i in free))
-
-
-def _after(system: System, section: str) -> list[ca.SX]:
-    """States after the section, and then with left and right exchanged if the system has a symmetry."""
-    event = next(e for e in system.events if e.name == section)
-    states = [*system.x, *system.z]
-    after = [sx(event.reset.get(q.name, q.sym)) for q in states]
-    exchanged = [sx(system.symmetry.get(q.name, q.sym)) for q in system.x]
-    if system.symmetry:
-        return list(ca.substitute(exchanged, [q.sym for q in states], after))
-    return after[: len(system.x)]
+    return Section(event, free, cyclic, spread, tuple(labels[i] for i in free))
 
 
 def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
@@ -127,12 +106,13 @@ def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
 
 def _varied(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the flow by continuous and discrete states, at random points below one another."""
-    if "gait-flow-by" not in system.cache:
-        groups = system.columns(GROUPS)
-        flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
-        system.cache["gait-flow-by"] = ca.Function("by", [time, *groups], [ca.jacobian(flow, part) for part in groups[:2]])
     random, u = np.random.default_rng(1), start(system).u
     sizes = system.size("x"), system.size("z")
     points = [[random.uniform(0.1, 1, n) for n in sizes] for _ in range(SAMPLES)]
-    rows = [system.cache["gait-flow-by"](0.3, *point, u, p) for point in points]
+    rows = [memo(system, _flow_derivatives)(0.3, *point, u, p) for point in points]
     return np.vstack([np.array(r[0]) for r in rows]), np.vstack([np.array(r[1]) for r in rows])
+
+
+def _flow_derivatives(system: System) -> ca.Function:
+    flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
+    return system.function("by", [ca.jacobian(flow, system.vector(group)) for group in "xz"])

@@ -138,4 +138,5 @@ class _Variational:
             scene=Scene(),
             symmetry={},
             implied=None,
+            walk=None,
         )

@@ -1,9 +1,12 @@
 """Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
 
+from strut.mechanism import constraints, forces, joints, observe
 from strut.mechanism.assemble import closed_state, system
 from strut.mechanism.derivatives import forward_derivatives
 from strut.mechanism.functions import functions
 from strut.mechanism.hamiltonian import hamiltonian_system
+from strut.mechanism.io import mjcf, modelfile, urdf
+from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
 from strut.mechanism.mirror import Symmetry, symmetry

@@ -16,7 +16,7 @@ from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Floor, Implied, Input, Ledger, Sample, State, System, Together, sx, time
+from strut.system import Arrow, Discrete, Event, Expression, Floor, Implied, Input, Ledger, Sample, State, System, Together, Walk, sx, time
 
 DEPENDENT = "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
 """What the event dependence_lost means."""
@@ -133,6 +133,7 @@ class Assembly:
         residual: Callable[[ca.SX], ca.SX] | None = None,
         arrows: Sequence[Arrow] = (),
         floor: Floor | None = None,
+        walk: Walk | None = None,
     ) -> System:
         """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their
         rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
@@ -160,6 +161,7 @@ class Assembly:
             symmetry=exchanged() or {},
             implied=self._implied(residual),
             scene=scene.with_columns(looks() or {}),
+            walk=walk,
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
         )
 

@@ -274,7 +274,7 @@ class Mechanism:
 
     @checked
     def shape(self, body: Body, *shapes: Shape) -> None:
-        """How a body looks, see `strut.mechanism.looks.shapes`; sizes may be parameters. The motion does not depend on it."""
+        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
         self._check_body(body, "a shape")
         if self.bodies.get(body.name) is not body:
             raise UnknownNameError(

@@ -2,22 +2,22 @@
 
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
-from strut.optimal.problem import Integral, Jumps, Problem, after
+from strut.optimal.problem import Integral, Jumps, Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import Motion, Result
 from strut.optimal.solver.solve import solve
-from strut.optimal.walk.costs import COSTS, MEANING, cost_of_transport, distance, impact, weight
+from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design, design, walking
-from strut.optimal.walk.replay import Balance, Replay, replay
+from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
 from strut.optimal.walk.trade_off import TradeOff, trade_off
 from strut.optimal.walk.with_plan import machine
 
 __all__ = [
     "COSTS",
-    "MEANING",
     "Balance",
     "Design",
+    "FootLoad",
     "Guess",
     "Integral",
     "Jumps",
@@ -28,10 +28,8 @@ __all__ = [
     "Search",
     "TradeOff",
     "Transcription",
-    "after",
     "cost_of_transport",
     "design",
-    "distance",
     "gait_search",
     "growth",
     "impact",
@@ -41,5 +39,4 @@ __all__ = [
     "stabilise",
     "trade_off",
     "walking",
-    "weight",
 ]

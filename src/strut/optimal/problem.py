@@ -17,7 +17,7 @@ import numpy as np
 from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.options import check_system
-from strut.system import Event, Expression, Packed, Quantity, System, known_symbol, sx, time
+from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
 
 if TYPE_CHECKING:
     from strut.optimal.solver.result import Result
@@ -59,7 +59,7 @@ class Integral(Quantity):
 @dataclass(frozen=True, eq=False)
 class Jumps(Quantity):
     """The sum of `amount`, an expression of the state before an event, over the events that end phases (or over those of one name).
-    `after(system, event, e)` says what comes after one."""
+    `system.after(event, e)` says what comes after one."""
 
     amount: Any = None
     event: str | None = None
@@ -110,22 +110,6 @@ class Requirement(Packed):
         return self.low + kept, self.high - kept
 
 
-def event_of(system: System, name: str) -> Event:
-    for event in system.events:
-        if event.name == name:
-            return event
-    raise UnknownNameError(f"system '{system.name}' has no event '{name}': {did_you_mean(name, [e.name for e in system.events])}")
-
-
-@checked
-def after(system: System, event: str, expression: Expression) -> ca.SX:
-    """An expression as it is after an event, written in the state before it."""
-    reset = event_of(system, event).reset
-    states = [q for q in (*system.x, *system.z) if q.name in reset]
-    named = system[expression] if isinstance(expression, str) else sx(expression)
-    return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
-
-
 @checked
 @dataclass(frozen=True, eq=False)
 class Problem(Packed):
@@ -163,7 +147,7 @@ class Problem(Packed):
         """A further phase. until: the event that ends it; without one it ends with its duration, a number or bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system begins."""
         if until is not None:
-            event_of(self.system, until)
+            self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
         if self.phases and self.phases[-1].until is None:
@@ -210,7 +194,7 @@ class Problem(Packed):
     def path_requirements(self) -> tuple[Requirement, ...]:
         """All that must hold all along: what was required along the path, and bounds of states and inputs, as 'bounds of NAME'."""
         found = [r for r in self.requirements if r.at == "path"]
-        for group, column in zip("xu", self.system.columns("xu"), strict=True):
+        for group, column in zip("xu", self.system.vectors("xu"), strict=True):
             for i, (name, low, high) in enumerate(zip(self.system.labels(group), *self.bounds(group), strict=True)):
                 if math.isfinite(low) or math.isfinite(high):
                     found.append(Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None))
@@ -321,7 +305,7 @@ class Problem(Packed):
 
     @checked
     def solve(self, guess: Any = None, **options: Any) -> Result:
-        """Solve it; see `strut.optimal.solver.solve`."""
+        """Solve it; see `strut.optimal.solve`."""
         from strut.optimal.solver.solve import solve
 
         return solve(self, guess, **options)
@@ -353,4 +337,4 @@ def check_problem(problem: Problem) -> None:
         raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
 
 
-__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "after", "check_problem", "event_of"]
+__all__ = ["Integral", "Jumps", "Phase", "Problem", "Requirement", "checked"]

@@ -146,8 +146,8 @@ def _energy(design: Any) -> Chapter:
     ]
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
     tables = [Rows(("where", "", titled(design.system, "energy", "J")), rows, "Over one step")]
-    if design.replay.forces:
-        tables.append(Rows(("foot", "value"), list(design.replay.forces.items()), "Contact"))
+    if loads := [row for load in design.replay.foot_loads for row in load.rows()]:
+        tables.append(Rows(("foot", "value"), loads, "Contact"))
     return Chapter("Energy and contact of a step", text, tables)
 
 

@@ -141,29 +141,18 @@ def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> Stage
     pushes = tuple(Push(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(scene.arrows))
     cuts = np.unique(np.searchsorted(t, run.events.t, side="left"))
     made = Stage(t, pieces, pushes, None, scene.planar, cuts[(cuts > 0) & (cuts < len(t))])
-    outputs = run.at(t) if run.model is not None and run.names.outputs else None
-    com = np.zeros((len(t), 3))
-    known = outputs is not None and {"com_x", "com_z"} <= set(run.names.outputs)
-    for k, axis in enumerate("xyz"):
-        if outputs is not None and f"com_{axis}" in run.names.outputs:
-            com[:, k] = outputs[f"com_{axis}"]
-    feet = _feet(made)
-    if not feet and outputs is not None:
-        for label in run.names.outputs:
-            if label.endswith("foot_x") and label[:-1] + "z" in run.names.outputs:
-                place = np.column_stack([outputs[label], np.zeros(len(t)), outputs[label[:-1] + "z"]])
-                feet += [(place, _still(place, made.size))]
+    feet = _feet(made) or [(place, _still(place, made.size)) for place in (columns[f"{name}!foot"] for name in scene.feet)]
     found = [_prints(t, place, on, made.size) for place, on in feet]
     prints = np.concatenate(found) if found else made.prints
     land = None if scene.floor is None else _land(run, run.system, scene.floor, made)
     prints = prints[np.argsort(prints[:, 0], kind="stable")]
-    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, com if known else None, prints, _pivots(scene.hinges, columns))
+    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, columns.get("com!"), prints, _pivots(scene.hinges, columns))
 
 
 def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.ndarray]:
     """Every column of the scene, frame by number."""
     found = {name: ca.densify(ca.vec(e)) for name, e in system.scene.columns().items()}
-    f = ca.Function("scene", _arguments(system), [ca.vertcat(*found.values())])
+    f = system.function("scene", [ca.vertcat(*found.values())])
     nx = len(run.names.x)
     rows = []
     for k in range(0, len(t), CHUNK):
@@ -189,7 +178,7 @@ def _pivots(hinges: tuple[Hinge, ...], columns: Mapping[str, np.ndarray]) -> tup
 def _arguments(system: System) -> list[ca.SX]:
     from strut.system import time
 
-    return [time, *system.columns()]
+    return [time, *system.vectors()]
 
 
 def _columns(rows: np.ndarray) -> ca.DM:

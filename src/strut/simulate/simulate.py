@@ -135,6 +135,8 @@ def names_of(system: System) -> Names:
             tuple(e.name for e in system.events if e.failure),
             {e.name: e.description for e in system.events if e.description},
             system.scales,
+            () if system.walk is None else system.walk.feet,
+            () if system.walk is None else system.walk.step_events,
         )
     names: Names = system.cache["names"]
     return names

@@ -11,19 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-ENDINGS = ("heel_strike", "touchdown")
-"""Names, or ends of names, of events that end a step; the first that a machine has counts."""
-
-
-def step_events(trajectory: Trajectory) -> tuple[str, ...]:
-    """The events of a machine that end a step, by their names: heel_strike, or NAME_touchdown of every foot."""
-    events = [name for name, clocked in zip(trajectory.names.jumps, trajectory.names.clocked, strict=True) if not clocked]
-    for ending in ENDINGS:
-        found = tuple(dict.fromkeys(name for name in events if name == ending or name.endswith((f"_{ending}", f".{ending}"))))
-        if found:
-            return found
-    return ()
-
 
 @dataclass(frozen=True, eq=False)
 class StepLedger:
@@ -57,11 +44,11 @@ class StepLedger:
 
 
 def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
-    """The account per step; the steps together are the run. event: what ends a step, if not what `step_events` finds."""
+    """The account per step; the steps together are the run. event: what ends a step, if not the landings that its walk names."""
     log = trajectory.events
     if event is not None:
         log.times(event)  # an error if there is no such event
-    chosen = step_events(trajectory) if event is None else (event,)
+    chosen = trajectory.names.step_events if event is None else (event,)
     account, passed = trajectory.ledger, trajectory._points[-1]
     jumps = [int(row) for name, row in zip(log.names, log.rows, strict=True) if name in chosen]
     after = np.searchsorted(passed, np.array(jumps, dtype=int) + 1)  # the first point that has the event behind it

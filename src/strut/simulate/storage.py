@@ -19,6 +19,7 @@ from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.scene_samples import stage
 from strut.simulate.storage_check import check_plain, check_run
 from strut.simulate.trajectory import Names, Trajectory
+from strut.system import Foot
 
 if TYPE_CHECKING:
     from strut.system import System
@@ -45,7 +46,7 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
             raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
         return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
     raise StorageError(
-        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.pages.page)"
+        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.page)"
     )
 
 
@@ -135,6 +136,8 @@ def load(path: Path, system: System | None) -> Trajectory:
                 kept["energies"] = file["points/energies"][()]
             known: dict[str, Any] = json.loads(file.attrs["names"])
             fields_of_names: dict[str, Any] = {k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()}
+            feet = fields_of_names.get("feet", ())
+            fields_of_names["feet"] = tuple(Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet)
             result = Trajectory(
                 str(file.attrs["system"]),
                 Names(**fields_of_names),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from strut.codegen import Native, Virtual
     from strut.simulate.scene_samples import Stage
-    from strut.system import Quantity, System
+    from strut.system import Foot, Quantity, System
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
@@ -58,6 +58,8 @@ class Names:
     failures: tuple[str, ...] = ()  # events in which the machine failed
     meanings: Mapping[str, str] = field(default_factory=dict)  # descriptions of events
     scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
+    feet: tuple[Foot, ...] = ()
+    step_events: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +439,7 @@ class Trajectory:
     @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
-        `strut.view.motion.animation`. Without a path, one that a notebook shows."""
+        `strut.view.animation`. Without a path, one that a notebook shows."""
         return picture_maker("animate")(self, path, **options)
 
     @checked

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import casadi as ca
 
-from strut.gait import find
-from strut.optimal import Integral, Problem, Result, distance, walking
+from strut.gait import distance, find
+from strut.optimal import Integral, Problem, Result, walking
 from strut.studies.study import Row, Study
 from strut.system import System, time
 from strut.walkers import compass_driven

@@ -13,8 +13,8 @@ import numpy as np
 
 from strut.actuator import drives
 from strut.actuator.exchange import after_event
-from strut.optimal import Design, Integral, Jumps, Problem, distance, impact, walking, weight
-from strut.optimal.problem import event_of
+from strut.gait import distance, weight
+from strut.optimal import Design, Integral, Jumps, Problem, impact, walking
 from strut.optimal.solver.result import Result
 from strut.optimal.walk.costs import Cost
 from strut.system import System, sx, time
@@ -139,7 +139,7 @@ class Walk:
 def resumed(system: System) -> dict[str, str]:
     """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
     found = drives(system)
-    places = after_event(system, found, event_of(system, EVENTS[-1]))
+    places = after_event(system, found, system.event(EVENTS[-1]))
     return {d.input.name: ("-" if sign < 0 else "") + found[j].input.name for d, (j, sign) in zip(found, places, strict=True)}
 
 
@@ -147,7 +147,7 @@ def problem(system: System, price: float = PRICE, torque: float = MOST, step_len
     """One step of a walker: as short an impact as there is, for the distance."""
     section = EVENTS[-1]
     p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
-    ahead = sx(event_of(system, EVENTS[0]).guard)
+    ahead = sx(system.event(EVENTS[0]).guard)
     p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
     known = set(system.labels("x"))
     p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in known})

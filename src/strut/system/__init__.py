@@ -4,6 +4,7 @@ from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
+from strut.system.memo import memo
 from strut.system.pickling import Packed
 from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
 from strut.system.quantity import (
@@ -22,10 +23,11 @@ from strut.system.quantity import (
     time,
 )
 from strut.system.rewrite import Together
-from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, rod, slope_floor
+from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, place, rod, slope_floor
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, Implied, System
 from strut.system.values import Start, initial_values, parameters, runs_in, start
+from strut.system.walk import Foot, Walk
 
 __all__ = [
     "GROUPS",
@@ -39,6 +41,7 @@ __all__ = [
     "Expression",
     "Factors",
     "Floor",
+    "Foot",
     "Hinge",
     "Implied",
     "Input",
@@ -60,6 +63,7 @@ __all__ = [
     "Terms",
     "Together",
     "Totals",
+    "Walk",
     "ball",
     "check_name",
     "hinge",
@@ -67,9 +71,11 @@ __all__ = [
     "join",
     "known_symbol",
     "labelled",
+    "memo",
     "operation_count",
     "own_value",
     "parameters",
+    "place",
     "port",
     "prefixed",
     "rate_unit",

@@ -45,6 +45,8 @@ def join(
     couplings: state name -> expression added to its flow.
     share: parameters that the parts have in common; 'g' makes one 'g' of 'left.g' and 'right.g'.
     outputs: further observables.
+
+    If one part walks (`System.walk`), so does the whole; if several do, the whole has no walk until it is given one by `replace(walk=...)`.
     """
     quantities, merge = _shared(parts, tuple(share))
     inputs = {q.name: q for part in parts for q in part.u}
@@ -119,6 +121,7 @@ def _assembled(
         gathered(f"a ledger entry ({kind})", [getattr(part.ledger, kind) for part in parts])
         for kind in ("stored", "supplied", "dissipated")
     ]
+    walks = [part.walk for part in parts if part.walk is not None]
     shown = gathered("an output", [part.outputs for part in parts])
     return System(
         name,
@@ -137,6 +140,7 @@ def _assembled(
         implied=_implied(parts, rename, follow, couplings),
         scene=_scene(parts, rename, follow),
         output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},
+        walk=walks[0].renamed(rename, follow) if len(walks) == 1 else None,
         description=description,
         scales=_joined_scales(parts, quantities),
     )
@@ -174,6 +178,8 @@ def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewr
         floors[0] if floors else None,
         all(scene.planar for scene in found),
         tuple(h for scene in found for h in scene.hinges),
+        next((scene.com for scene in found if scene.com is not None), None),
+        {name: e for scene in found for name, e in scene.feet.items()},
     )
 
 

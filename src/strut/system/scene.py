@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -82,13 +82,19 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Scene(Packed):
-    """All that is drawn of a system. `planar`: seen from the side."""
+    """All that is drawn of a system. `planar`: seen from the side.
+
+    com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand still, of machines without
+    arrows for the forces on them.
+    """
 
     parts: tuple[Part, ...] = ()
     arrows: tuple[Arrow, ...] = ()
     floor: Floor | None = None
     planar: bool = True
     hinges: tuple[Hinge, ...] = ()
+    com: ca.SX | None = None
+    feet: Mapping[str, ca.SX] = field(default_factory=dict)
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
@@ -97,14 +103,16 @@ class Scene(Packed):
             found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
         for k, hinge in enumerate(self.hinges):
             found |= {f"{hinge.name}@{k}@at": hinge.at, f"{hinge.name}@{k}@axis": hinge.axis}
-        return found
+        found |= {"com!": self.com} if self.com is not None else {}
+        return found | {f"{name}!foot": place for name, place in self.feet.items()}
 
     def with_columns(self, columns: Mapping[str, ca.SX]) -> Scene:
         """The scene with other expressions under the names of `columns`."""
         parts = tuple(replace(p, values={n: columns[f"{p.name}/{k}/{n}"] for n in p.values}) for k, p in enumerate(self.parts))
         arrows = tuple(Arrow(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(self.arrows))
         hinges = tuple(replace(h, at=columns[f"{h.name}@{k}@at"], axis=columns[f"{h.name}@{k}@axis"]) for k, h in enumerate(self.hinges))
-        return replace(self, parts=parts, arrows=arrows, hinges=hinges)
+        feet = {name: columns[f"{name}!foot"] for name in self.feet}
+        return replace(self, parts=parts, arrows=arrows, hinges=hinges, com=columns.get("com!"), feet=feet)
 
     def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
         """The same scene with every expression rewritten."""
@@ -112,7 +120,8 @@ class Scene(Packed):
         arrows = tuple(Arrow(rename(a.name), f(a.at), f(a.force)) for a in self.arrows)
         hinges = tuple(Hinge(rename(h.name), h.kind, f(h.at), f(h.axis)) for h in self.hinges)
         floor = None if self.floor is None else replace(self.floor, height=f(self.floor.height))
-        return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges)
+        com, feet = None if self.com is None else f(self.com), {rename(name): f(e) for name, e in self.feet.items()}
+        return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges, com=com, feet=feet)
 
 
 def place(point: Sequence[Any]) -> ca.SX:

@@ -15,9 +15,10 @@ from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.pickling import Packed
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name
+from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
 from strut.system.scene import Scene
 from strut.system.sums import sizes
+from strut.system.walk import Walk
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
@@ -52,7 +53,8 @@ class System(Packed):
     implied: a shorter way to derivatives of some rates; see `Implied`.
     scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times, lengths and energies
         have no units (`dimensionless`), and nothing that is shown carries s, m or J.
-    scene: how it looks; see `strut.system.scene`.
+    scene: how it looks; see `Scene`.
+    walk: what makes it a walker, its feet, what ends a step, how far it comes; see `Walk`.
 
     Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
     exists is well formed. It is immutable: `using` and `replace` give variants.
@@ -74,9 +76,10 @@ class System(Packed):
     implied: Implied | None = None
     scene: Scene = field(default_factory=Scene)
     output_units: Mapping[str, str] = field(default_factory=dict)
+    walk: Walk | None = None
     description: str = ""
     scales: tuple[str, ...] = ()
-    cache: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    cache: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         from strut.system.validate import validated
@@ -98,9 +101,19 @@ class System(Packed):
     def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
         return tuple(q for group in groups for q in getattr(self, group))
 
-    def columns(self, groups: Iterable[str] = "xzup") -> list[ca.SX]:
+    def vectors(self, groups: Iterable[str] = GROUPS) -> list[ca.SX]:
         """The symbols of each group, one below the other: what functions of the system take."""
-        return [ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1)) for group in groups]
+        return [self.vector(group) for group in groups]
+
+    def vector(self, group: str) -> ca.SX:
+        """The symbols of one group, 'x', 'z', 'u' or 'p', one below the other."""
+        return ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1))
+
+    def function(self, name: str, expressions: Sequence[Expression], groups: Iterable[str] = GROUPS, clock: bool = True) -> ca.Function:
+        """Expressions of the system as a CasADi function of the time and of the vectors of `groups`, results dense. clock=False leaves
+        the time out."""
+        arguments = [time] if clock else []
+        return ca.Function(name, [*arguments, *self.vectors(groups)], [ca.densify(sx(e)) for e in expressions])
 
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
@@ -168,6 +181,21 @@ class System(Packed):
         """Are all of its `scales` 1?"""
         chosen = [q.value for q in self.p if q.name in self.scales]
         return bool(chosen) and all(isinstance(value, np.ndarray) and bool(np.all(value == 1)) for value in chosen)
+
+    def event(self, name: str) -> Event:
+        """The event of a name."""
+        for event in self.events:
+            if event.name == name:
+                return event
+        known = [e.name for e in self.events]
+        raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, known)}")
+
+    def after(self, event: str, expression: Expression | str) -> ca.SX:
+        """An expression, or what a name stands for, as it is just after an event, written in the state before it."""
+        reset = self.event(event).reset
+        states = [q for q in (*self.x, *self.z) if q.name in reset]
+        named = self[expression] if isinstance(expression, str) else sx(expression)
+        return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
 
     # ---- values ----
 

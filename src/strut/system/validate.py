@@ -15,6 +15,7 @@ from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
 from strut.system.scene import Scene
 from strut.system.sums import Sums
+from strut.system.walk import check_walk
 
 if TYPE_CHECKING:
     from strut.system.system import System
@@ -130,6 +131,15 @@ def validated(system: System) -> dict[str, Any]:
     for event in (e for e in events if e.name in STATUSES):
         raise ModelError(f"event '{event.name}' of system '{system.name}' has the name of a status that runs end with: choose another")
 
+    ledger = _checked_ledger(system.ledger, scope, merge)
+    of_walk = {label: [n for q in groups[label] for n in (q.name, *q.labels)] for label in "xzp"} | {
+        "outputs": list(outputs),
+        "stored": list(ledger.stored),
+    }
+
+    def weight(expression: Expression, where: str) -> ca.SX:
+        return scope.allow(merge(expression), where, "p", "a weight depends on parameters only")
+
     return {
         **groups,
         "flow": _with_terms({name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"),
@@ -138,7 +148,8 @@ def validated(system: System) -> dict[str, Any]:
         "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
         "output_units": _checked_units(system, outputs),
         "scales": _checked_scales(system),
-        "ledger": _checked_ledger(system.ledger, scope, merge),
+        "ledger": ledger,
+        "walk": check_walk(system.walk, system.name, of_walk, events, weight),
         "scene": _checked_scene(system.scene, scope, merge),
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {

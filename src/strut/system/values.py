@@ -165,7 +165,7 @@ def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]
         ends = np.cumsum([0, *(q.size for q in expressed)])
         places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(expressed)}
         values = ca.densify(ca.vertcat(*[sx(q.value) for q in expressed]))
-        vectors = system.columns("px")
+        vectors = system.vectors("px")
         system.cache[key] = ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
     made: tuple[ca.Function, dict[str, slice]] = system.cache[key]
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
@@ -34,7 +35,7 @@ def compass_duindam(**values: float) -> System:
     m.frame("foot_r", right, (0, 0, -length))
     step_at = Param("step_at", 1.5, "m", description="where the ground steps down")
     step_down = Param("step_down", 0.0, "m", bounds=(-0.5, 0.5), description="by how much it does")
-    return rigid(
+    walker = rigid(
         m,
         FEET,
         stairs([(step_at, -step_down.sym)], slope(DEG3)),
@@ -43,7 +44,9 @@ def compass_duindam(**values: float) -> System:
         fall=("hip", length / 2),
         symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
         description="Duindam's compass: point feet that land, hold and lift",
-    ).using(values)
+    )
+    assert walker.walk is not None
+    return walker.replace(walk=replace(walker.walk, ground_step=("step_down", "step_at"))).using(values)
 
 
 @checked

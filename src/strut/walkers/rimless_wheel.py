@@ -7,7 +7,7 @@ import math
 import casadi as ca
 
 from strut.checks import checked
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, place, rod, slope_floor
 
 DRAWN_SPOKES = 16
 """In pictures; a wheel with fewer is drawn over itself."""
@@ -46,6 +46,7 @@ def rimless_wheel(**values: float) -> System:
 
     hub_height = length * ca.cos(angle) - foot * ca.sin(slope)
     hub = (foot * ca.cos(slope) + length * ca.sin(angle), hub_height)
+    foot_place = (foot * ca.cos(slope), -foot * ca.sin(slope))
     turns = [angle + 2 * half * k for k in range(DRAWN_SPOKES)]
     drawn = [rod("spoke", hub, (hub[0] - length * ca.sin(a), hub[1] - length * ca.cos(a)), 0.02 * length) for a in turns]
     return System(
@@ -58,12 +59,20 @@ def rimless_wheel(**values: float) -> System:
         outputs={
             "hub_x": hub[0],
             "hub_z": hub[1],
-            "foot_x": foot * ca.cos(slope),
-            "foot_z": -foot * ca.sin(slope),
+            "foot_x": foot_place[0],
+            "foot_z": foot_place[1],
             "speed": length * rate * ca.cos(angle),
         },
         output_units={"hub_x": "m", "hub_z": "m", "foot_x": "m", "foot_z": "m", "speed": "m/s"},
         ledger=Ledger(stored={"kinetic": mass * (length * rate) ** 2 / 2, "gravity": mass * g * hub_height}),
-        scene=Scene((ball("hub", hub, 0.1 * length), *drawn), floor=slope_floor(slope)),
+        scene=Scene((ball("hub", hub, 0.1 * length), *drawn), floor=slope_floor(slope), com=place(hub), feet={"spoke": place(foot_place)}),
+        walk=Walk(
+            section="heel_strike",
+            feet=(Foot(name="spoke", lands="heel_strike"),),
+            progress=("foot",),
+            slope="slope",
+            weight=mass * g,
+            gravity="gravity",
+        ),
         description="spokes around a mass, rolling down a slope",
     ).using(values)

@@ -6,7 +6,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, hinge, rod, slope_floor, time
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, hinge, place, rod, slope_floor, time
 
 
 @checked
@@ -93,6 +93,21 @@ def simplest(**values: float) -> System:
             ),
             floor=slope_floor(slope),
             hinges=(hinge("hip", hip),),
+            com=place(hip),
+            feet={"stance_foot": place(feet[0]), "swing_foot": place(feet[1])},
+        ),
+        walk=Walk(
+            section="heel_strike",
+            feet=(
+                Foot(name="stance", normal="stance_normal"),
+                Foot(name="swing", lands="heel_strike", gap="clearance", passes="passes", clears="clear"),
+            ),
+            progress=("foothold_x", "foothold_z"),
+            step_length="step_length",
+            slope="slope",
+            lift="foothold_z",
+            weight=mass * g,
+            gravity="gravity",
         ),
         scales=("mass", "leg", "g"),
         description="the simplest walker: a hip mass on massless legs (g = 1)",

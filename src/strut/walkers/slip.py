@@ -7,7 +7,7 @@ import math
 import casadi as ca
 
 from strut.checks import checked
-from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, ball, rod, slope_floor
+from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, place, rod, slope_floor
 
 
 @checked
@@ -58,7 +58,19 @@ def slip(**values: float) -> System:
         ledger=Ledger(
             stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
         ),
-        scene=Scene((rod("leg", (x, y), toe, 0.03 * length), ball("mass", (x, y), 0.12 * length)), floor=slope_floor(0)),
+        scene=Scene(
+            (rod("leg", (x, y), toe, 0.03 * length), ball("mass", (x, y), 0.12 * length)),
+            floor=slope_floor(0),
+            com=place((x, y)),
+            feet={"foot": place(toe)},
+        ),
+        walk=Walk(
+            section="takeoff",
+            feet=(Foot(name="foot", lands="touchdown", stands="stance"),),
+            progress=("x",),
+            weight=mass * g,
+            gravity="gravity",
+        ),
         scales=("mass", "length", "g"),
         description="spring-mass runner with a fixed angle of attack",
     ).using(values)

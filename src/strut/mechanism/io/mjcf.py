@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism import forces, joints, shapes
+from strut.mechanism import forces, joints
 from strut.mechanism.fluid import drag
 from strut.mechanism.io import names as text
 from strut.mechanism.io.folders import Folders
@@ -22,6 +22,7 @@ from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
 from strut.mechanism.io.poses import HERE, Place, quat_of_rotation, rotation, shifted
+from strut.mechanism.looks import shapes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.system import Param
 

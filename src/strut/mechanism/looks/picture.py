@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import casadi as ca
 
+from strut.mechanism import observe
 from strut.mechanism.looks.hinges import hinges_of
 from strut.mechanism.looks.shapes import Shape, default_shapes
 from strut.mechanism.spatial import Pose
@@ -23,7 +24,7 @@ def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = Non
     for body, shapes in (m.shapes or default_shapes(m)).items():
         X = Pose.identity() if body == "world" else tree.poses[tree.place[body]]
         found += [_part(body, shape, X) for shape in shapes]
-    return Scene(tuple(found), tuple(arrows), floor, m.planar, hinges_of(tree))
+    return Scene(tuple(found), tuple(arrows), floor, m.planar, hinges_of(tree), observe.com(tree))
 
 
 def _part(body: str, shape: Shape, X: Pose) -> Part:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.stage_function import derived
-from strut.optimal.problem import Jumps, after, event_of
+from strut.optimal.problem import Jumps
 from strut.system import sx, time
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def end(made: Transcribed, k: int) -> None:
     if made.table is None or not made.table.ends:
         asked = asked + made.requirements(k, "path")
     for r in [*asked, *made.requirements(k, "after")]:
-        e = after(system, until, r.expression) if r.at == "after" and until is not None else r.expression
+        e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
         rows = made.require([r], f"end of {span.phase.name}")
         give(e, [(row, 1.0) for row in rows])
     if until is not None:
-        event = event_of(system, until)
+        event = system.event(until)
         guard = sx(event.guard)
         give(guard, [(int(made.rows.add([f"{until} at the end of {span.phase.name}"], 0.0, 0.0)[0]), 1.0)])
         if event.direction != "both":
@@ -85,12 +85,12 @@ def link(made: Transcribed, k: int, give: Give) -> None:
     span, following, system = made.spans[k], made.spans[k + 1], made.system
     until = span.phase.until
     assert until is not None
-    left = after(system, until, ca.vertcat(*[q.sym for q in system.x]))
+    left = system.after(until, ca.vertcat(*[q.sym for q in system.x]))
     rows = made.rows.add([f"{n} after {until}" for n in system.labels("x")], 0.0, 0.0)
     made.linear.append((rows, following.x[0], -np.ones(made.nx)))
     give(left, [(r, 1.0) for r in rows])
     if following.moving:
-        kept = after(system, until, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
+        kept = system.after(until, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
         rows = made.rows.add([f"{system.labels('z')[i]} after {until}" for i in following.moving], 0.0, 0.0)
         made.linear.append((rows, following.held, -np.ones(len(following.moving))))
         give(kept, [(r, 1.0) for r in rows])
@@ -102,7 +102,7 @@ def repeat(made: Transcribed, k: int, give: Give) -> None:
     if problem.repeats is None:
         return
     exchanged = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if problem.repeats else q.sym for q in system.x])
-    left = after(system, until, exchanged) if until is not None else exchanged
+    left = system.after(until, exchanged) if until is not None else exchanged
     chosen = [i for i in range(made.nx) if i not in made.cyclic]
     rows = made.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
     made.linear.append((rows, made.spans[0].x[0][chosen], -np.ones(len(chosen))))

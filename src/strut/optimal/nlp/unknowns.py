@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.gait.section import shape_of
+from strut.gait.section import section_of
 from strut.optimal.nlp.scheme import Transcription, lagrange, tableau
-from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem, event_of
+from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, check_problem
 from strut.system import start, sx, time
 
 FREE = (-math.inf, math.inf)
@@ -69,7 +69,7 @@ class Layout:
         system = self.system
         self.nx, self.nu, self.nz, self.np = (system.size(g) for g in "xuzp")
         self.start = start(system)
-        self.vectors = system.columns()
+        self.vectors = system.vectors()
         self.flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
         self.free = [system.slices("p")[name].start for name in problem.parameters]
         self.table = None if how.method == "shooting" else tableau(how.method, how.stages)
@@ -97,7 +97,7 @@ class Layout:
             found.append((numbers.copy(), moving))
             if phase.until is None:
                 break
-            reset = event_of(system, phase.until).reset
+            reset = system.event(phase.until).reset
             left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
             dependent = ca.vertcat(varied, *[self.vectors[1][i] for i in moving])
             values = ca.Function("left", [time, *self.vectors], [left])(0, self.start.x, numbers, self.start.u, self.start.p)
@@ -111,7 +111,7 @@ class Layout:
         parts = [self.flow, *[r.expression for r in self.requirements(k, "path")], *[e for _, e in self.rates(phase)]]
         parts += [r.expression for where in ("begin", "end", "after") for r in self.requirements(k, where)]
         if phase.until is not None:
-            event = event_of(system, phase.until)
+            event = system.event(phase.until)
             parts += [sx(event.guard), *[sx(e) for n, e in event.reset.items()]]
             parts += [t.of(phase.until) for t in self.problem.totals if isinstance(t, Jumps)]
         return ca.vertcat(*[ca.vec(e) for e in parts])
@@ -175,7 +175,7 @@ class Layout:
         self.cyclic: tuple[int, ...] = ()
         if self.problem.repeats is None or last is None:
             return
-        self.cyclic = shape_of(self.system, last).cyclic
+        self.cyclic = section_of(self.system, last).cyclic
         for i in self.cyclic:
             if self.system.labels("x")[i] not in self.problem.begins:
                 self.unknowns.low[self.spans[0].x[0, i]] = self.unknowns.high[self.spans[0].x[0, i]] = self.start.x[i]

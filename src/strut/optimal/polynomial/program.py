@@ -14,7 +14,7 @@ from numpy.polynomial import chebyshev
 from strut.errors import ModelError
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
-from strut.optimal.problem import Jumps, Problem, after, event_of
+from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.system import sx, time
 
@@ -216,7 +216,7 @@ def _ended(made: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Mo
     problem, system, until = made.problem, made.system, made.spans[k].phase.until
     is_last = k == len(made.spans) - 1
     if until is not None:
-        event = event_of(system, until)
+        event = system.event(until)
         guard = sx(event.guard)
         rows.add(_value(made, guard, moment), 0.0, 0.0, f"{until} at the end")
         slope = ca.jtimes(guard, made.vectors[0], made.flow) + ca.jacobian(guard, time)
@@ -227,8 +227,8 @@ def _ended(made: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Mo
             if isinstance(total, Jumps):
                 totals[total.name] = totals[total.name] + _value(made, total.of(until), moment)
     for r in (*made.requirements(k, "end"), *made.requirements(k, "after")):
-        e = after(system, until, r.expression) if r.at == "after" and until is not None else r.expression
+        e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
         rows.add(_with_totals(made, e, totals, moment), r.low, r.high, f"{r.name} (end)")
     exchange = is_last and problem.repeats
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if exchange else q.sym for q in system.x])
-    return _value(made, after(system, until, x) if until is not None else x, moment)
+    return _value(made, system.after(until, x) if until is not None else x, moment)

@@ -145,7 +145,7 @@ class Result(Packed):
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
         """By how much a requirement is violated at most in each interval of a phase; and how large what it asks of is at most."""
         system = self.problem.system
-        groups = system.columns()
+        groups = system.vectors()
         f = ca.Function("asked", [time, *groups], [r.expression])
         t = np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)])
         still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
@@ -226,7 +226,7 @@ class Result(Packed):
 def flow_function(system: System) -> ca.Function:
     """Rates at t, x, z, u, p; made once."""
     if "optimal-flow" not in system.cache:
-        groups = system.columns()
+        groups = system.vectors()
         flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
         system.cache["optimal-flow"] = ca.Function("flow", [time, *groups], [flow])
     made: ca.Function = system.cache["optimal-flow"]

@@ -7,30 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
-import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
-from strut.gait.section import shape_of
-from strut.optimal.problem import Integral, Jumps, after, event_of
-from strut.system import Packed, Param, System, start, sx
+from strut.gait.transport import COST_MEANINGS, distance, weight
+from strut.optimal.problem import Integral, Jumps
+from strut.system import Packed, Param, System
 
 SMALLEST = 1e-12
 """Energy [J] added under the root of the impact norm, whose slope would be infinite where nothing is lost."""
-
-MEANING = {
-    "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
-    "(Saurel, eq. 9; the units of its two terms differ)",
-    "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
-    "'paper', with energies alone",
-    "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
-    "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
-    "squared-torque": "integral of the squared torques over weight and distance [N s]",
-    "absolute-work-per-metre": "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)",
-    "squared-torque-per-metre": "integral of the squared torques of the motors over distance [N^2 m s] (Saurel's thesis, actuators)",
-    "none": "nothing: any motion that meets the constraints will do",
-}
-"""What is meant by each cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,42 +31,7 @@ class Cost(Packed):
     def meaning(self) -> str:
         if self.parts:
             return "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts) + "; each times its weight"
-        return MEANING.get(self.name, self.name)
-
-
-@checked
-def weight(system: System) -> ca.SX:
-    """Mass times g [N], as an expression of parameters."""
-    known = {q.name: q.sym for q in system.p}
-    if "mass" in known and "g" in known:
-        return known["mass"] * known["g"]
-    gravity = system.ledger.stored.get("gravity")
-    if gravity is None:
-        raise ModelError(f"system '{system.name}' stores no energy called 'gravity': its weight, and so a cost of transport, is unknown")
-    moving = ca.vertcat(*[q.sym for g in "xzu" for q in getattr(system, g)])
-    for q in (*system.x, *system.z):
-        if q.unit == "m" and q.name.endswith("_z"):
-            slope = ca.simplify(ca.jacobian(gravity, q.sym))
-            if not ca.depends_on(slope, moving):
-                return slope
-    raise ModelError(f"the weight of '{system.name}' is unknown: it has no height (NAME_z) on which its gravity energy depends linearly")
-
-
-@checked
-def distance(system: System, event: str) -> ca.SX:
-    """How far the motion comes along the ground [m] until just after the event that ends it, as an expression of the state before."""
-    reset = event_of(system, event).reset
-    cyclic = [i for i in shape_of(system, event).cyclic if not system.labels("x")[i].endswith("_y")] if system.symmetry else []
-    if not cyclic and "step_length" in reset:
-        return sx(reset["step_length"])
-    if not cyclic:
-        raise ModelError(
-            f"how far '{system.name}' comes is unknown: it has no 'step_length' that '{event}' sets, and no state that progresses; "
-            f"give it a discrete state 'step_length' [m] and set it in the reset of '{event}'"
-        )
-    x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
-    moved = after(system, event, x[cyclic]) - start(system).x[cyclic]
-    return ca.norm_2(moved) if len(cyclic) > 1 else moved
+        return COST_MEANINGS[self.name]
 
 
 @checked
@@ -92,7 +42,7 @@ def impact(system: System, event: str) -> ca.SX:
     if not stored.numel():
         raise ModelError(f"system '{system.name}' keeps no account of energy: what an impact takes is unknown")
     total = ca.sum1(stored)
-    return total - after(system, event, total)
+    return total - system.after(event, total)
 
 
 def _work(system: System) -> ca.SX:
@@ -100,8 +50,7 @@ def _work(system: System) -> ca.SX:
 
 
 def _inclination(system: System) -> ca.SX:
-    slopes = [q.sym for q in system.p if q.name == "slope"]
-    return ca.sin(slopes[0]) if slopes else ca.SX(0)
+    return ca.sin(system[system.walk.slope]) if system.walk is not None and system.walk.slope else ca.SX(0)
 
 
 def _with_impact(system: System, events: tuple[str, ...], amount: Callable[[ca.SX], ca.SX], label: str) -> tuple[ca.SX, tuple]:
@@ -157,7 +106,7 @@ COSTS: dict[str, Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]
     "squared-torque-per-metre": _per_metre("squared-torque"),
     "none": _none,
 }
-"""Costs by name; see `MEANING`."""
+"""What `optimal` can minimise, of `gait.COST_MEANINGS`."""
 
 
 def weight_name(cost: str) -> str:
@@ -197,11 +146,4 @@ def cost_of_transport(system: System, name: str | Mapping[str, float], events: t
     return Cost(name, expression, totals)
 
 
-def value(system: System, expression: ca.SX) -> float:
-    """An expression of parameters as a number."""
-    p = ca.vertcat(*[q.sym for q in system.p], ca.SX(0, 1))
-    numbers = np.concatenate([np.asarray(q.value, dtype=float) for q in system.p] or [np.empty(0)])
-    return float(ca.Function("value", [p], [expression])(numbers))
-
-
-__all__ = ["COSTS", "MEANING", "Cost", "cost_of_transport", "distance", "impact", "value", "weighed", "weight"]
+__all__ = ["COSTS", "Cost", "cost_of_transport", "impact", "weighed"]

@@ -16,17 +16,18 @@ from strut.checks import checked
 from strut.errors import NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.section import default_section
+from strut.gait.transport import distance, has_slope, inclined, weight_of
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
 from strut.optimal.solver.result import TRUSTED, Result
 from strut.optimal.solver.solve import OPTIONS
-from strut.optimal.walk.costs import MEANING, Cost, cost_of_transport, distance, impact, value, weighed, weight
+from strut.optimal.walk.costs import Cost, cost_of_transport, impact, weighed
 from strut.optimal.walk.even_stride import Stride, striding
 from strut.optimal.walk.frozen_branch import branch
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.stability import stabilise
-from strut.optimal.walk.step_problem import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing, walking
+from strut.optimal.walk.step_problem import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing_foot, walking
 from strut.system import Packed, System, time
 
 SLOPES = (0.05, 0.03, 0.07, 0.015)
@@ -115,11 +116,11 @@ class Design(Packed):
     def _slips(self) -> list[tuple[str, float, str]]:
         """Forces of the replay that break what was asked."""
         found = []
-        for name, v in self.replay.forces.items():
-            if name.endswith("[N]") and v < 0:
-                found.append((name, v, "a foot cannot pull"))
-            if name.endswith("needed") and self.friction is not None and v > self.friction * (1 + SLIPPING):
-                found.append((name, v, f"more than {self.friction:g}"))
+        for load in self.replay.foot_loads:
+            if load.least_normal < 0:
+                found.append((f"the smallest normal force [N] of foot '{load.foot}'", load.least_normal, "a foot cannot pull"))
+            if self.friction is not None and load.friction_needed > self.friction * (1 + SLIPPING):
+                found.append((f"the friction that foot '{load.foot}' needs", load.friction_needed, f"more than {self.friction:g}"))
         return found
 
     @property
@@ -156,7 +157,7 @@ class Design(Packed):
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], self.planned.columns()
+        m, groups = self.result.phases[-1], self.planned.vectors()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 
@@ -184,7 +185,7 @@ class Design(Packed):
     @property
     def weight(self) -> float:
         """[N]"""
-        return value(self.system, weight(self.system))
+        return weight_of(self.system)
 
     def guess(self) -> Any:
         """To begin another search from."""
@@ -210,7 +211,7 @@ class Design(Packed):
                 ("lost in dampers", b.rounded(b.dissipated), "J"),
                 ("energy balance, relative", b.relative, ""),
             ]
-            rows += [(name, v, "") for name, v in self.replay.forces.items()]
+            rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
         rows += [
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
@@ -258,7 +259,7 @@ class Design(Packed):
             "step_length": self.step_length,
             "replay": {"ok": self.replay.ok, "late": self.replay.late, "missed": self.replay.missed, "ended": self.replay.ended},
             "balance": {**vars(self.replay.balance), "residual": self.replay.balance.residual, "relative": self.replay.balance.relative},
-            "forces": dict(self.replay.forces),
+            "foot_loads": [vars(load) for load in self.replay.foot_loads],
             "stable": None if g is None else g.stable,
             "multipliers": None if g is None else [[float(m.real), float(m.imag)] for m in g.multipliers],
         }
@@ -293,7 +294,7 @@ def design(
 ) -> Design:
     """Find how a walker should walk, and be built.
 
-    free: names of parameters, or names with bounds. cost: see `strut.optimal.MEANING`; of several, names with their weights. Costs of
+    free: names of parameters, or names with bounds. cost: see `strut.gait.COST_MEANINGS`; of several, names with their weights. Costs of
         work alone ask for ever larger torques for ever shorter times: a little of squared torque beside them keeps the search well.
     speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds (low, high). Where none of them is given, the speed is that
         of the passive gait; length and duration are within a factor of four of its.
@@ -315,9 +316,7 @@ def design(
         if name not in _OPTIONS:
             raise UnknownNameError(f"'{name}' is nothing that a design can be asked: {did_you_mean(name, _OPTIONS)}")
     if slope is not None:
-        if "slope" not in walker.slices("p"):
-            raise UnknownNameError(f"system '{walker.name}' has no slope: {did_you_mean('slope', [q.name for q in walker.p])}")
-        walker = walker.using(slope=slope)
+        walker = inclined(walker, slope)
     if stability is not None and not stability > 0:
         raise ValueRangeError(f"stability is {stability}: multipliers have a size, it must be positive")
     if clearance is not None and not clearance >= 0:
@@ -364,7 +363,7 @@ def design(
     if phases:
         return attempt(tuple(phases))
     simple = sequence(walker, where, like, clearance is not None)
-    careful = sequence(walker, where, like, True) if stability is None and swing(walker, where) is not None else simple
+    careful = sequence(walker, where, like, True) if stability is None and swing_foot(walker, where) is not None else simple
     if isinstance(guess, Guess) and len(guess.phases) == len(careful) != len(simple):
         return attempt(careful)
     made = attempt(simple)
@@ -391,10 +390,10 @@ def _rough(walker: System, friction: float | None) -> float | None:
 def passive(walker: System, section: str) -> Gait | None:
     """A gait without motors, on this slope or on another: to begin from."""
     for slope in (None, *SLOPES):
-        if slope is not None and "slope" not in walker.slices("p"):
+        if slope is not None and not has_slope(walker):
             break
         try:
-            return find(walker if slope is None else walker.using(slope=slope), section=section, starts=60)
+            return find(walker if slope is None else inclined(walker, slope), section=section, starts=60)
         except NoGaitError:
             continue
     return None
@@ -425,4 +424,4 @@ def _reached(base: Problem, walker: System, section: str, speed: tuple[float, fl
 
 _OPTIONS = sorted({*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"walker"})
 
-__all__ = ["MEANING", "Design", "design", "passive", "walking"]
+__all__ = ["Design", "design", "passive", "walking"]

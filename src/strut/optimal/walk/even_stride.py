@@ -9,8 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.optimal.problem import after
-from strut.optimal.walk.costs import distance
+from strut.gait.transport import distance
 from strut.system import System, start
 
 PENDULUM = 2.5
@@ -32,9 +31,9 @@ def striding(walker: System, section: str) -> Stride | None:
     at = [k for k, name in enumerate(labels) if f"{name}_rate" in labels]
     if not at or 2 * len(at) != len(labels):
         return None
-    x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.columns()
+    x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.vectors()
     turned = ca.vertcat(*[ca.SX(walker.symmetry[q.name]) if q.name in walker.symmetry else q.sym for q in walker.x])
-    left = after(walker, section, turned)[at]
+    left = walker.after(section, turned)[at]
     begin = start(walker)
     f = ca.Function("stride", groups, [left, ca.jacobian(left, x[at]), distance(walker, section)])
     values = (begin.z, begin.u, begin.p)

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.gait import Gait
-from strut.optimal.problem import Problem, event_of
+from strut.optimal.problem import Problem
 from strut.system import Event, System, sx, time
 
 CLEARLY = 1e-6
@@ -58,7 +58,7 @@ def branch(system: System, gait: Gait, events: Sequence[str]) -> Branch | None:
         held.append({q.name: np.array([before[n] for n in z[system.slices("z")[q.name]]]) for q in system.z})
         if hit.name not in made:
             point = (hit.t, [before[n] for n in x], [before[n] for n in z], np.zeros(system.size("u")), p)
-            made[hit.name], conditions[hit.name] = answered(system, event_of(system, hit.name), point)
+            made[hit.name], conditions[hit.name] = answered(system, system.event(hit.name), point)
     return Branch(system.replace(events=tuple(made.get(e.name, e) for e in system.events)), system, dict(gait.z0), tuple(held), conditions)
 
 
@@ -73,11 +73,11 @@ def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[c
 
 
 def _groups(system: System) -> list[ca.SX]:
-    return [time, *system.columns()]
+    return [time, *system.vectors()]
 
 
 def _asks(system: System, name: str) -> bool:
-    event = event_of(system, name)
+    event = system.event(name)
     f = ca.Function("reset", _groups(system), [ca.vertcat(sx(event.guard), *[sx(e) for e in event.reset.values()])])
     return any(f.instruction_id(k) in QUESTIONS | CORNERS for k in range(f.n_instructions()))
 

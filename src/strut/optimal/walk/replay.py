@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,6 +23,8 @@ SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
 RESOLUTION = 1e-6
 """Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to 1e-6."""
+LOAD_SAMPLES = 400
+"""Moments of a replay at which forces on feet are looked at, besides its own points."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 
@@ -56,6 +57,21 @@ class Balance:
     def rounded(self, energy: float) -> float:
         """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what moved."""
         return 0.0 if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved) else energy
+
+
+@dataclass(frozen=True)
+class FootLoad:
+    """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of friction that it needed (nan where
+    its walk does not say its friction)."""
+
+    foot: str
+    least_normal: float
+    friction_needed: float
+
+    def rows(self) -> list[tuple[str, float]]:
+        """For tables."""
+        rows = [(f"{self.foot}: smallest normal force [N]", self.least_normal)]
+        return rows + ([(f"{self.foot}: friction needed", self.friction_needed)] if not math.isnan(self.friction_needed) else [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,35 +117,35 @@ class Replay:
 
     @cached_property
     def balance(self) -> Balance:
-        books = self.run.ledger
-        gravity = books.stored.get("gravity", np.zeros(1))
+        books, walk = self.run.ledger, self.machine.walk
+        gravity_name = "" if walk is None else walk.gravity
+        gravity = books.stored.get(gravity_name, np.zeros(1))
         sums = {name: float(sum(v[-1] for v in getattr(books, name).values())) for name in ("supplied", "lost", "dissipated")}
-        others = [v for name, v in books.stored.items() if name != "gravity"]
+        others = [v for name, v in books.stored.items() if name != gravity_name]
         kept = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
         return Balance(float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept)
 
     @cached_property
-    def forces(self) -> Mapping[str, float]:
-        """Of every foot that says so (outputs NAME_normal, NAME_friction): the smallest normal force [N], and the friction it needs."""
-        found, names = {}, self.run.names.outputs
-        t = np.linspace(self.run.t0, self.run.t1, 400)[:-1]
+    def foot_loads(self) -> tuple[FootLoad, ...]:
+        """How the ground pushed every foot whose walk says so, in the replay."""
+        loads = []
+        t = np.linspace(self.run.t0, self.run.t1, LOAD_SAMPLES)[:-1]
         moments, last = self.run.at(t), self._last_row
-        for name in names:
-            if name.endswith("_normal"):
-                foot = name.removesuffix("_normal")
-                normal = np.concatenate([moments[name], self.run[name][:last]])
-                sideways = np.zeros_like(normal)
-                if f"{foot}_friction" in names:
-                    sideways = np.concatenate([moments[f"{foot}_friction"], self.run[f"{foot}_friction"][:last]])
-                stands = (normal != 0) | (sideways != 0)
-                if not stands.any():
-                    continue
-                normal, sideways = normal[stands], sideways[stands]
-                found[f"{foot}: smallest normal force [N]"] = float(normal.min())
-                if f"{foot}_friction" in names:
-                    with np.errstate(divide="ignore"):
-                        found[f"{foot}: friction needed"] = float(np.where(normal > 0, np.abs(sideways) / normal, np.inf).max())
-        return found
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([moments[name], self.run[name][:last]])
+
+        for foot in (foot for foot in self.run.names.feet if foot.normal):
+            normal = column(foot.normal)
+            sideways = np.linalg.norm([column(name) for name in foot.friction] or [np.zeros_like(normal)], axis=0)
+            stands = (normal != 0) | (sideways != 0)
+            if not stands.any():
+                continue
+            normal, sideways = normal[stands], sideways[stands]
+            with np.errstate(divide="ignore"):
+                needed = np.where(normal > 0, sideways / normal, np.inf).max() if foot.friction else math.nan
+            loads.append(FootLoad(foot.name, float(normal.min()), float(needed)))
+        return tuple(loads)
 
     @property
     def _last_row(self) -> int:
@@ -186,4 +202,4 @@ def _apart(a: np.ndarray, b: np.ndarray) -> float:
     return float((np.abs(a - b) / (1 + np.abs(b))).max(initial=0.0))
 
 
-__all__ = ["Balance", "Replay", "replay"]
+__all__ = ["Balance", "FootLoad", "Replay", "replay"]

@@ -16,11 +16,11 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
-from strut.gait.section import shape_of
+from strut.gait.section import section_of
 from strut.gait.variational import BY_HELD, BY_STATE, variational
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
-from strut.optimal.problem import Jumps, Problem, event_of
+from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.guess import Curve, Guess, Stretch
 from strut.optimal.solver.result import Motion, Result
 from strut.system import System, sx, time
@@ -50,7 +50,7 @@ def varied(system: System, section: str) -> tuple[System, ca.SX]:
     made, nx = variational(system, section), system.size("x")
     state = next(q for q in made.x if q.name == BY_STATE)
     held = [q.sym for q in made.z if q.name == BY_HELD]
-    columns = [sx(event_of(made, section).reset[BY_STATE]), made.flow[BY_STATE]]
+    columns = [sx(made.event(section).reset[BY_STATE]), made.flow[BY_STATE]]
     jump, flow = ca.substitute(columns, held, [ca.SX.zeros(*h.shape) for h in held])
     identity = ca.SX(ca.vec(ca.DM(np.eye(nx))))
     events = [
@@ -63,18 +63,18 @@ def varied(system: System, section: str) -> tuple[System, ca.SX]:
     known = [[Jumps(name, K[i, j], section) for j, name in enumerate(row)] for i, row in enumerate(names)]
     entries = ca.vertcat(*[ca.horzcat(*[ca.SX(0) if K[i, j].is_zero() else known[i][j].sym for j in range(nx)]) for i in range(K.shape[0])])
     bigger.cache["optimal-sheared"] = known  # totals are known by their symbols as long as someone keeps them
-    return bigger, entries @ ca.reshape(state.sym, nx, nx) @ ca.DM(shape_of(system, section).spread)
+    return bigger, entries @ ca.reshape(state.sym, nx, nx) @ ca.DM(section_of(system, section).spread)
 
 
 def _by_free(system: System, section: str, J: ca.SX) -> ca.SX:
     """Its free rows, left and right exchanged where the walker has both."""
     if system.symmetry:
-        reset, x = event_of(system, section).reset, ca.vertcat(*[q.sym for q in system.x])
+        reset, x = system.event(section).reset, ca.vertcat(*[q.sym for q in system.x])
         exchanged = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
         states = [q for q in (*system.x, *system.z) if q.name in reset]
         turn = ca.substitute([ca.jacobian(exchanged, x)], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0]
         J = turn @ J
-    return ca.densify(J[list(shape_of(system, section).free), :])
+    return ca.densify(J[list(section_of(system, section).free), :])
 
 
 @checked
@@ -91,7 +91,7 @@ def growth(A: ca.SX, doublings: int = DOUBLINGS) -> ca.SX:
 def lifted(problem: Problem, guess: Guess) -> Guess:
     """A guess of the motion, with variations that go along with it."""
     system, phases = problem.system, []
-    groups = system.columns()
+    groups = system.vectors()
     n = system.size("x") - next(q.size for q in system.x if q.name == BY_STATE)
     flow = ca.vertcat(*[system.flow[q.name] for q in system.x if q.name != BY_STATE])
     rates = ca.Function("A", [time, *groups], [ca.densify(ca.jacobian(flow, groups[0][:n]))])
@@ -191,7 +191,7 @@ def _least(now: float, found: Result, solved: Callable[[float, Result], Result])
 def evaluated(result: Result, expression: ca.SX) -> np.ndarray:
     """An expression at the end of a motion that carries its variations."""
     system, m = result.problem.system, result.phases[-1]
-    groups = system.columns()
+    groups = system.vectors()
     totals = [t for t in result.problem.totals if isinstance(t, Jumps)]
     f = ca.Function("at_end", [time, *groups, *[t.sym for t in totals]], [expression])
     return np.array(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p, *[result.totals[t.name] for t in totals]))

@@ -13,10 +13,10 @@ import numpy as np
 from strut.checks import checked, is_number, number_array
 from strut.errors import ModelError, ValueRangeError
 from strut.gait import Gait
-from strut.optimal.problem import Problem, event_of
-from strut.optimal.walk.costs import distance, value, weight
+from strut.gait.transport import distance, weight, weight_of
+from strut.optimal.problem import Problem
 from strut.optimal.walk.frozen_branch import Branch, answered
-from strut.system import System, sx, time
+from strut.system import Foot, System, sx, time
 
 LASTS = (0.05, 10.0)
 """A step takes so long [s], where nothing is known of it."""
@@ -35,8 +35,6 @@ MARGIN = 1e-3
 """What must not happen in a phase is missed by so much in its middle."""
 LOOKS = 200
 """At so many moments a gait is looked at."""
-TOUCHDOWN = "_touchdown"
-"""So end the names of events at which a foot lands."""
 ALIKE = 1e-9
 """Guards and forces that differ by no more, relative, are the same."""
 Bounds = float | tuple[float, float] | None
@@ -48,41 +46,33 @@ def sequence(walker: System, section: str, begun: Gait | None, swings: bool = Fa
     flow = ca.vertcat(*walker.flow.values())
     matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
     names = [] if begun is None else list(begun.trajectory.events.names)
-    passes = _swing(walker, section)[0] if swings else ""
-    asked = (passes, _clear(passes)) if swings else ()
-    found = [e for e in names if e in asked or matters & set(event_of(walker, e).reset)]
+    foot = _swing(walker, section) if swings else None
+    asked = () if foot is None else (foot.passes, foot.clears)
+    found = [e for e in names if e in asked or matters & set(walker.event(e).reset)]
     return tuple(found) if found and found[-1] == section else (*asked[:1], section)
 
 
-def _clear(passes: str) -> str:
-    """The event at which a foot that scuffed comes out of the ground, by the name of the one at which it passes the other."""
-    return passes.removesuffix("passes") + "clear"
+def swing_foot(walker: System, section: str) -> Foot | None:
+    """The foot that lands in `section`, if its walk says when it passes the other and how high it is; None otherwise."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return foot if foot is not None and foot.passes and foot.gap else None
 
 
-def swing(walker: System, section: str) -> tuple[str, str] | None:
-    """The event at which the foot that lands in `section` passes the other, and the output that says how high it is; None where a walker
-    says neither."""
-    foot = section.removesuffix(TOUCHDOWN)
-    events = {e.name for e in walker.events}
-    for passes, height in (("passes", "clearance"), (f"{foot}_passes", f"{foot}_gap")):
-        if passes in events and height in walker.outputs:
-            return passes, height
-    return None
-
-
-def _swing(walker: System, section: str) -> tuple[str, str]:
+def _swing(walker: System, section: str) -> Foot:
     """The same of a walker that is asked to clear the ground."""
-    found = swing(walker, section)
-    if found is None:
-        why = "no event 'passes' with an output 'clearance' (or FOOT_passes, FOOT_gap)"
-        raise ModelError(f"clearance is asked, but '{walker.name}' has {why}")
-    return found
+    foot = swing_foot(walker, section)
+    if foot is None:
+        raise ModelError(
+            f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its walk says when it passes "
+            "the other and how high it is: Foot(lands=..., passes=..., gap=...)"
+        )
+    return foot
 
 
 def clears(run: Gait) -> bool:
     """Whether the swing foot of a gait stays above the ground."""
-    found = swing(run.system, run.section)
-    return found is not None and bool(run.trajectory.at(_moments(run))[found[1]].min() >= 0)
+    foot = swing_foot(run.system, run.section)
+    return foot is not None and bool(run.trajectory.at(_moments(run))[foot.gap].min() >= 0)
 
 
 def _moments(run: Gait) -> np.ndarray:
@@ -108,7 +98,7 @@ def strength(walker: System, torque: float | None, step: float | None) -> dict[s
     if step is None or not step > 0:
         return {}
     unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.bounds).any()]
-    return {q.name: STRENGTH * value(walker, weight(walker)) * step for q in unlimited}
+    return {q.name: STRENGTH * weight_of(walker) * step for q in unlimited}
 
 
 @checked
@@ -142,23 +132,26 @@ def walking(
         problem = way.required(problem)
     low, high = near(duration, "duration", None) or LASTS
     problem = (problem.periodic() if periodic else problem).require("step time", time, low=low, high=high, at="end")
-    reset = event_of(walker, section).reset
-    for name in walker.outputs:
-        if name.endswith("_normal"):
-            foot = name.removesuffix("_normal")
-            problem = _pushing(problem, f"{foot} pushes", walker[name], firm * weight(walker) if firm else ca.SX(0))
-            if friction is not None and f"{foot}_friction" in walker.outputs:
-                normal, sideways = walker[name], walker[f"{foot}_friction"]
-                edge = (1 - firm) * friction * normal
-                problem = _pushing(problem, f"{foot} does not slip forwards", edge - sideways)
-                problem = _pushing(problem, f"{foot} does not slip backwards", edge + sideways)
+    reset = walker.event(section).reset
+    for foot in feet_with_forces(walker):
+        problem = _pushing(problem, f"{foot.name} pushes", walker[foot.normal], firm * weight(walker) if firm else ca.SX(0))
+        if friction is not None and len(foot.friction) == 1:
+            normal, sideways = walker[foot.normal], walker[foot.friction[0]]
+            edge = (1 - firm) * friction * normal
+            problem = _pushing(problem, f"{foot.name} does not slip forwards", edge - sideways)
+            problem = _pushing(problem, f"{foot.name} does not slip backwards", edge + sideways)
     if friction is not None and not says_friction(walker):
-        raise ModelError(f"friction is limited, but '{walker.name}' has no outputs NAME_normal and NAME_friction that say what it needs")
-    if any(event.endswith("passes") for event in events):
+        raise ModelError(
+            f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: Foot(normal=..., friction=(...,))"
+        )
+    swinging = swing_foot(walker, section)
+    if swinging is not None and swinging.passes in events:
         problem = _swinging(problem, clearance)
+    leaving = [foot for foot in (walker.walk.feet if walker.walk is not None else ()) if foot.leaves in reset]
     for phase in problem.phases:
-        if "lift" in reset and phase.until == section:
-            problem = problem.require("the old foot lifts", "lift", low=0.0, at="after", phase=phase.name)
+        if phase.until == section:
+            for foot in leaving:
+                problem = problem.require(f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name)
     if like is not None:
         problem = _lasting(problem, like)
     low, high = near(step_length, "step_length", None) or (SHORTEST, math.inf)
@@ -169,8 +162,14 @@ def walking(
     return problem
 
 
+def feet_with_forces(walker: System) -> list[Foot]:
+    """The feet of a walker that say how the ground pushes them."""
+    return [] if walker.walk is None else [foot for foot in walker.walk.feet if foot.normal]
+
+
 def says_friction(walker: System) -> bool:
-    return any(n.endswith("_normal") and n.removesuffix("_normal") + "_friction" in walker.outputs for n in walker.outputs)
+    """Whether some foot says how much friction it needs."""
+    return any(len(foot.friction) == 1 for foot in feet_with_forces(walker))
 
 
 def _pushing(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None) -> Problem:
@@ -189,10 +188,10 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
     x, z = (np.array([moments[label] for label in walker.labels(g)]).reshape(-1, len(t)) for g in "xz")
 
     def along(expression: ca.SX) -> np.ndarray:
-        f = ca.Function("along", [time, *walker.columns()], [expression])
+        f = walker.function("along", [expression])
         return np.array(f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])).ravel()
 
-    known = [along(-walker[name]) for name in walker.outputs if name.endswith("_normal")]
+    known = [along(-walker[foot.normal]) for foot in feet_with_forces(walker)]
     for event in (e for e in walker.events if e.terminal):
         guard = sx(event.guard)
         values = along(guard)
@@ -201,7 +200,7 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
         nearest = int(values.argmax())
         smooth = sx(answered(walker, event, (t[nearest], x[:, nearest], z[:, nearest], *still))[0].guard)
         flags = [q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)]  # they change within a phase
-        if ca.depends_on(smooth, walker.columns("x")[0]) and not flags:
+        if ca.depends_on(smooth, walker.vector("x")) and not flags:
             known.append(values)
             problem = problem.require(f"no {event.name}", smooth, high=0.0)
     return problem
@@ -212,9 +211,10 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
     if it is to clear it."""
     section = problem.phases[-1].until
     assert section is not None
-    passes, height = _swing(problem.system, section)
-    ahead = sx(event_of(problem.system, passes).guard)
-    unseen = clearance is not None or all(phase.until != _clear(passes) for phase in problem.phases)
+    foot = _swing(problem.system, section)
+    passes, height = foot.passes, foot.gap
+    ahead = sx(problem.system.event(passes).guard)
+    unseen = clearance is not None or all(phase.until != foot.clears for phase in problem.phases)
     passed, above = False, unseen
     for phase in problem.phases:
         firmly: dict[str, Any] = {"phase": phase.name, "margin": MARGIN}
@@ -227,13 +227,13 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
             problem = problem.require("the swing foot stays behind until it passes", ahead, high=0.0, **firmly)
             if clearance is not None:
                 problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
-        above = above or phase.until == _clear(passes)
+        above = above or phase.until == foot.clears
         if phase.until == section:
             passed, above = False, unseen
         elif phase.until is not None and phase.until != passes:
-            guard = sx(event_of(problem.system, phase.until).guard)
+            guard = sx(problem.system.event(phase.until).guard)
             problem = problem.require(f"{phase.until} comes once", guard, high=0.0, **firmly)
     return problem
 
 
-__all__ = ["FRICTION", "STRENGTH", "clears", "near", "says_friction", "sequence", "strength", "swing", "walking"]
+__all__ = ["FRICTION", "STRENGTH", "clears", "near", "says_friction", "sequence", "strength", "swing_foot", "walking"]

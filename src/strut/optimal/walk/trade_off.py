@@ -21,6 +21,7 @@ from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.gait.section import default_section
+from strut.gait.transport import has_slope, inclined
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import weighed
 from strut.optimal.walk.design import COST_RESOLUTION, Design, design, like_of, passive
@@ -164,13 +165,13 @@ class _Work:
         if given is not None or self.options.get("guess") is not None:
             return given
         slope = self.options.get("slope")
-        walker = self.walker if slope is None or "slope" not in self.walker.slices("p") else self.walker.using(slope=slope)
+        walker = self.walker if slope is None or not has_slope(self.walker) else inclined(self.walker, slope)
         return passive(walker, self.options.get("section") or default_section(walker))
 
     def asked(self) -> dict[str, Any]:
         """What makes this sweep this one, in words and by the content of the model."""
         w = self.walker
-        groups = w.columns()
+        groups = w.vectors()
         parts = [*[w.flow[q.name] for q in w.x], *[ca.vec(ca.SX(e)) for event in w.events for e in (event.guard, *event.reset.values())]]
         model = ca.Function("model", [time, *groups], [ca.vertcat(*[ca.vec(ca.SX(e)) for e in parts])]).serialize()
         free = {n: list(b) for n, b in self.free.items()} if isinstance(self.free, Mapping) else list(self.free)

@@ -10,7 +10,6 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.simulate.steps import step_events
 from strut.view.figures.curves import curves, shown
 from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.units import shown_unit, titled
@@ -113,7 +112,7 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
 
     event: its name; the events that end a step unless given. before: right before the event instead.
     """
-    chosen = {event} if event else set(step_events(trajectory))
+    chosen = {event} if event else set(trajectory.names.step_events)
     if event:
         trajectory.events.times(event)  # an error if there is no such event
     if not chosen:
@@ -139,7 +138,7 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
 def sections(trajectory: Trajectory, most: int = 4) -> Panels:
     """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
     counts = trajectory.events.counts()
-    if sum(counts.get(name, 0) for name in step_events(trajectory)) < 2:
+    if sum(counts.get(name, 0) for name in trajectory.names.step_events) < 2:
         return Panels()
     pairs = sorted(state_pairs(trajectory), key=lambda pair: unit_of(trajectory, pair[0]) != "rad")  # places only grow
     chosen = [label for pair in pairs for label in pair] or list(trajectory.names.x)
@@ -166,17 +165,8 @@ def _at_least(values: np.ndarray, part: float = 1e-4) -> tuple[float, float] | N
 
 
 def contacts(trajectory: Trajectory) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Feet by name: the labels of their normal force and of their friction, NAME_normal and NAME_friction (in space _x and _y)."""
-    n = trajectory.names
-    known = {*n.x, *n.z, *n.u, *n.outputs}
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for label in (*n.outputs, *n.z):
-        if label.endswith("_normal"):
-            foot = label.removesuffix("_normal")
-            options: tuple[tuple[str, ...], ...] = ((f"{foot}_friction",), (f"{foot}_friction_x", f"{foot}_friction_y"))
-            friction = next((names for names in options if set(names) <= known), ())
-            found[foot] = (label, friction)
-    return found
+    """Feet by name: the labels of their normal force and of their friction, of those whose walk says so."""
+    return {foot.name: (foot.normal, foot.friction) for foot in trajectory.names.feet if foot.normal}
 
 
 @checked
@@ -184,7 +174,7 @@ def contact_forces(trajectory: Trajectory) -> Figure:
     """The normal force of every foot and its friction [N], over time."""
     feet = contacts(trajectory)
     if not feet:
-        raise ModelError(f"'{trajectory.system_name}' has no contact forces: outputs NAME_normal and NAME_friction are looked for")
+        raise ModelError(f"'{trajectory.system_name}' has no contact forces: its walk names no foot with a normal force, Foot(normal=...)")
     labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
     (figure,) = _by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
     return figure
@@ -328,7 +318,7 @@ def noise_floor(trajectory: Trajectory, unit: str) -> float:
 def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     """When events happened, by name; nothing where they are too many to see."""
     log = trajectory.events
-    last = step_events(trajectory)
+    last = trajectory.names.step_events
     names = sorted(log.counts(), key=lambda name: name not in last)  # what ends a step comes first, and is solid
     return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
 

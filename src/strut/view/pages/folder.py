@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from strut.checks import checked
 from strut.errors import MissingExtraError, StorageError
-from strut.simulate.steps import step_events
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plots
 from strut.view.figures.figure import Figure
@@ -65,7 +64,7 @@ def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
     found: dict[str, Figure | plots.Panels] = {"states": plots.states(run), "held": plots.held(run), "outputs": plots.outputs(run)}
     found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
-    landed = [name for name in step_events(run) if name in run.events.counts()]
+    landed = [name for name in run.names.step_events if name in run.events.counts()]
     found["section"] = plots.sections(run, most=2)
     if run.names.stored and run.has_ledger:
         found |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}

@@ -11,7 +11,6 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import StrutError
-from strut.simulate.steps import step_events
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plots
 from strut.view.figures.curves import MOST_POINTS
@@ -75,7 +74,7 @@ def _verdict(run: Trajectory) -> tuple[str, str, bool | None]:
 
 def _facts(run: Trajectory, report: Report, asked: str) -> None:
     count, options, happened = run.statistics, run.provenance.get("options", {}), run.events.counts()
-    landed = sum(happened.get(name, 0) for name in step_events(run))
+    landed = sum(happened.get(name, 0) for name in run.names.step_events)
     begin, end = run.provenance.get("t", (run.t0, run.t1))
     how = f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}" if "method" in options else ""
     report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {quantity(run, f'{end:g}', 's')}{how}.")
@@ -103,7 +102,7 @@ def motion(run: Trajectory, report: Report) -> None:
         report.note(f"Seen {seen}. To turn it, and for films: animate(), or strut view FILE --film.")
         for note in picture["notes"]:
             report.note(note)
-        if sum(run.events.counts().get(name, 0) for name in step_events(run)) > 1:
+        if sum(run.events.counts().get(name, 0) for name in run.names.step_events) > 1:
             drawn = svg.strip(run)
             report.subheading("One step")
             report.embed(svg.inline(drawn))
@@ -156,7 +155,7 @@ def _energy(run: Trajectory, report: Report) -> None:
         report.note(
             "Layers: stored energies are counted from their least value in the run. The line is all that was there or was supplied."
         )
-    if chosen := [name for name in step_events(run) if name in run.events.counts()]:
+    if chosen := [name for name in run.names.step_events if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
         head = [name if k < 2 else titled(run, name, "J") for k, name in enumerate(steps.head)]

@@ -1,0 +1,52 @@
+"""The `Walk` of a mechanism on the ground: its feet, its weight, and which coordinates carry the whole machine about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.contact.ground import Ground
+from strut.mechanism import observe
+from strut.mechanism.assemble import Assembly
+from strut.system import Foot, Param, Walk, known_symbol
+
+SHIFT_TOLERANCE = 1e-9
+"""[1] by which the motion of the centre of mass per unit of a coordinate that carries the machine may differ from a unit vector."""
+
+
+def slope_name(ground: Ground) -> str:
+    """The parameter that inclines the ground; empty where it is a number or an expression."""
+    angle = getattr(ground, "angle", None)
+    quantity = known_symbol(angle) if isinstance(angle, ca.SX) and angle.is_symbolic() else None
+    return quantity.name if isinstance(quantity, Param) else ""
+
+
+def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
+    """Coordinates that shift the whole machine in the x-z plane, by name; and the one of them that shifts it upwards, or nothing."""
+    tree = made.tree
+    moves = ca.jacobian(observe.com(tree), tree.q)
+    random = np.random.default_rng(1)
+    points = [made.evaluate(moves, random.uniform(-1, 1, tree.nq), np.zeros(tree.nv)) for _ in range(2)]
+    carried, upwards = [], ""
+    for k, state in enumerate(made.positions):
+        column = points[0][:, k]
+        steady = np.abs(points[1][:, k] - column).max() <= SHIFT_TOLERANCE
+        if steady and abs(np.linalg.norm(column) - 1) <= SHIFT_TOLERANCE and abs(column[1]) <= SHIFT_TOLERANCE:
+            carried.append(state.name)
+            if abs(column[2] - 1) <= SHIFT_TOLERANCE:
+                upwards = state.name
+    return tuple(carried), upwards
+
+
+def walk_of(made: Assembly, ground: Ground, feet: Sequence[Foot], **more: Any) -> Walk:
+    """What makes a mechanism on the ground a walker. more: further fields of `Walk`, instead of those found here."""
+    progress, lift = carrying_coordinates(made)
+    weight = observe.mass(made.tree) * made.mechanism.gravity
+    fields = {"progress": progress, "lift": lift, "weight": weight, "gravity": "gravity", "slope": slope_name(ground)}
+    return Walk(**{"feet": tuple(feet), **fields, **more})
+
+
+__all__ = ["carrying_coordinates", "slope_name", "walk_of"]

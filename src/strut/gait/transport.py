@@ -1,0 +1,147 @@
+"""How far a walker comes, what it weighs, and its state with left and right exchanged: each stated once, as expressions of its `Walk`."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.gait.section import Section, section_of
+from strut.system import System, memo, start, sx
+
+COST_MEANINGS = {
+    "losses": "energy lost in impacts and dampers, over weight and distance",
+    "signed-work": "net work of all motors, over weight and distance: what they give less what they take back",
+    "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
+    "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
+    "squared-torque": "integral of the squared torques, over weight and distance [N s]: what heats the motors, up to a constant",
+    "absolute-work-per-metre": "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)",
+    "squared-torque-per-metre": "integral of the squared torques of the motors, over distance [N^2 m s] (Saurel's thesis, actuators)",
+    "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
+    "(Saurel, eq. 9; the units of its two terms differ)",
+    "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
+    "'paper', with energies alone",
+    "none": "nothing: any motion that meets the constraints will do",
+}
+"""Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the first seven of a gait;
+`optimal.design` can minimise those from 'positive-work' on."""
+
+Moment = tuple[np.ndarray, np.ndarray]
+"""Continuous and discrete states."""
+
+
+def weight(system: System) -> ca.SX:
+    """Mass times g [N], as an expression of parameters."""
+    if system.walk is None or system.walk.weight is None:
+        raise ModelError(
+            f"the weight of '{system.name}' is unknown, and so a cost of transport: say it in its walk, walk=Walk(weight=mass * g, ...)"
+        )
+    return sx(system.walk.weight)
+
+
+def weight_of(system: System) -> float:
+    """Mass times g [N], as a number."""
+    return evaluate_parameters(system, weight(system))
+
+
+def evaluate_parameters(system: System, expression: ca.SX) -> float:
+    """An expression of parameters as a number."""
+    numbers = np.concatenate([np.asarray(q.value, dtype=float) for q in system.p] or [np.empty(0)])
+    return float(ca.Function("value", [system.vector("p")], [expression])(numbers))
+
+
+def has_slope(system: System) -> bool:
+    """Whether the walk of a system names a parameter that inclines the ground."""
+    return system.walk is not None and bool(system.walk.slope)
+
+
+def inclined(system: System, slope: float) -> System:
+    """The system on ground of another slope [rad], positive downhill."""
+    if system.walk is None or not system.walk.slope:
+        raise ModelError(
+            f"a slope is asked, but '{system.name}' has none: put it on contact.plane(slope) with slope a Param, or name the parameter in "
+            "its walk, walk=Walk(slope=..., ...)"
+        )
+    return system.using({system.walk.slope: slope})
+
+
+def mirrored_states(system: System, group: str = "x") -> list[ca.SX]:
+    """The states of a group with left and right exchanged, each as an expression of the state before."""
+    return [sx(system.symmetry.get(q.name, q.sym)) for q in getattr(system, group)]
+
+
+def mirror_function(system: System) -> ca.Function:
+    """The exchange of left and right as a function of x, z and p: new x and new z."""
+    new = [ca.vertcat(*mirrored_states(system, group), ca.SX(0, 1)) for group in "xz"]
+    return system.function("mirror", new, "xzp", clock=False)
+
+
+def mirror(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> Moment:
+    """The same moment with left and right exchanged."""
+    a, b = memo(system, mirror_function)(x, z, p)
+    return np.array(a).reshape(-1), np.array(b).reshape(-1)
+
+
+def forward_states(system: System, section: Section) -> list[int]:
+    """Indices of the continuous states that say how far a machine has come: those along which it can be shifted without noticing, of
+    which its walk, if it says, counts as progress only some (and so never a sideways one)."""
+    labels = system.labels("x")
+    counted = system.walk.progress if system.walk is not None else ()
+    return [i for i in section.cyclic if not counted or labels[i] in counted]
+
+
+def footholds(system: System, event: str) -> list[int]:
+    """Indices of discrete lengths to which an event adds: where a foot stands. Those that the walk counts as progress, if it says."""
+    reset, counted = system.event(event).reset, system.walk.progress if system.walk is not None else ()
+    found = []
+    for q in system.z:
+        if q.unit == "m" and q.size == 1 and q.name in reset and (not counted or q.name in counted):
+            by = ca.simplify(ca.jacobian(sx(reset[q.name]), q.sym))
+            if by.is_constant() and float(ca.DM(by)) == 1.0:
+                found.append(system.slices("z")[q.name].start)
+    return found
+
+
+def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section: Section) -> float:
+    """How far a machine has come along the ground [m] between two moments; nan where nothing says so."""
+    forward = forward_states(system, section)
+    if system.symmetry and forward:
+        after, _ = mirror(system, *end, p)
+        return float(np.linalg.norm(after[forward] - begin[0][forward]))
+    added = memo(system, footholds, section.event)
+    moved = np.concatenate([end[0][forward] - begin[0][forward], end[1][added] - begin[1][added]])
+    return float(np.linalg.norm(moved)) if len(moved) else math.nan
+
+
+def distance(system: System, event: str) -> ca.SX:
+    """How far a step comes along the ground [m] until just after the event that ends it, as an expression of the state before it."""
+    reset = system.event(event).reset
+    forward = forward_states(system, section_of(system, event)) if system.symmetry else []
+    length = "" if system.walk is None else system.walk.step_length
+    if not forward and length and length in reset:
+        return sx(reset[length])
+    if not forward:
+        raise ModelError(
+            f"how far '{system.name}' comes is unknown: say in its walk which discrete state '{event}' sets to the length of a step, "
+            "walk=Walk(step_length=..., ...)"
+        )
+    moved = system.after(event, ca.vertcat(*mirrored_states(system))[forward]) - start(system).x[forward]
+    return ca.norm_2(moved) if len(forward) > 1 else moved
+
+
+__all__ = [
+    "COST_MEANINGS",
+    "Moment",
+    "distance",
+    "evaluate_parameters",
+    "has_slope",
+    "inclined",
+    "mirror",
+    "mirror_function",
+    "mirrored_states",
+    "travelled",
+    "weight",
+    "weight_of",
+]

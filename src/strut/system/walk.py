@@ -1,0 +1,158 @@
+"""`Walk`: what makes a system a walker: its feet, the event that ends a step, how far it comes, what it weighs.
+
+Rooms that use systems read this and guess nothing from names. Every name here is one of the system's own quantities, outputs or events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.system.quantity import Expression, sx
+
+if TYPE_CHECKING:
+    from strut.system.event import Event
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foot:
+    """A part of a walker that touches the ground. What a model does not say of a foot stays empty.
+
+    name: of the foot, in tables and pictures.
+    lands: the event in which it comes down. stands: the discrete state that is positive while it is on the ground.
+    normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the ground (one number, or one per
+        direction).
+    gap: output, its height above the ground [m].
+    leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one lifts off the ground.
+    passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes out of ground that it scuffed.
+    """
+
+    name: str
+    lands: str = ""
+    stands: str = ""
+    normal: str = ""
+    friction: tuple[str, ...] = ()
+    gap: str = ""
+    leaves: str = ""
+    passes: str = ""
+    clears: str = ""
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events that are named."""
+        return tuple(name for name in (self.lands, self.passes, self.clears) if name)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The outputs that are named."""
+        return tuple(name for name in (self.normal, *self.friction, self.gap) if name)
+
+    def renamed(self, rename: Callable[[str], str]) -> Foot:
+        """The same foot of a system whose names have changed."""
+        words = {n: rename(v) if v else "" for n, v in vars(self).items() if isinstance(v, str)}
+        return replace(self, **words, friction=tuple(rename(n) for n in self.friction))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walk:
+    """What makes a system a walker.
+
+    section: the event that ends a step, where a return map begins. Without one it is the landing of the first foot that is off the ground
+        when a run begins.
+    feet: see `Foot`.
+    progress: states or discrete states [m] that together say how far it has come along the ground, their changes at right angles.
+    step_length: a discrete state [m] that the section sets to the length of the step that it ends.
+    slope: the parameter [rad] that inclines the ground, positive downhill.
+    lift: a state or discrete state [m] which, increased, puts the whole machine higher over the ground.
+    ground_step: two parameters [m]: by how much the ground steps down, and where.
+    weight: mass times g [N], of parameters.
+    gravity: the entry of the ledger that is the potential energy of the weight.
+    """
+
+    section: str = ""
+    feet: tuple[Foot, ...] = ()
+    progress: tuple[str, ...] = ()
+    step_length: str = ""
+    slope: str = ""
+    lift: str = ""
+    ground_step: tuple[str, str] | None = None
+    weight: Expression | None = None
+    gravity: str = ""
+
+    @property
+    def step_events(self) -> tuple[str, ...]:
+        """The events that end a step in an account: landings of any foot, or the section where no foot says when it lands."""
+        landings = tuple(dict.fromkeys(foot.lands for foot in self.feet if foot.lands))
+        return landings or ((self.section,) if self.section else ())
+
+    def foot_of(self, event: str) -> Foot | None:
+        """The foot that lands in an event."""
+        return next((foot for foot in self.feet if foot.lands == event), None)
+
+    def renamed(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Walk:
+        """The same of a system whose names and symbols have changed."""
+        words = {n: rename(v) for n, v in vars(self).items() if isinstance(v, str) and v}
+        step = self.ground_step
+        return replace(
+            self,
+            **words,  # type: ignore[arg-type]
+            feet=tuple(foot.renamed(rename) for foot in self.feet),
+            progress=tuple(rename(n) for n in self.progress),
+            ground_step=None if step is None else (rename(step[0]), rename(step[1])),
+            weight=None if self.weight is None else follow(self.weight),
+        )
+
+
+def check_walk(
+    walk: Walk | None,
+    system: str,
+    groups: Mapping[str, Iterable[str]],
+    events: Iterable[Event],
+    weight: Callable[[Expression, str], ca.SX],
+) -> Walk | None:
+    """A walk whose every name is one of the system's. groups: names of 'x', 'z', 'p', 'outputs' and ledger entries 'stored'; weight:
+    checks an expression."""
+    if walk is None:
+        return None
+    if not isinstance(walk, Walk):
+        raise ModelError(f"walk of system '{system}' is {walk!r}: give a Walk(section=..., feet=[Foot(name=...)])")
+    known = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
+    states = [*known["x"], *known["z"]]
+
+    def named(name: str, where: str, kind: str, choices: list[str]) -> None:
+        if name and name not in choices:
+            raise UnknownNameError(
+                f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: {did_you_mean(name, choices)}"
+            )
+
+    named(walk.section, "section", "event", known["events"])
+    named(walk.step_length, "step_length", "discrete state", known["z"])
+    named(walk.slope, "slope", "parameter", known["p"])
+    named(walk.lift, "lift", "state", states)
+    named(walk.gravity, "gravity", "stored energy of the ledger", known["stored"])
+    for name in walk.progress:
+        named(name, "progress", "state", states)
+    for name in walk.ground_step or ():
+        named(name, "ground_step", "parameter", known["p"])
+    seen: set[str] = set()
+    for foot in walk.feet:
+        if foot.name in seen:
+            raise ModelError(f"foot '{foot.name}' stands twice in the walk of system '{system}': give every foot its own name")
+        seen.add(foot.name)
+        for event in foot.events:
+            named(event, f"an event of foot '{foot.name}'", "event", known["events"])
+        for output in foot.outputs:
+            named(output, f"an output of foot '{foot.name}'", "output", [*known["outputs"], *known["z"]])
+        named(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", known["z"])
+        named(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", known["z"])
+    feet, progress = tuple(walk.feet), tuple(walk.progress)
+    return replace(
+        walk, feet=feet, progress=progress, weight=None if walk.weight is None else weight(sx(walk.weight), "the weight of the walk")
+    )
+
+
+__all__ = ["Foot", "Walk", "check_walk"]
