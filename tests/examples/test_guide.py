@@ -1,6 +1,8 @@
-"""Every block of the guide and of the README runs, in order, and what it asserts is true."""
+"""Every block of the guide, the tutorial and the README runs, in order, and what it asserts is true."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ pytest.importorskip("plotly")
 pytest.importorskip("matplotlib")
 pytest.importorskip("PIL")
 ROOT = Path(__file__).parents[2]
-GUIDE, README = ROOT / "docs" / "guide.md", ROOT / "README.md"
+GUIDE, TUTORIAL, README = ROOT / "docs" / "guide.md", ROOT / "docs" / "tutorial.md", ROOT / "README.md"
 
 
 def blocks(text):
@@ -46,3 +48,19 @@ def test_the_guide_runs(tmp_path, monkeypatch):
         *("walk.svg", "phase.pdf", "walk.html", "walk", "report.html", "better", "gait.html"),
         *("walk.gif", "step.svg"),
     }
+
+
+def test_the_tutorial_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = TUTORIAL.read_text(encoding="utf-8")
+    assert len(list(blocks(text))) == text.count("```python")
+    names = run(TUTORIAL)
+    assert {path.name for path in tmp_path.iterdir()} == {"strider", "firmware"}
+    assert (tmp_path / "strider" / "index.html").is_file()
+    if shutil.which("cc") and shutil.which("make"):  # what the tutorial's last shell block does
+        subprocess.run(["make"], cwd=tmp_path / "firmware", check=True, capture_output=True)
+        said = subprocess.run(["./strider"], cwd=tmp_path / "firmware", check=True, capture_output=True, text=True).stdout
+        last = [float(word) for word in said.splitlines()[-1].split()]
+        end = names["strut"].simulate(names["machine"], t=10)
+        assert last[0] == 10
+        assert last[1:5] == pytest.approx([end[name][-1] for name in ("stance", "swing", "stance_rate", "swing_rate")], abs=1e-6)
