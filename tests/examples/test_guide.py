@@ -64,3 +64,23 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
         end = names["strut"].simulate(names["machine"], t=10)
         assert last[0] == 10
         assert last[1:5] == pytest.approx([end[name][-1] for name in ("stance", "swing", "stance_rate", "swing_rate")], abs=1e-6)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.stem)
+def test_how_to_pages_are_true(page, tmp_path, monkeypatch):
+    """What a page has in Python runs, and the files that it sends the reader to are there."""
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:src|tests|docs|examples)/[\w/.-]+)`", text):
+        assert name.endswith("NAME.py") or (ROOT / name).is_file(), f"{page.name} names {name}"
+    run(page)
+
+
+def test_the_integrator_page_quotes_the_code():
+    """Lines that its diffs take away stand in the code."""
+    page = (ROOT / "docs" / "how-to" / "integrator.md").read_text(encoding="utf-8")
+    removed = re.findall(r"^-(?!-)(\S.*)$", page, flags=re.MULTILINE)
+    sources = [ROOT / "src" / "strut" / name for name in ("codegen/runtime/strut_math.h", "simulate/options.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    assert len(removed) == 3
+    assert all(line in code for line in removed)
