@@ -83,7 +83,8 @@ def three_grounds(place: Path) -> None:
 
 def biped(place: Path) -> None:
     falling = mechanism.system(mechanism.modelfile.load(EXAMPLES / "biped.toml"))
-    view.still(strut.simulate(falling, t=0.3), place / "biped.svg", t=0.2, width=420, height=300)
+    posture = {"hip_l": -0.5, "knee_l": 0.3, "hip_r": 0.4, "knee_r": 0.2}
+    view.still(strut.simulate(falling, t=0.1, x0=posture), place / "biped.svg", t=0.0, width=300, height=300)
 
 
 def demo(place: Path) -> None:
@@ -109,6 +110,11 @@ def step_over(place: Path) -> None:
     view.stick_figure(run, place / "step_over.svg", (run.t[0], first - 1e-6), width=520)
 
 
+def own_walker(place: Path) -> None:
+    downhill, *_ = load("own_walker.py").main()
+    view.phase_portrait(strut.simulate(downhill.system, t=6), "lean", "spin").save(place / "own_walker.svg")
+
+
 def oscillator_leg(place: Path) -> None:
     run = load("oscillator_leg.py").main()
     curves(run, {"leg.hip": "hip", "leg.knee": "knee"}, "angle [rad]", begin=run.t1 - 4).save(place / "oscillator_leg.svg")
@@ -122,7 +128,7 @@ def networks(place: Path) -> None:
 MAKERS: dict[str, Callable[[Path], Any]] = {
     maker.__name__: maker
     for maker in (
-        *(compass, first_system, controlled_pendulum, hopper, slip_map, three_grounds, biped, oscillator_leg, networks),
+        *(compass, first_system, controlled_pendulum, hopper, slip_map, three_grounds, biped, own_walker, oscillator_leg, networks),
         *(demo, design_urdf, elastic_drives, codesign, step_over),
     )
 }
