@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Scope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
-from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.build.parts import PartStatements
+from strut.network.build.selectors import Found
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
 from strut.network.model import (
     Action,
@@ -27,9 +27,9 @@ from strut.network.model import (
     detach,
     unapply,
 )
+from strut.network.text import statements as s
+from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
 from strut.network.text.parse import parse
-from strut.network.build.parts import PartStatements
-from strut.network.build.selectors import Found
 
 
 class Builder(EdgeStatements, PartStatements, DefineStatements):

@@ -11,9 +11,9 @@ import casadi as ca
 import numpy as np
 
 from strut.network.lower import algebra
+from strut.network.lower.evaluate import arguments, evaluate
 from strut.network.text.errors import Mistake, NetworkError, Problem
 from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read
-from strut.network.lower.evaluate import arguments, evaluate
 
 CONSTANTS = {
     **dict.fromkeys(("pi", "PI", "π"), math.pi),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Define, Expansion
-from strut.network.text.errors import Mistake, Problem, TooMuch
 from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
 from strut.network.model import (
     Edge,
     Node,
     attach,
 )
+from strut.network.text import statements as s
+from strut.network.text.errors import Mistake, Problem, TooMuch
 
 
 class EdgeStatements(Making):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from strut.network.text.errors import Mistake, Source
 from strut.network.lower.whole_numbers import whole
+from strut.network.text.errors import Mistake, Source
 
 LARGEST = 50_000_000
 """A file is not longer [bytes]."""
