@@ -33,7 +33,7 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links as they are in the site, and the names of a room."""
     if page.file.src_uri in BESIDE:
-        markdown = markdown.replace("](docs/", "](")
+        markdown = markdown.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changes.md)")
     markdown = markdown.replace("](../examples/", "](examples/")
     return re.sub(r"^::: strut(\.\w+)?$", lambda found: room_listing("strut" + (found[1] or "")), markdown, flags=re.MULTILINE)
 

@@ -84,3 +84,12 @@ def test_the_integrator_page_quotes_the_code():
     code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     assert len(removed) == 3
     assert all(line in code for line in removed)
+
+
+def test_the_front_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run(ROOT / "docs" / "index.md")
+    assert names["walk"].status == "done"
+    assert names["cycle"].stable
+    assert names["design"].ok
+    assert (tmp_path / "firmware" / "compass.c").is_file()
