@@ -83,9 +83,7 @@ def room_listing(module: str) -> str:
     if module == "strut":
         rows = [f"| `strut.{name}` | {reference(path)} |" for name, path in exported.items() if not name.startswith("__")]
         return "\n".join(["| name | defined in |", "|---|---|", *rows])
-    room = module.split(".")[-1]
-    ours = {name: path for name, path in exported.items() if not is_foreign(path)}
-    return "\n\n".join(f'::: {path}\n    options:\n      heading: "{room}.{name}"' for name, path in ours.items())
+    return "\n\n".join(f"::: {path}" for path in exported.values() if not is_foreign(path))
 
 
 def is_foreign(path: str) -> bool:
