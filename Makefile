@@ -1,11 +1,11 @@
 # make demo   set everything up and walk          make test   set everything up: style, types and tests
 # make lint   style and types alone               make bench  measure strut against its peers
-# make test-slow   what takes minutes each and is left out of make test
+# make docs   the documentation as a site         make test-slow   what takes minutes each and is left out of make test
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,10 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m bench
 
+docs: $(VENV)/installed-docs
+	$(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html"
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -37,6 +41,10 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 clean:

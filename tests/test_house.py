@@ -125,3 +125,9 @@ def test_one_class_name_one_class():
 def test_no_file_holds_two_ideas():
     lines = {module: len(path.read_text().splitlines()) for module, path in FILES.items()}
     assert not {module: n for module, n in lines.items() if n > MAX_LINES}
+
+
+def test_every_folder_of_python_files_is_a_package():
+    """One without an `__init__` is left out of a wheel; git must not ignore it either."""
+    folders = {path.parent for path in SOURCE.rglob("*.py")}
+    assert not [folder for folder in folders if not (folder / "__init__.py").is_file()]

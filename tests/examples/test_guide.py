@@ -1,6 +1,8 @@
-"""Every block of the guide and of the README runs, in order, and what it asserts is true."""
+"""Every block of the guide, the tutorial and the README runs, in order, and what it asserts is true."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ pytest.importorskip("plotly")
 pytest.importorskip("matplotlib")
 pytest.importorskip("PIL")
 ROOT = Path(__file__).parents[2]
-GUIDE, README = ROOT / "docs" / "guide.md", ROOT / "README.md"
+GUIDE, TUTORIAL, README = ROOT / "docs" / "guide.md", ROOT / "docs" / "tutorial.md", ROOT / "README.md"
 
 
 def blocks(text):
@@ -46,3 +48,48 @@ def test_the_guide_runs(tmp_path, monkeypatch):
         *("walk.svg", "phase.pdf", "walk.html", "walk", "report.html", "better", "gait.html"),
         *("walk.gif", "step.svg"),
     }
+
+
+def test_the_tutorial_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = TUTORIAL.read_text(encoding="utf-8")
+    assert len(list(blocks(text))) == text.count("```python")
+    names = run(TUTORIAL)
+    assert {path.name for path in tmp_path.iterdir()} == {"strider", "firmware"}
+    assert (tmp_path / "strider" / "index.html").is_file()
+    if shutil.which("cc") and shutil.which("make"):  # what the tutorial's last shell block does
+        subprocess.run(["make"], cwd=tmp_path / "firmware", check=True, capture_output=True)
+        said = subprocess.run(["./strider"], cwd=tmp_path / "firmware", check=True, capture_output=True, text=True).stdout
+        last = [float(word) for word in said.splitlines()[-1].split()]
+        end = names["strut"].simulate(names["machine"], t=10)
+        assert last[0] == 10
+        assert last[1:5] == pytest.approx([end[name][-1] for name in ("stance", "swing", "stance_rate", "swing_rate")], abs=1e-6)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.stem)
+def test_how_to_pages_are_true(page, tmp_path, monkeypatch):
+    """What a page has in Python runs, and the files that it sends the reader to are there."""
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:src|tests|docs|examples)/[\w/.-]+)`", text):
+        assert name.endswith("NAME.py") or (ROOT / name).is_file(), f"{page.name} names {name}"
+    run(page)
+
+
+def test_the_integrator_page_quotes_the_code():
+    """Lines that its diffs take away stand in the code."""
+    page = (ROOT / "docs" / "how-to" / "integrator.md").read_text(encoding="utf-8")
+    removed = re.findall(r"^-(?!-)(\S.*)$", page, flags=re.MULTILINE)
+    sources = [ROOT / "src" / "strut" / name for name in ("codegen/runtime/strut_math.h", "simulate/options.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    assert len(removed) == 3
+    assert all(line in code for line in removed)
+
+
+def test_the_front_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run(ROOT / "docs" / "index.md")
+    assert names["walk"].status == "done"
+    assert names["cycle"].stable
+    assert names["design"].ok
+    assert (tmp_path / "firmware" / "compass.c").is_file()

@@ -1,5 +1,7 @@
 """A walker written by hand, with other names throughout, goes through gait, design, report and disturbances by what its `Walk` says."""
 
+import contextlib
+import io
 import math
 
 import pytest
@@ -8,11 +10,16 @@ from examples.own_walker import main, stilts
 import strut
 from strut import Foot, Walk, gait, optimal, report
 from strut.errors import ModelError, UnknownNameError
+from tests.examples.gallery import check_printed
 
 
 @pytest.fixture(scope="module")
 def done():
-    return main()
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        found = main()
+    check_printed("own_walker.py", said.getvalue())
+    return found
 
 
 def test_its_gait_is_the_closed_form(done):

@@ -512,3 +512,15 @@ def test_what_cannot_move_has_no_centre_of_mass():
     with pytest.raises(ModelError, match="mechanism 'wall' has no centre of mass: none of its bodies can move"):
         observe.com(Tree(m))
     assert float(ca.DM(observe.mass(Tree(m)))) == 0.0
+
+
+def test_a_joint_of_ones_own_moves_in_a_planar_mechanism():
+    """Its motion subspace, derived from the transform, is also wanted at numbers: does the joint stay in the plane?"""
+    m = Mechanism("slider", planar=True)
+    m.joint("slide", m.world, m.body("block", 2.0), joints.custom(lambda q: Pose.at((2 * q[0], 0, 0)), ["slide"]), rate=1.5)
+    run = strut.simulate(system(m), t=1.0)
+    assert run["com_x"][-1] == pytest.approx(3.0, abs=1e-9)
+    out = Mechanism("sideways", planar=True)
+    out.joint("slide", out.world, out.body("block", 2.0), joints.custom(lambda q: Pose.at((0, q[0], 0)), ["slide"]))
+    with pytest.raises(ModelError, match="plane"):
+        system(out)

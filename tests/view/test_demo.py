@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from strut import gait
+from tests.examples.gallery import check_printed
 
 pytest.importorskip("plotly")
 DEMO = Path(__file__).parents[2] / "examples" / "demo.py"
@@ -25,6 +26,7 @@ def test_demo_finds_a_spring_that_beats_the_motor(demo, tmp_path, capsys):
     said = capsys.readouterr().out
     alone, both = (float(v) for v in re.findall(r"cost ([\d.]+) N s", said))
     assert both < 0.7 * alone
+    check_printed("demo.py", said)
     assert len(re.findall("the simulator agrees", said)) == 2
     assert found.ok
     assert found.gait.stable

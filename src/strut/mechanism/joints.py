@@ -78,14 +78,18 @@ class Joint:
 
 
 def derived_subspace(pose: Callable[[ca.SX], Pose], q: ca.SX) -> ca.SX:
-    """S from the pose alone: column k is the body twist of moving q_k."""
-    X = pose(q)
+    """S from the pose alone: column k is the body twist of moving q_k. q may be any expression, also numbers."""
+    if not q.numel():
+        return ca.SX(6, 0)
+    moved = q if q.is_valid_input() else ca.SX.sym("q", q.numel())  # derivatives are by symbols
+    X = pose(moved)
     columns = []
-    for k in range(q.numel()):
-        dR = ca.jacobian(ca.vec(X.R), q[k]).reshape((3, 3))
+    for k in range(moved.numel()):
+        dR = ca.jacobian(ca.vec(X.R), moved[k]).reshape((3, 3))
         spin = X.R.T @ dR
-        columns.append(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0], X.R.T @ ca.jacobian(X.p, q[k])))
-    return ca.densify(ca.horzcat(*columns)) if columns else ca.SX(6, 0)
+        columns.append(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0], X.R.T @ ca.jacobian(X.p, moved[k])))
+    S = ca.densify(ca.horzcat(*columns))
+    return S if moved is q else ca.densify(ca.substitute(S, moved, q))
 
 
 def _columns(*columns: ca.SX) -> Callable[[ca.SX], ca.SX]:

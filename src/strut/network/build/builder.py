@@ -9,12 +9,11 @@ import math
 from collections.abc import Callable
 
 from strut.errors import did_you_mean
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Scope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
-from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
-from strut.network.text.limits import check_text
+from strut.network.build.parts import PartStatements
+from strut.network.build.selectors import Found
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
 from strut.network.model import (
     Node,
@@ -23,9 +22,10 @@ from strut.network.model import (
     delete,
     unapply,
 )
+from strut.network.text import statements as s
+from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.text.limits import check_text
 from strut.network.text.parse import parse, parsed
-from strut.network.build.parts import PartStatements
-from strut.network.build.selectors import Found
 
 
 class Builder(EdgeStatements, PartStatements, DefineStatements):

@@ -12,9 +12,9 @@ import numpy as np
 
 from strut.checks import checked
 from strut.network.lower import algebra
+from strut.network.lower.evaluate import arguments, evaluate
 from strut.network.text.errors import Mistake, NetworkError, Problem
 from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read
-from strut.network.lower.evaluate import arguments, evaluate
 
 CONSTANTS = {
     **dict.fromkeys(("pi", "PI", "π"), math.pi),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Define
 from strut.network.build.expansion import SPECIAL, Filter, hidden, split
 from strut.network.build.statement_runner import Making, Place
+from strut.network.text import statements as s
 
 
 class DefineStatements(Making):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from strut.errors import did_you_mean
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Define, Expansion
-from strut.network.text.errors import Mistake, Problem, TooMuch
+from strut.network.build.selectors import Found
 from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
 from strut.network.model import (
     Edge,
     Node,
     attach,
 )
-from strut.network.build.selectors import Found
+from strut.network.text import statements as s
 
 Pair = tuple[Node, Node, Context]
 

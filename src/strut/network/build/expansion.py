@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from strut.network.build.context import Context, Define, Expansion, plain
-from strut.network.text.errors import Missing, Mistake, TooMuch
 from strut.network.lower.whole_numbers import whole
+from strut.network.text.errors import Missing, Mistake, TooMuch
 
 MOST_NAMES = 200_000
 """One generator makes no more names."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from strut.confine import Roots, resolve_inside, resolve_roots
 from strut.errors import StorageError
-from strut.network.text.errors import Mistake, Source
 from strut.network.lower.whole_numbers import whole
+from strut.network.text.errors import Mistake, Source
 
 LARGEST = 50_000_000
 """A file is not longer [bytes]."""

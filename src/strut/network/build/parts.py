@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from strut.network.text import statements as s
 from strut.network.build.context import Context, plain
-from strut.network.text.errors import Mistake, Problem
-from strut.network.text.formula import dots
 from strut.network.build.statement_runner import Place
+from strut.network.build.variables import VariableStatements
 from strut.network.model import (
     Alias,
     Argument,
@@ -16,7 +14,9 @@ from strut.network.model import (
     Piece,
     Variable,
 )
-from strut.network.build.variables import VariableStatements
+from strut.network.text import statements as s
+from strut.network.text.errors import Mistake, Problem
+from strut.network.text.formula import dots
 
 
 class PartStatements(VariableStatements):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from strut.network.build.context import Context, Define, Expansion, Scope, Stack, plain
 from strut.network.build.expansion import Texts, written
-from strut.network.text.errors import Missing, Mistake, Problem, TooMuch
-from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
 from strut.network.build.pattern import StepBudget, pattern
-from strut.network.text.statements import Selector, Stage
 from strut.network.lower.whole_numbers import whole
+from strut.network.model import Action, Alias, Edge, Event, Function, Item, Node, Object, Variable
+from strut.network.text.errors import Missing, Mistake, Problem, TooMuch
+from strut.network.text.statements import Selector, Stage
 
 Thing = Object | Item
 """What a selector finds: an object, a variable, a function, an action or an interface name."""

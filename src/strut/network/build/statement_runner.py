@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from strut.errors import did_you_mean
-from strut.network.text import statements as s
+from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, Scope
 from strut.network.build.expansion import Texts
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
 from strut.network.build.model_files import Files
-from strut.network.text.limits import Includes
-from strut.network.model import Node, Object, apply
-from strut.network.build.calculation import calculate
 from strut.network.build.selectors import Found, Select
+from strut.network.model import Node, Object, apply
+from strut.network.text import statements as s
+from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
+from strut.network.text.limits import Includes
 
 MOST_OBJECTS = 300_000
 """A network has no more nodes and edges."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from strut.network.text import statements as s
 from strut.network.build.context import Context, Expansion, plain
 from strut.network.build.expansion import SPECIAL
-from strut.network.text.errors import Mistake, Problem
-from strut.network.text.formula import dots
 from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
+from strut.network.lower.whole_numbers import check_order
 from strut.network.model import (
     FLAGS,
     Action,
@@ -24,7 +22,9 @@ from strut.network.model import (
     Variable,
     same_in_template,
 )
-from strut.network.lower.whole_numbers import check_order
+from strut.network.text import statements as s
+from strut.network.text.errors import Mistake, Problem
+from strut.network.text.formula import dots
 
 
 class VariableStatements(Making):

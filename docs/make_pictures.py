@@ -1,0 +1,148 @@
+"""Make the pictures of the gallery and of the README again, each from the example that it belongs to.
+
+Run it with `python docs/make_pictures.py`, or with names to make only some: `python docs/make_pictures.py compass hopper`. The
+pictures are drawn by the package itself, and what an example prints is shown while it runs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import strut
+from strut import mechanism, network, view, walkers
+from strut.view.figures.figure import PALETTE, Cells, Figure, Line
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES, PICTURES = ROOT / "examples", ROOT / "docs" / "pictures"
+MAX_BYTES = 60_000
+"""Of one picture: the whole gallery is read in a second."""
+MAX_POINTS = 400
+"""Of one curve in a picture: more cannot be seen at this size."""
+
+
+def load(path: str) -> ModuleType:
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, EXAMPLES / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def curves(run: strut.Trajectory, names: dict[str, str], y: str, begin: float | None = None) -> Figure:
+    """Quantities of a run over time: names of the run, and what the legend calls them."""
+    t = np.linspace(run.t[0] if begin is None else begin, run.t1, MAX_POINTS)
+    values = run.at(t)
+    lines = [Line(label, t, values[name], color) for (name, label), color in zip(names.items(), PALETTE, strict=False)]
+    return Figure(tuple(lines), "time [s]", y, legend=len(lines) > 1, height=190)
+
+
+def compass(place: Path) -> None:
+    walk = strut.simulate(walkers.compass(slope=strut.deg(3)), t=3)
+    strikes = walk.events.times("heel_strike")
+    view.stick_figure(walk, place / "compass.svg", (strikes[0] + 1e-6, strikes[3] - 1e-6), poses=25, width=760)
+
+
+def first_system(place: Path) -> None:
+    curves(load("first_system.py").main(), {"height": "height"}, "height [m]").save(place / "first_system.svg")
+
+
+def controlled_pendulum(place: Path) -> None:
+    curves(load("controlled_pendulum.py").main(), {"angle": "angle"}, "angle [rad]").save(place / "controlled_pendulum.svg")
+
+
+def hopper(place: Path) -> None:
+    run = load("hopper.py").main(Path(tempfile.mkdtemp()))
+    curves(run, {"height": "height", "apex": "last apex"}, "height [m]").save(place / "hopper.svg")
+
+
+def slip_map(place: Path) -> None:
+    steps = load("slip_map.py").main()
+    x, y = np.linspace(0, 50, len(steps)), np.linspace(40, 80, len(steps))
+    cells = Cells(x, y, steps.astype(float), "steps")
+    Figure((cells,), "stiffness [kN/m]", "angle of attack [deg]", height=260).save(place / "slip_map.svg")
+
+
+def three_grounds(place: Path) -> None:
+    lines = []
+    for (name, run), color, dash in zip(load("three_grounds.py").main().items(), PALETTE, ("solid", "dash", "dot"), strict=False):
+        t = np.linspace(0, run.t1, MAX_POINTS)
+        lines.append(Line(name, t, run.at(t)["base.z"], color, dash))
+    Figure(tuple(lines), "time [s]", "height of the box [m]", height=190).save(place / "three_grounds.svg")
+
+
+def biped(place: Path) -> None:
+    falling = mechanism.system(mechanism.modelfile.load(EXAMPLES / "biped.toml"))
+    posture = {"hip_l": -0.5, "knee_l": 0.3, "hip_r": 0.4, "knee_r": 0.2}
+    view.still(strut.simulate(falling, t=0.1, x0=posture), place / "biped.svg", t=0.0, width=300, height=300)
+
+
+def demo(place: Path) -> None:
+    design = load("demo.py").main(Path(tempfile.mkdtemp()))
+    view.stick_figure(design.replay.run, place / "demo.svg", width=420)
+
+
+def design_urdf(place: Path) -> None:
+    view.stick_figure(load("design_urdf.py").main().replay.run, place / "design_urdf.svg", width=420)
+
+
+def elastic_drives(place: Path) -> None:
+    load("elastic_drives.py").main(place / "elastic_drives.svg")
+
+
+def codesign(place: Path) -> None:
+    view.stick_figure(load("codesign.py").main()["round feet"].both.replay.run, place / "codesign.svg", width=420)
+
+
+def step_over(place: Path) -> None:
+    run = load("step_over.py").main(Path(tempfile.mkdtemp()) / "step_over.html").run
+    first = run.events.times("heel_strike")[0]
+    view.stick_figure(run, place / "step_over.svg", (run.t[0], first - 1e-6), width=520)
+
+
+def own_walker(place: Path) -> None:
+    downhill, *_ = load("own_walker.py").main()
+    view.phase_portrait(strut.simulate(downhill.system, t=6), "lean", "spin").save(place / "own_walker.svg")
+
+
+def oscillator_leg(place: Path) -> None:
+    run = load("oscillator_leg.py").main()
+    curves(run, {"leg.hip": "hip", "leg.knee": "knee"}, "angle [rad]", begin=run.t1 - 4).save(place / "oscillator_leg.svg")
+
+
+def networks(place: Path) -> None:
+    ring = network.load(EXAMPLES / "network" / "11_hopf.cdn")
+    (place / "networks.svg").write_text(ring.graph(), encoding="utf-8")
+
+
+MAKERS: dict[str, Callable[[Path], Any]] = {
+    maker.__name__: maker
+    for maker in (
+        *(compass, first_system, controlled_pendulum, hopper, slip_map, three_grounds, biped, own_walker, oscillator_leg, networks),
+        *(demo, design_urdf, elastic_drives, codesign, step_over),
+    )
+}
+
+
+def main(*names: str) -> None:
+    PICTURES.mkdir(exist_ok=True)
+    for name in names or MAKERS:
+        print(f"== {name}", flush=True)
+        MAKERS[name](PICTURES)
+        size = (PICTURES / f"{name}.svg").stat().st_size
+        assert size < MAX_BYTES, f"{name}.svg has {size} bytes: draw fewer points, at most {MAX_BYTES} are wanted"
+        print(f"== {name}.svg, {size} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

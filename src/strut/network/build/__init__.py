@@ -1,0 +1,1 @@
+"""From statements to a model: texts expanded, objects selected, templates applied, other files read."""
