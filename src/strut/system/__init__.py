@@ -4,7 +4,7 @@ from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
-from strut.system.memo import memo
+from strut.system.memoise import memo
 from strut.system.pickling import Packed
 from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
 from strut.system.quantity import (

@@ -12,6 +12,7 @@ from strut.network.model import (
     attach,
 )
 from strut.network.text import statements as s
+from strut.network.text.errors import Mistake, Problem, TooMuch
 
 Pair = tuple[Node, Node, Context]
 
