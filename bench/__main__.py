@@ -12,7 +12,21 @@ import typer
 from rich.console import Console
 
 from bench import compile as compiling
-from bench import derivatives, design, dynamics, events, fixed_step, gait, looking, network, pendulum, pleiades, slip, stiff, walking
+from bench import (
+    derivatives,
+    design,
+    dynamics,
+    events,
+    fixed_step,
+    gait,
+    looking,
+    network,
+    pendulum,
+    pleiades,
+    slip,
+    stiff,
+    walking,
+)
 from bench.report import save, table
 from bench.timing import FULL, QUICK, Effort, Section
 
@@ -36,7 +50,9 @@ RESULTS = Path(__file__).parent / "results.json"
 
 
 def main(
-    cases: Annotated[list[str] | None, typer.Argument(help=f"any of: {', '.join(CASES)}; all by default")] = None,
+    cases: Annotated[
+        list[str] | None, typer.Argument(help=f"any of: {', '.join(CASES)}; all by default")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer repetitions, noisier numbers")] = False,
     output: Annotated[Path, typer.Option("-o", "--output", help="where the JSON goes")] = RESULTS,
 ) -> None:
@@ -56,7 +72,10 @@ def main(
         console.print(f"every timing: {output}")
         load, cores = os.getloadavg()[1], os.cpu_count() or 1
         if load > cores:
-            console.print(f"[bold]the machine was busy[/bold] (load {load:.1f} on {cores} cores): small differences mean nothing")
+            console.print(
+                f"[bold]the machine was busy[/bold] (load {load:.1f} on {cores} cores): small differences "
+                f"mean nothing"
+            )
 
 
 if __name__ == "__main__":

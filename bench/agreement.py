@@ -1,5 +1,5 @@
-"""Whether a robot that strut has read moves as its peer's does: mass matrix, bias forces, gravity, passive forces and centre of mass
-at random configurations and velocities, relative to the largest number of each."""
+"""Whether a robot that strut has read moves as its peer's does: mass matrix, bias forces, gravity, passive
+forces and centre of mass at random configurations and velocities, relative to the largest number of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def worst_against_mujoco(m: Mechanism, path: Path) -> tuple[str, float]:
     import mujoco
 
     model = mujoco.MjModel.from_xml_path(str(path))
-    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(
+        mujoco.mjtDisableBit.mjDSBL_CONTACT
+    )
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
     data = mujoco.MjData(model)
     tree = Tree(m)
@@ -55,7 +57,8 @@ def worst_against_mujoco(m: Mechanism, path: Path) -> tuple[str, float]:
 
 
 def worst_against_pinocchio(m: Mechanism, path: Path) -> tuple[str, float]:
-    """The quantity that differs most from Pinocchio's, and by how much. It lets joints with <mimic> move freely: here they follow."""
+    """The quantity that differs most from Pinocchio's, and by how much. It lets joints with <mimic> move
+    freely: here they follow."""
     import pinocchio as pin
 
     root = (pin.JointModelFreeFlyer(),) if "base" in m.connections else ()
@@ -90,7 +93,9 @@ def _worst(ours: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> tupl
     found = [("nothing", 0.0)]
     for name, theirs in expected.items():
         difference = np.abs(ours[name].reshape(theirs.shape) - theirs).max(initial=0.0)
-        like = (theirs, expected["gravity"], expected["mass matrix"]) if name == "bias" else (theirs,)  # at velocities of about one
+        like = (
+            (theirs, expected["gravity"], expected["mass matrix"]) if name == "bias" else (theirs,)
+        )  # at velocities of about one
         scale = max(np.abs(e).max(initial=0.0) for e in like)
         least = NEARBY if name == "centre of mass" else 1e-9
         found.append((name, float(difference / max(scale, least))))
@@ -102,14 +107,18 @@ def _ours(tree: Tree, passive: bool) -> Any:
     m = tree.mechanism
     still = ca.substitute([tree.bias], [tree.v], [ca.SX.zeros(tree.nv)])[0]
     push = forces_of(tree, {})[0] if passive else ca.SX.zeros(tree.nv)
-    aside = m.forces["gravity_aside"].effect(tree).tau if "gravity_aside" in m.forces else ca.SX.zeros(tree.nv)
+    aside = (
+        m.forces["gravity_aside"].effect(tree).tau if "gravity_aside" in m.forces else ca.SX.zeros(tree.nv)
+    )
     centre = observe.com(tree) if _moves_mass(tree) else ca.SX.zeros(3)
     params = list(m.params.values())
     symbols = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1))
     values = np.concatenate([p.value for p in params] or [np.empty(0)])
     names = ("mass matrix", "bias", "gravity", "passive", "centre of mass")
     f = ca.Function(
-        "f", [tree.q, tree.v, symbols], [ca.densify(e) for e in (tree.mass_matrix, tree.bias - aside, still - aside, push - aside, centre)]
+        "f",
+        [tree.q, tree.v, symbols],
+        [ca.densify(e) for e in (tree.mass_matrix, tree.bias - aside, still - aside, push - aside, centre)],
     )
     return lambda q, v: dict(zip(names, (np.array(r) for r in f(q, v, values)), strict=True))
 
@@ -127,9 +136,11 @@ def _random(tree: Tree, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     return q, rng.standard_normal(tree.nv)
 
 
-def _as_mujoco(tree: Tree, model: Any, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Our q as MuJoCo's, the matrix P from our velocities to its, and the rate of P times v: its free joints move in the world's axes.
-    Joints are in the same order in both."""
+def _as_mujoco(
+    tree: Tree, model: Any, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Our q as MuJoCo's, the matrix P from our velocities to its, and the rate of P times v: its free joints
+    move in the world's axes. Joints are in the same order in both."""
     theirs, P, turning = np.zeros(model.nq), np.zeros((model.nv, model.nv)), np.zeros(model.nv)
     moving = [c for c in tree.mechanism.connections.values() if c.joint.nv]
     for number, c in enumerate(moving):
@@ -140,7 +151,9 @@ def _as_mujoco(tree: Tree, model: Any, q: np.ndarray, v: np.ndarray) -> tuple[np
             R = np.array(ca.DM(c.joint.pose(ca.SX(mine)).R))
             P[row : row + 3, where.start + 3 : where.stop] = R
             P[row + 3 : row + 6, where.start : where.start + 3] = np.eye(3)
-            turning[row : row + 3] = R @ np.cross(v[where.start : where.start + 3], v[where.start + 3 : where.stop])
+            turning[row : row + 3] = R @ np.cross(
+                v[where.start : where.start + 3], v[where.start + 3 : where.stop]
+            )
             continue
         theirs[at : at + c.joint.nq] = [mine[3], *mine[:3]] if c.joint.kind == "spherical" else mine
         P[row : row + c.joint.nv, where] = np.eye(c.joint.nv)
@@ -148,7 +161,8 @@ def _as_mujoco(tree: Tree, model: Any, q: np.ndarray, v: np.ndarray) -> tuple[np
 
 
 def _as_pinocchio(tree: Tree, model: Any, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Our q as Pinocchio's and the matrix from our velocities to its: continuous joints are points on a circle there."""
+    """Our q as Pinocchio's and the matrix from our velocities to its: continuous joints are points on a
+    circle there."""
     import pinocchio as pin
 
     theirs, P = pin.neutral(model), np.zeros((model.nv, tree.nv))
@@ -157,15 +171,21 @@ def _as_pinocchio(tree: Tree, model: Any, q: np.ndarray) -> tuple[np.ndarray, np
         c = node.connection
         if not c.joint.nv:
             continue
-        joint = model.joints[known["root_joint"] if c.name == "base" and "root_joint" in known else known[c.name]]
+        joint = model.joints[
+            known["root_joint"] if c.name == "base" and "root_joint" in known else known[c.name]
+        ]
         if c.joint.kind == "free":
             theirs[joint.idx_q : joint.idx_q + 7] = q[tree.q_of[c.name]]
             P[joint.idx_v : joint.idx_v + 6, tree.v_of[c.name]] = np.roll(np.eye(6), 3, axis=1)
             continue
         if c.joint.nv != 1:
-            raise NotImplementedError(f"joint '{c.name}' is {c.joint.kind}: its coordinates are not translated")
+            raise NotImplementedError(
+                f"joint '{c.name}' is {c.joint.kind}: its coordinates are not translated"
+            )
         leader, ratio, offset = c.joint.gear or (c.name, 1.0, 0.0)
         angle = float(ratio) * q[tree.q_of[leader].start] + float(offset)
-        theirs[joint.idx_q : joint.idx_q + joint.nq] = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+        theirs[joint.idx_q : joint.idx_q + joint.nq] = (
+            [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+        )
         P[joint.idx_v, tree.v_of[leader].start] = float(ratio)
     return theirs, P

@@ -1,7 +1,8 @@
-"""What optimisation costs and what it gains: time to compile against time to run, and time to load from the cache.
+"""What optimisation costs and what it gains: time to compile against time to run, and time to load from the
+cache.
 
-This is where strut.codegen.cache.FLAGS comes from. Runs are RK4 at 1 ms for 10 s without recording, so that compiled code
-is all that is timed.
+This is where strut.codegen.cache.FLAGS comes from. Runs are RK4 at 1 ms for 10 s without recording, so that
+compiled code is all that is timed.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def fresh_cache() -> Iterator[Path]:
 
 
 def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, float, float, int]:
-    """A system compiled anew; the time for all of it [s], for the C compiler alone [s], and the size of its library [bytes]."""
+    """A system compiled anew; the time for all of it [s], for the C compiler alone [s], and the size of its
+    library [bytes]."""
     spent = 0.0
     run = subprocess.run
 
@@ -81,8 +83,9 @@ def built(make: Callable[[], System], choice: tuple[str, ...]) -> tuple[System, 
 
 
 def only_library(system: System) -> Path:
-    """The one library a system has used. `compiled` keeps one per backend name, so a run that names its backend otherwise than the
-    build did would quietly use the shipped flags, and all rows would be the same code."""
+    """The one library a system has used. `compiled` keeps one per backend name, so a run that names its
+    backend otherwise than the build did would quietly use the shipped flags, and all rows would be the same
+    code."""
     used = {made.path for made in system.cache.values() if isinstance(made, Native)}
     if len(used) != 1:
         raise RuntimeError(f"'{system.name}' ran other code than was built for it: {sorted(map(str, used))}")
@@ -127,17 +130,23 @@ def _compared(name: str, make: Callable[[], System], effort: Effort) -> Section:
                 extra={"ready": [m[1] for m in made], "cc": [m[2] for m in made], "bytes": size},
             )
         )
-    return Section(f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(told))
+    return Section(
+        f"{name}, compiled and run: RK4 at 1 ms, 10 s", "end state against the first row", tuple(told)
+    )
 
 
 def _loaded(effort: Effort) -> Section:
-    """Fresh processes, each with a warm cache; what they print is the time, so start and imports are left out."""
+    """Fresh processes, each with a warm cache; what they print is the time, so start and imports are left
+    out."""
     rows = []
     with fresh_cache():
         for name in SYSTEMS:
             command = [sys.executable, "-m", "bench.load", name]
             subprocess.run([*command, "first"], capture_output=True, check=True, cwd=ROOT)
-            done = [subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT) for _ in range(effort.rounds)]
+            done = [
+                subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+                for _ in range(effort.rounds)
+            ]
             failed = next((run.stderr.strip().split("\n")[-1] for run in done if run.returncode), None)
             if failed is not None:
                 rows.append(Row(name, note=failed))
@@ -153,7 +162,9 @@ def _loaded(effort: Effort) -> Section:
                     extra={"parts": parts},
                 )
             )
-    return Section("a second process loads a cached system", "none", tuple(rows), "target: below 50 ms, and no compiler")
+    return Section(
+        "a second process loads a cached system", "none", tuple(rows), "target: below 50 ms, and no compiler"
+    )
 
 
 def run(effort: Effort) -> list[Section]:

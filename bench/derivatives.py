@@ -1,7 +1,9 @@
-"""Derivatives of forward dynamics by q, v and torques: through the inverse, straight through the recursion, and Pinocchio's.
+"""Derivatives of forward dynamics by q, v and torques: through the inverse, straight through the recursion,
+and Pinocchio's.
 
-Times are per state, as in `bench.dynamics`. Pinocchio differentiates by small motions; where q has more numbers than that, a
-quaternion, ours are brought to the same before they are compared, not before they are timed.
+Times are per state, as in `bench.dynamics`. Pinocchio differentiates by small motions; where q has more
+numbers than that, a quaternion, ours are brought to the same before they are compared, not before they are
+timed.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ Evaluated = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def prepared(m: Mechanism, way: Callable[[Tree, ca.SX], ca.SX]) -> tuple[Evaluated | None, int, float]:
-    """The derivatives at rows of q, v, tau, a matrix each (None where that is too long); their operations; and the time to
-    derive and compile them [s]."""
+    """The derivatives at rows of q, v, tau, a matrix each (None where that is too long); their operations;
+    and the time to derive and compile them [s]."""
     began = clock.perf_counter()
     tree = Tree(m)
     tau = ca.SX.sym("tau", tree.nv)
@@ -107,7 +109,11 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
         found = f(Q, V, A)
         first = found if first is None else first
         error = None if found is first else _relative(found, first)
-        contenders.append(Contender("strut", name, lambda f=f: f(Q, V, A), error, f"{count} operations, ready in {taken:.1f} s"))
+        contenders.append(
+            Contender(
+                "strut", name, lambda f=f: f(Q, V, A), error, f"{count} operations, ready in {taken:.1f} s"
+            )
+        )
     assert first is not None
     call, error = None, None
     if pinocchio:
@@ -120,7 +126,9 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
         Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note, extra=extra)
         for r, extra in zip(measured, [*extras, {}], strict=True)
     ]
-    return Section(f"{title}: derivatives of forward dynamics, per state", "relative, against the first row", tuple(rows))
+    return Section(
+        f"{title}: derivatives of forward dynamics, per state", "relative, against the first row", tuple(rows)
+    )
 
 
 def _relative(found: np.ndarray, expected: np.ndarray) -> float:
@@ -132,5 +140,8 @@ def run(effort: Effort) -> list[Section]:
     sections.append(_compared("COMAN, 29 joints", coman_mechanism(), effort))
     text = humanoid()
     if text is None:
-        return [*sections, Section("humanoid, 35 velocities: derivatives", "none", (Row("strut", note=MISSING),))]
+        return [
+            *sections,
+            Section("humanoid, 35 velocities: derivatives", "none", (Row("strut", note=MISSING),)),
+        ]
     return [*sections, _compared("humanoid, 35 velocities", urdf.parse(text), effort, text)]

@@ -1,4 +1,5 @@
-"""The compass gait as an optimal control problem: level ground, a motor in the hip, steps of 0.4 m, free period, squared torque."""
+"""The compass gait as an optimal control problem: level ground, a motor in the hip, steps of 0.4 m, free
+period, squared torque."""
 
 from __future__ import annotations
 
@@ -49,5 +50,10 @@ def run(effort: Effort) -> list[Section]:
         note += f"built in {made.build_time * 1e3:.0f} ms, compiled in {made.compile_time:.2f} s"
         rows.append(Row("strut", f"{how.method}, {how.control} torque", None, tuple(times), note))
     return [
-        Section("compass gait, 20 intervals, processor time in the solver", "-", tuple(rows), "needed: below 30 ms at a tolerance of 1e-8")
+        Section(
+            "compass gait, 20 intervals, processor time in the solver",
+            "-",
+            tuple(rows),
+            "needed: below 30 ms at a tolerance of 1e-8",
+        )
     ]

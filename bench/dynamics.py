@@ -1,8 +1,9 @@
-"""Equations of motion of whole machines: strut's compiled recursions against Pinocchio and MuJoCo, called from Python.
+"""Equations of motion of whole machines: strut's compiled recursions against Pinocchio and MuJoCo, called
+from Python.
 
-Every contender gets the same states, one after the other, and the same machine: peers read the URDF that strut writes. strut
-evaluates all states in one call to its library, and in a row of its own one state a call; the peers are called once per state, as
-their users do.
+Every contender gets the same states, one after the other, and the same machine: peers read the URDF that
+strut writes. strut evaluates all states in one call to its library, and in a row of its own one state a call;
+the peers are called once per state, as their users do.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class Ours:
         q, v, a = State("q", np.zeros(tree.nq)), State("v", np.zeros(tree.nv)), State("a", np.zeros(tree.nv))
         bound = ca.substitute([expression], [tree.q, tree.v, third], [q.sym, v.sym, a.sym])[0]
         params = list(m.params.values())
-        self.model = compiled(System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound}))
+        self.model = compiled(
+            System("one", x=[q, v, a], p=params, flow={q: 0, v: 0, a: 0}, outputs={"y": bound})
+        )
         self.p = np.concatenate([param.value for param in params] or [np.empty(0)])
         self.parts = np.cumsum([tree.nq, tree.nv])
 
@@ -131,7 +134,14 @@ class Pinocchio:
             theirs = ours if joint.nq == ours.shape[1] else np.hstack([np.cos(ours), np.sin(ours)])
             configurations[:, joint.idx_q : joint.idx_q + joint.nq] = theirs
         place = np.argsort(self.order)
-        self.rows = list(zip(configurations, np.ascontiguousarray(V[:, place]), np.ascontiguousarray(A[:, place]), strict=True))
+        self.rows = list(
+            zip(
+                configurations,
+                np.ascontiguousarray(V[:, place]),
+                np.ascontiguousarray(A[:, place]),
+                strict=True,
+            )
+        )
 
     def calls(self) -> dict[str, Callable[[], Any]]:
         pin: Any = pinocchio
@@ -148,8 +158,9 @@ class Pinocchio:
 
 
 class MuJoCo:
-    """Its model of the same machine and its states. A free base moves in the world's axes there, so its velocities,
-    accelerations and forces are turned, outside of what is timed. Contacts, limits and sensors have no part in it."""
+    """Its model of the same machine and its states. A free base moves in the world's axes there, so its
+    velocities, accelerations and forces are turned, outside of what is timed. Contacts, limits and sensors
+    have no part in it."""
 
     def __init__(self, text: str, tree: Tree, Q: np.ndarray, V: np.ndarray, A: np.ndarray) -> None:
         mj: Any = mujoco
@@ -157,12 +168,19 @@ class MuJoCo:
         model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONSTRAINT
         self.data = mj.MjData(model)
         count = len(Q)
-        self.q, self.turn = np.zeros((count, model.nq)), np.zeros((count, model.nv, tree.nv))  # turn: from our velocities to its
+        self.q, self.turn = (
+            np.zeros((count, model.nq)),
+            np.zeros((count, model.nv, tree.nv)),
+        )  # turn: from our velocities to its
         self.extra = np.zeros((count, model.nv))  # of its accelerations: axes that do not turn with the body
         for name, where in tree.v_of.items():
             if where.stop == where.start:
                 continue
-            at, row, ours = int(model.joint(name).qposadr[0]), int(model.joint(name).dofadr[0]), Q[:, tree.q_of[name]]
+            at, row, ours = (
+                int(model.joint(name).qposadr[0]),
+                int(model.joint(name).dofadr[0]),
+                Q[:, tree.q_of[name]],
+            )
             if where.stop - where.start == 1:
                 self.q[:, at], self.turn[:, row, where.start] = ours[:, 0], 1
                 continue
@@ -186,7 +204,9 @@ class MuJoCo:
             mj.mj_comPos(model, data)
             mj.mj_makeM(model, data)
 
-        def each(call: Callable[[], Any], given: np.ndarray, into: np.ndarray, result: np.ndarray) -> list[np.ndarray]:
+        def each(
+            call: Callable[[], Any], given: np.ndarray, into: np.ndarray, result: np.ndarray
+        ) -> list[np.ndarray]:
             out = []
             for q, v, a in zip(self.q, self.v, given, strict=True):
                 data.qpos[:], data.qvel[:] = q, v
@@ -196,9 +216,13 @@ class MuJoCo:
             return out
 
         return {
-            "inverse dynamics": lambda: each(lambda: mj.mj_inverse(model, data), self.a, data.qacc, data.qfrc_inverse),
+            "inverse dynamics": lambda: each(
+                lambda: mj.mj_inverse(model, data), self.a, data.qacc, data.qfrc_inverse
+            ),
             "mass matrix": lambda: each(matrix, self.a, data.qacc, data.M),
-            "forward dynamics": lambda: each(lambda: mj.mj_forward(model, data), self.f, data.qfrc_applied, data.qacc),
+            "forward dynamics": lambda: each(
+                lambda: mj.mj_forward(model, data), self.f, data.qfrc_applied, data.qacc
+            ),
         }
 
     def ours(self, name: str, found: np.ndarray) -> np.ndarray:
@@ -213,7 +237,10 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
     tree = Tree(m)
     Q, V, A = states(tree)
     text, ours = text or urdf.dump(m), functions(m)
-    peers: dict[str, Any] = {"Pinocchio": Pinocchio(text, tree, Q, V, A) if pinocchio else None, "MuJoCo": None}
+    peers: dict[str, Any] = {
+        "Pinocchio": Pinocchio(text, tree, Q, V, A) if pinocchio else None,
+        "MuJoCo": None,
+    }
     if mujoco:
         with contextlib.suppress(ValueError):  # it refuses bodies without mass, which COMAN's base chain has
             peers["MuJoCo"] = MuJoCo(text, tree, Q, V, A)
@@ -231,13 +258,17 @@ def _compared(title: str, m: Mechanism, effort: Effort, text: str | None = None)
                 found = peer.ours(name, np.array(call()))
                 error = float(np.abs(found - mine).max() / np.abs(mine).max())
             contenders.append(Contender(who, "" if call else "not installed, or cannot", call, error))
-        rows = tuple(Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note) for r in measure(contenders, effort))
+        rows = tuple(
+            Row(r.name, r.setting, r.error, tuple(t / POINTS for t in r.times), r.note)
+            for r in measure(contenders, effort)
+        )
         sections.append(Section(f"{title}: {name}, per state", "relative, against strut", rows))
     return sections
 
 
 def _humanoid(effort: Effort) -> list[Section]:
-    """Where it is installed; with the time to derive and compile forward dynamics, which shall stay below 30 s."""
+    """Where it is installed; with the time to derive and compile forward dynamics, which shall stay below 30
+    s."""
     text = humanoid()
     if text is None:
         return [Section("humanoid, 35 velocities", "none", (Row("strut", note=MISSING),))]
@@ -260,7 +291,14 @@ def _steps(effort: Effort) -> list[Section]:
 
         measured = measure([Contender("strut", "RK4", run)], effort)[0]
         row = Row("strut", "RK4, per step", None, tuple(t / 500 for t in measured.times))
-        quoted = Row("published generator", "RK4, per step", None, (published * 1e-6,), "quoted, another machine", "quoted")
+        quoted = Row(
+            "published generator",
+            "RK4, per step",
+            None,
+            (published * 1e-6,),
+            "quoted, another machine",
+            "quoted",
+        )
         sections.append(Section(f"planar chain of {n}: simulating", "none", (row, quoted)))
     return sections
 
@@ -270,4 +308,9 @@ def run(effort: Effort) -> list[Section]:
     sections = []
     for n in CHAINS:
         sections += _compared(f"chain of {n}", chain(n), effort)
-    return sections + _compared("COMAN, 29 joints", coman_mechanism(), effort) + _humanoid(effort) + _steps(effort)
+    return (
+        sections
+        + _compared("COMAN, 29 joints", coman_mechanism(), effort)
+        + _humanoid(effort)
+        + _steps(effort)
+    )

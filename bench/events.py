@@ -1,4 +1,5 @@
-"""Events: the rimless wheel, and a ball that never stops bouncing, against solve_ivp restarted at every event.
+"""Events: the rimless wheel, and a ball that never stops bouncing, against solve_ivp restarted at every
+event.
 
 Both have closed forms, so the error is that of the last event's time.
 """
@@ -16,14 +17,16 @@ from strut import System, simulate, walkers
 
 T, TOLERANCE, G = 20.0, 1e-9, 9.81  # [s], -, [m/s^2]
 SPOKES, SLOPE = 8, 0.08  # -, [rad]
-ROUNDING = 1e-11  # [s] errors below this are rounding of twenty-odd events, and no ground to prefer one over another
+ROUNDING = (
+    1e-11  # [s] errors below this are rounding of twenty-odd events, and no ground to prefer one over another
+)
 HALF = math.pi / SPOKES
 KEPT = math.cos(2 * HALF)
 
 
 def wheel_exact() -> tuple[float, int]:
-    """Time of the last impact and number of impacts. A step takes the integral of 1/rate over the angle; the rate
-    follows from the energy, and the integrand is smooth since the wheel never stops."""
+    """Time of the last impact and number of impacts. A step takes the integral of 1/rate over the angle; the
+    rate follows from the energy, and the integrand is smooth since the wheel never stops."""
     nodes, weights = np.polynomial.legendre.leggauss(300)
     angles = SLOPE + HALF * nodes
     t, count, rate = 0.0, 0, 1.0
@@ -68,12 +71,21 @@ def _strut(system: System, tolerance: float) -> tuple[float, int]:
     return float(events.t[-1]), len(events)
 
 
-def _compared(title: str, system: System, theirs: Callable[[], tuple[float, int]], exact: tuple[float, int], effort: Effort) -> Section:
-    """Both at the same tolerance; and, as the same tolerance does not buy the same accuracy, strut where it is as good as SciPy."""
+def _compared(
+    title: str,
+    system: System,
+    theirs: Callable[[], tuple[float, int]],
+    exact: tuple[float, int],
+    effort: Effort,
+) -> Section:
+    """Both at the same tolerance; and, as the same tolerance does not buy the same accuracy, strut where it
+    is as good as SciPy."""
 
     def contender(name: str, call: Callable[[], tuple[float, int]]) -> Contender:
         last, count = call()
-        return Contender(name, f"tol {TOLERANCE:.1e}", call, abs(last - exact[0]), f"{count} of {exact[1]} events")
+        return Contender(
+            name, f"tol {TOLERANCE:.1e}", call, abs(last - exact[0]), f"{count} of {exact[1]} events"
+        )
 
     contenders = [contender("strut dop853", lambda: _strut(system, TOLERANCE))]
     if scipy is None:
@@ -92,7 +104,10 @@ def _compared(title: str, system: System, theirs: Callable[[], tuple[float, int]
 
 
 def run(effort: Effort) -> list[Section]:
-    wheel, ball = walkers.rimless_wheel(spokes=SPOKES, slope=SLOPE, g=G), walkers.bouncing_ball(restitution=1.0, g=G)
+    wheel, ball = (
+        walkers.rimless_wheel(spokes=SPOKES, slope=SLOPE, g=G),
+        walkers.bouncing_ball(restitution=1.0, g=G),
+    )
     return [
         _compared("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
         _compared("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),

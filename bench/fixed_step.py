@@ -1,7 +1,8 @@
-"""The same pendulum with RK4 at 1 ms, against MuJoCo. Its model is a hinge with a point mass; contacts are off.
+"""The same pendulum with RK4 at 1 ms, against MuJoCo. Its model is a hinge with a point mass; contacts are
+off.
 
-MuJoCo interprets any tree of bodies, strut compiles this one, and that is the difference seen here. Two questions: running to the
-end only, and keeping every step.
+MuJoCo interprets any tree of bodies, strut compiles this one, and that is the difference seen here. Two
+questions: running to the end only, and keeping every step.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from strut import simulate, simulate_batch, walkers
 
 STEP = 1e-3  # [s]
 STEPS = round(T / STEP)
-POINT = 1e-14  # [kg m^2] a point has none, but MuJoCo wants at least 1e-15; beside 1 kg m^2 it moves the end by less than 1e-12
+# [kg m^2] a point has none, but MuJoCo wants at least 1e-15; beside 1 kg m^2 it moves the end by less than
+# 1e-12
+POINT = 1e-14
 MJCF = f"""
 <mujoco>
   <option timestep="{STEP}" integrator="RK4" gravity="0 0 -{G}"><flag contact="disable" constraint="disable"/></option>
@@ -38,9 +41,17 @@ def _strut() -> dict[str, list[Contender]]:
     system = walkers.pendulum()
     fixed: dict[str, Any] = {"method": "rk4", "step": STEP}
     return {
-        "end": [_contender("strut", "simulate_batch of one", lambda: simulate_batch(system, T, x0={"angle": [START[0]]}, **fixed).x)],
+        "end": [
+            _contender(
+                "strut",
+                "simulate_batch of one",
+                lambda: simulate_batch(system, T, x0={"angle": [START[0]]}, **fixed).x,
+            )
+        ],
         "all": [
-            _contender("strut", "simulate, no ledger", lambda: simulate(system, T, ledger=False, **fixed).raw.x_end),
+            _contender(
+                "strut", "simulate, no ledger", lambda: simulate(system, T, ledger=False, **fixed).raw.x_end
+            ),
             _contender("strut", "simulate, with ledger", lambda: simulate(system, T, **fixed).raw.x_end),
         ],
     }
@@ -81,7 +92,10 @@ def _mujoco() -> dict[str, list[Contender]]:
         return final
 
     return {
-        "end": [_contender("MuJoCo", f"mj_step, nstep={STEPS}", in_c), _contender("MuJoCo", "mj_step in a Python loop", in_python)],
+        "end": [
+            _contender("MuJoCo", f"mj_step, nstep={STEPS}", in_c),
+            _contender("MuJoCo", "mj_step in a Python loop", in_python),
+        ],
         "all": [_contender("MuJoCo", "rollout, one thread", rolled)],
     }
 
@@ -91,7 +105,9 @@ def run(effort: Effort) -> list[Section]:
     titles = {"end": "only the end", "all": "keeping all steps (strut: with dense output)"}
     return [
         Section(
-            f"pendulum, RK4 at 1 ms, 10 s, {title}", "angle [rad] and rate [rad/s] at 10 s", measure([*ours[which], *theirs[which]], effort)
+            f"pendulum, RK4 at 1 ms, 10 s, {title}",
+            "angle [rad] and rate [rad/s] at 10 s",
+            measure([*ours[which], *theirs[which]], effort),
         )
         for which, title in titles.items()
     ]

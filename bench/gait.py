@@ -1,8 +1,11 @@
-"""Gaits: the fixed point of the compass with its multipliers, from a poor guess; a slope sweep with bifurcations; a basin.
+"""Gaits: the fixed point of the compass with its multipliers, from a poor guess; a slope sweep with
+bifurcations; a basin.
 
-The usual way is solve_ivp for a step, fsolve for the fixed point (which differentiates by differences), and central differences for the
-Jacobian: with the matrices of the equations of motion in NumPy, as one writes them down, and once more with everything solved by hand
-for plain numbers, as in `walking`, which hardly anyone does. Of its tolerances those are shown around the one that reaches 1e-7.
+The usual way is solve_ivp for a step, fsolve for the fixed point (which differentiates by differences), and
+central differences for the
+Jacobian: with the matrices of the equations of motion in NumPy, as one writes them down, and once more with
+everything solved by hand for plain numbers, as in `walking`, which hardly anyone does. Of its tolerances
+those are shown around the one that reaches 1e-7.
 """
 
 from __future__ import annotations
@@ -22,7 +25,10 @@ from strut.gait import Gait, basin, find, follow
 optimize = optional("scipy.optimize")
 SLOPE = math.radians(3)
 GUESS = {"stance": 0.25, "swing": -0.3, "stance_rate": -1.2, "swing_rate": -0.3}
-EXACT = (-0.199726126830 + 0.544476062095j, 0.131572624077)  # strut's at tolerances of 1e-12 and 1e-13, which agree so far
+EXACT = (
+    -0.199726126830 + 0.544476062095j,
+    0.131572624077,
+)  # strut's at tolerances of 1e-12 and 1e-13, which agree so far
 POINTS, CELLS = 500, 200
 Rates = Callable[[float, np.ndarray], Any]
 
@@ -31,7 +37,9 @@ def matrices(t: float, x: np.ndarray) -> np.ndarray:
     """Goswami's equations as they are printed: M a + C v + g = 0."""
     s, n = x[:2]
     coupling = M * L * B
-    mass = np.array([[(MH + M) * L**2 + M * A**2, -coupling * np.cos(s - n)], [-coupling * np.cos(s - n), M * B**2]])
+    mass = np.array(
+        [[(MH + M) * L**2 + M * A**2, -coupling * np.cos(s - n)], [-coupling * np.cos(s - n), M * B**2]]
+    )
     coriolis = np.array([[0.0, -coupling * np.sin(s - n) * x[3]], [coupling * np.sin(s - n) * x[2], 0.0]])
     gravity = np.array([-((MH + M) * L + M * A) * G * np.sin(s), M * B * G * np.sin(n)])
     return np.concatenate([x[2:], np.linalg.solve(mass, -coriolis @ x[2:] - gravity)])
@@ -39,7 +47,9 @@ def matrices(t: float, x: np.ndarray) -> np.ndarray:
 
 def scipy_step(x: np.ndarray, tolerance: float, rates: Rates = flow) -> np.ndarray:
     strike = rising(lambda t, x: -(x[0] + x[1] + 2 * SLOPE) if x[1] > x[0] and x[0] + SLOPE < -0.03 else -1.0)
-    piece = scipy.solve_ivp(rates, (0.0, 5.0), x, method="DOP853", events=strike, rtol=tolerance, atol=tolerance)  # type: ignore[union-attr]
+    piece = scipy.solve_ivp(
+        rates, (0.0, 5.0), x, method="DOP853", events=strike, rtol=tolerance, atol=tolerance
+    )  # type: ignore[union-attr]
     if piece.status != 1:
         return np.full(4, 10.0)
     return struck(piece.y_events[0][-1])
@@ -61,20 +71,34 @@ def error(multipliers: np.ndarray) -> float:
 def run(effort: Effort) -> list[Section]:
     walker = walkers.compass()
     gait: Gait = find(walker, GUESS)
-    rows = [Contender("strut", "find: Newton, exact derivatives, replayed", lambda: find(walker, GUESS), error(gait.multipliers))]
+    rows = [
+        Contender(
+            "strut",
+            "find: Newton, exact derivatives, replayed",
+            lambda: find(walker, GUESS),
+            error(gait.multipliers),
+        )
+    ]
     rows += [_peer(tolerance, matrices, "NumPy") for tolerance in (1e-9, 1e-10, 1e-12)]
     rows += [_peer(tolerance, flow, "by hand") for tolerance in (1e-9, 1e-10, 1e-12)]
     alone = measure(rows, effort)
     sweep = measure(
         [
             Contender(
-                "strut", f"{POINTS} points, 3 to 5 degrees", lambda: follow(walker, "slope", math.radians(5), start=gait, points=POINTS)
+                "strut",
+                f"{POINTS} points, 3 to 5 degrees",
+                lambda: follow(walker, "slope", math.radians(5), start=gait, points=POINTS),
             )
         ],
         effort,
     )
     return [
-        Section("compass, fixed point with multipliers", "worst multiplier", alone, "needed: below 20 ms, 50 times faster"),
+        Section(
+            "compass, fixed point with multipliers",
+            "worst multiplier",
+            alone,
+            "needed: below 20 ms, 50 times faster",
+        ),
         Section("compass, slope sweep with bifurcations", "-", sweep, "needed: below 20 s"),
         Section(f"compass, basin of {CELLS} x {CELLS}", "-", _once(gait), "needed: below 60 s"),
     ]
@@ -84,7 +108,12 @@ def _peer(tolerance: float, rates: Rates, written: str) -> Contender:
     name = f"SciPy solve_ivp + fsolve + differences, {written}"
     if scipy is None or optimize is None:
         return Contender(name)
-    return Contender(name, f"DOP853, tol {tolerance:.0e}", lambda: scipy_gait(tolerance, rates), error(scipy_gait(tolerance, rates)))
+    return Contender(
+        name,
+        f"DOP853, tol {tolerance:.0e}",
+        lambda: scipy_gait(tolerance, rates),
+        error(scipy_gait(tolerance, rates)),
+    )
 
 
 def _once(gait: Gait) -> tuple[Row, ...]:
@@ -93,4 +122,11 @@ def _once(gait: Gait) -> tuple[Row, ...]:
 
     began = time.perf_counter()
     found = basin(gait, cells=CELLS)
-    return (Row("strut", f"{found.walks.sum()} of {found.walks.size} cells walk", None, (time.perf_counter() - began,)),)
+    return (
+        Row(
+            "strut",
+            f"{found.walks.sum()} of {found.walks.size} cells walk",
+            None,
+            (time.perf_counter() - began,),
+        ),
+    )

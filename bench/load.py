@@ -1,7 +1,8 @@
-"""A second process meets a compiled system: `python -m bench.load NAME` prints how long it takes to describe it and to
-have it compiled [s].
+"""A second process meets a compiled system: `python -m bench.load NAME` prints how long it takes to describe
+it and to have it compiled [s].
 
-Imports are not counted. Anything that would start a compiler ends the process instead, except in the `first` that fills the
+Imports are not counted. Anything that would start a compiler ends the process instead, except in the `first`
+that fills the
 cache: `python -m bench.load NAME first`.
 """
 
@@ -16,7 +17,11 @@ from typing import Any, NoReturn
 from bench.oscillators import oscillators
 from strut import System, compiled, walkers
 
-SYSTEMS: dict[str, Callable[[], System]] = {"pendulum": walkers.pendulum, "slip": walkers.slip, "50 oscillators": oscillators}
+SYSTEMS: dict[str, Callable[[], System]] = {
+    "pendulum": walkers.pendulum,
+    "slip": walkers.slip,
+    "50 oscillators": oscillators,
+}
 
 
 def _refuse(*arguments: Any, **options: Any) -> NoReturn:

@@ -1,4 +1,5 @@
-"""Looking: what it takes to write ten seconds of walking as a page, a player, and a folder with every figure."""
+"""Looking: what it takes to write ten seconds of walking as a page, a player, and a folder with every
+figure."""
 
 from __future__ import annotations
 
@@ -17,7 +18,11 @@ def run(effort: Effort) -> list[Section]:
             [
                 Contender("strut", "page", lambda: view.page(walk, here / "walk.html")),
                 Contender("strut", "player", lambda: walk.animate(here / "player.html")),
-                Contender("strut", "folder: page, data, figures as SVG and PNG", lambda: view.folder(walk, here / "walk")),
+                Contender(
+                    "strut",
+                    "folder: page, data, figures as SVG and PNG",
+                    lambda: view.folder(walk, here / "walk"),
+                ),
             ],
             effort,
         )

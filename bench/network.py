@@ -1,7 +1,8 @@
 """Networks: oscillators coupled all to all, with weight and bias on every edge, as files in the language.
 
-Figures of the original (codyn 3.6.4, and the C that its generator writes) were measured on a comparable machine and are quoted. Times are
-for one step of RK4 at 1 ms, without recording; and for reading, lowering and compiling with an empty cache.
+Figures of the original (codyn 3.6.4, and the C that its generator writes) were measured on a comparable
+machine and are quoted. Times are for one step of RK4 at 1 ms, without recording; and for reading, lowering
+and compiling with an empty cache.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ def _steps(count: int, effort: Effort) -> Section:
     row = measure([_stepping(system)], effort)[0]
     ours = Row(row.name, row.setting, None, tuple(t / STEPS for t in row.times))
     interpreter, generated = ORIGINAL[count]
-    quoted = [Row(name, "RK4, 1 ms", None, (t,), "quoted", "quoted") for name, t in (("codyn", interpreter), ("codyn, its C", generated))]
+    quoted = [
+        Row(name, "RK4, 1 ms", None, (t,), "quoted", "quoted")
+        for name, t in (("codyn", interpreter), ("codyn, its C", generated))
+    ]
     return Section(f"one step of {count} oscillators, all to all", "-", (ours, *quoted))
 
 
@@ -76,7 +80,14 @@ def _compiled_once(count: int) -> Row:
         ended = clock.perf_counter()
     extra = {"read": read - began, "lowered": lowered - read, "compiled": ended - lowered}
     note = ", ".join(f"{name} {t:.1f} s" for name, t in extra.items())
-    return Row("strut", f"{count} oscillators, {count * (count - 1)} edges", None, (ended - began,), note, extra=extra)
+    return Row(
+        "strut",
+        f"{count} oscillators, {count * (count - 1)} edges",
+        None,
+        (ended - began,),
+        note,
+        extra=extra,
+    )
 
 
 def _load(count: int) -> Row:
@@ -103,7 +114,14 @@ def _listing(name: str) -> Row:
         simulate_batch(system, STEPS * STEP, method="rk4", step=STEP)
         step = (clock.perf_counter() - run) / STEPS
     setting = f"{name}, {len(net.nodes)} nodes, {len(net.edges)} edges"
-    return Row("strut", setting, None, (ended - began,), f"then {step * 1e6:.2f} µs a step of RK4", extra={"step": step})
+    return Row(
+        "strut",
+        setting,
+        None,
+        (ended - began,),
+        f"then {step * 1e6:.2f} µs a step of RK4",
+        extra={"step": step},
+    )
 
 
 def _compiles(count: int, rounds: int, *quoted: Row) -> Section:
@@ -112,7 +130,11 @@ def _compiles(count: int, rounds: int, *quoted: Row) -> Section:
 
 
 def run(effort: Effort) -> list[Section]:
-    large = [_compiles(500, 1, Row("codyn, its C", "500 oscillators", None, (299.0,), "quoted", "quoted"))] if effort.rounds > 2 else []
+    large = (
+        [_compiles(500, 1, Row("codyn, its C", "500 oscillators", None, (299.0,), "quoted", "quoted"))]
+        if effort.rounds > 2
+        else []
+    )
     return [
         *(_steps(count, effort) for count in ORIGINAL),
         _compiles(50, effort.rounds),

@@ -1,4 +1,5 @@
-"""Phase oscillators, each coupled to all others: 50 states and 2450 sines, a flow long enough to be hard to compile."""
+"""Phase oscillators, each coupled to all others: 50 states and 2450 sines, a flow long enough to be hard to
+compile."""
 
 from __future__ import annotations
 
@@ -14,4 +15,10 @@ def oscillators(count: int = 50) -> System:
     omega = Param("omega", np.linspace(0.5, 1.5, count), "rad/s")
     w = Param("w", 1.0 / count, "1/s")
     rates = [omega[i] + w * ca.sum1(ca.sin(phi.sym - phi[i])) for i in range(count)]
-    return System("oscillators", x=(phi,), p=(omega, w), flow={phi: ca.vertcat(*rates)}, description="phase oscillators, all to all")
+    return System(
+        "oscillators",
+        x=(phi,),
+        p=(omega, w),
+        flow={phi: ca.vertcat(*rates)},
+        description="phase oscillators, all to all",
+    )

@@ -10,7 +10,8 @@ import numpy as np
 
 
 def optional(module: str) -> Any | None:
-    """The module, or None where it is not installed (or cannot load): a missing peer is a line in the table, not an error."""
+    """The module, or None where it is not installed (or cannot load): a missing peer is a line in the table,
+    not an error."""
     try:
         return importlib.import_module(module)
     except (ImportError, OSError):
@@ -34,17 +35,22 @@ def rising(guard: Callable[[float, Any], float]) -> Callable[[float, Any], float
     return guard
 
 
-def scipy_hybrid(mode: Mode, x0: Sequence[float], t_end: float, leap: Leap, tolerance: float, method: str = "DOP853") -> tuple[float, int]:
-    """A hybrid system as one does it with SciPy: solve_ivp to a terminal event, reset, and again, in a Python loop.
+def scipy_hybrid(
+    mode: Mode, x0: Sequence[float], t_end: float, leap: Leap, tolerance: float, method: str = "DOP853"
+) -> tuple[float, int]:
+    """A hybrid system as one does it with SciPy: solve_ivp to a terminal event, reset, and again, in a Python
+    loop.
 
-    `leap(k, t, x)` is asked at every event which state and mode follow event k, and answers None to stop. Returns when
-    the last event was, and how many there were.
+    `leap(k, t, x)` is asked at every event which state and mode follow event k, and answers None to stop.
+    Returns when the last event was, and how many there were.
     """
     assert scipy is not None
     t, x, last, count = 0.0, np.asarray(x0, dtype=float), 0.0, 0
     while True:
         rate, guards = mode
-        piece = scipy.solve_ivp(rate, (t, t_end), x, method=method, events=guards, rtol=tolerance, atol=tolerance)
+        piece = scipy.solve_ivp(
+            rate, (t, t_end), x, method=method, events=guards, rtol=tolerance, atol=tolerance
+        )
         if piece.status != 1:
             return last, count
         which = next(k for k, times in enumerate(piece.t_events) if len(times))

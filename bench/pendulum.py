@@ -1,7 +1,9 @@
-"""The pendulum for 10 s, called from Python, at an error of 1e-9: the project wants 50 times solve_ivp's DOP853.
+"""The pendulum for 10 s, called from Python, at an error of 1e-9: the project wants 50 times solve_ivp's
+DOP853.
 
-Every method runs at the loosest tolerance that reaches the error, so that none is paid for accuracy nobody asked for.
-strut runs as it comes, with dense output and the energy account; the others return their steps or only the end.
+Every method runs at the loosest tolerance that reaches the error, so that none is paid for accuracy nobody
+asked for. strut runs as it comes, with dense output and the energy account; the others return their steps or
+only the end.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from strut import simulate, walkers
 
 T, START, G = 10.0, (1.0, 0.0), 9.81  # [s], [rad] and [rad/s], [m/s^2]
 EXACT = (-0.46325276873178731307, 2.63654951354962933908)
-"""Angle [rad] and rate [rad/s] at 10 s: 2 asin(k sn(K - w t)) and -2 k w cn(K - w t), with k = sin(1/2), w = sqrt(g/l) and
-K the complete elliptic integral, by mpmath with 30 digits."""
+"""Angle [rad] and rate [rad/s] at 10 s: 2 asin(k sn(K - w t)) and -2 k w cn(K - w t), with k = sin(1/2), w =
+sqrt(g/l) and K the complete elliptic integral, by mpmath with 30 digits."""
 TARGET = 1e-9
 
 
@@ -34,7 +36,9 @@ def rate(t: float, x: Any) -> tuple[float, float]:
 
 def _strut(method: str, **options: Any) -> Solve:
     system = walkers.pendulum()
-    return lambda tolerance: simulate(system, T, method=method, rtol=tolerance, atol=tolerance, **options).raw.x_end
+    return lambda tolerance: (
+        simulate(system, T, method=method, rtol=tolerance, atol=tolerance, **options).raw.x_end
+    )
 
 
 def _strut_read() -> Solve:
@@ -52,12 +56,14 @@ def _scipy(method: str, **options: Any) -> Solve | None:
     if scipy is None:
         return None
     solve_ivp = scipy.solve_ivp
-    return lambda tolerance: solve_ivp(rate, (0.0, T), START, method=method, rtol=tolerance, atol=tolerance, **options).y[:, -1]
+    return lambda tolerance: solve_ivp(
+        rate, (0.0, T), START, method=method, rtol=tolerance, atol=tolerance, **options
+    ).y[:, -1]
 
 
 def _cvodes() -> Solve:
-    """CasADi's interface to CVODES, with the Adams method, here faster than its default (BDF). The rate runs on
-    CasADi's virtual machine."""
+    """CasADi's interface to CVODES, with the Adams method, here faster than its default (BDF). The rate runs
+    on CasADi's virtual machine."""
     x = ca.SX.sym("x", 2)
     dae = {"x": x, "ode": ca.vertcat(x[1], -G * ca.sin(x[0]))}
     made: dict[float, ca.Function] = {}
@@ -88,7 +94,9 @@ def _sundae() -> Solve | None:
 
     def solve(tolerance: float) -> Any:
         if tolerance not in made:
-            made[tolerance] = cvode(fill, method="Adams", rtol=tolerance, atol=tolerance, max_num_steps=1_000_000)
+            made[tolerance] = cvode(
+                fill, method="Adams", rtol=tolerance, atol=tolerance, max_num_steps=1_000_000
+            )
         return made[tolerance].solve([0.0, T], list(START)).y[-1]
 
     return solve

@@ -1,4 +1,5 @@
-"""The Pleiades: seven stars in a plane, 28 states, with close encounters (Hairer, Norsett, Wanner, I, section II.10)."""
+"""The Pleiades: seven stars in a plane, 28 states, with close encounters (Hairer, Norsett, Wanner, I, section
+II.10)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from bench.timing import Effort, Section, loosest, measure
 from strut import State, System, simulate
 
 T = 3.0
-X0 = ((3, 3, -1, -3, 2, -2, 2), (3, -3, 2, 0, 0, -4, 4), (0, 0, 0, 0, 0, 1.75, -1.5), (0, 0, 0, -1.25, 1, 0, 0))
+X0 = (
+    (3, 3, -1, -3, 2, -2, 2),
+    (3, -3, 2, 0, 0, -4, 4),
+    (0, 0, 0, 0, 0, 1.75, -1.5),
+    (0, 0, 0, -1.25, 1, 0, 0),
+)
 """Positions x and y, velocities along x and y, of the stars with masses 1 to 7."""
 EXACT = 0.3706139143970502
 """x of the first star at t = 3, from the test set for initial value problems (Mazzia and Magherini)."""
@@ -70,7 +76,15 @@ def run(effort: Effort) -> list[Section]:
         solve = (
             None
             if scipy is None
-            else lambda tol, method=method: scipy.solve_ivp(rate, (0.0, T), start, method=method, rtol=tol, atol=tol).y[:, -1]
+            else lambda tol, method=method: scipy.solve_ivp(
+                rate, (0.0, T), start, method=method, rtol=tol, atol=tol
+            ).y[:, -1]
         )
         contenders.append(loosest(f"SciPy {method}, NumPy rate", solve, error_of, TARGET))
-    return [Section(f"Pleiades, t = 3, to an error of {TARGET:.0e}", "x of the first star", measure(contenders, effort))]
+    return [
+        Section(
+            f"Pleiades, t = 3, to an error of {TARGET:.0e}",
+            "x of the first star",
+            measure(contenders, effort),
+        )
+    ]

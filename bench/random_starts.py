@@ -1,4 +1,5 @@
-"""How many of 20 random guesses of Saurel's walkers M_A, M_B and M_C lead to a solution, and to how many different ones."""
+"""How many of 20 random guesses of Saurel's walkers M_A, M_B and M_C lead to a solution, and to how many
+different ones."""
 
 from __future__ import annotations
 
@@ -23,8 +24,13 @@ def main(names: list[str], starts: int = 20, spread: float = 0.1) -> None:
         seconds = [w.processor for w in walks]
         found = dict(zip(*np.unique(costs, return_counts=True), strict=True))
         replayed = sum(w.design.replay.ok for w in good)
-        print(f"{name}: {len(good)} of {starts} converged, {replayed} replayed, {len(found)} different costs: {sorted(map(float, found))}")
-        print(f"  median {np.median(seconds):.3f} s, largest {max(seconds):.3f} s on the processor", flush=True)
+        print(
+            f"{name}: {len(good)} of {starts} converged, {replayed} replayed, {len(found)} different costs: "
+            f"{sorted(map(float, found))}"
+        )
+        print(
+            f"  median {np.median(seconds):.3f} s, largest {max(seconds):.3f} s on the processor", flush=True
+        )
 
 
 if __name__ == "__main__":

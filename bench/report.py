@@ -35,13 +35,24 @@ def duration(seconds: float | None) -> str:
 
 
 def table(results: Mapping[str, Sequence[Section]]) -> Table:
-    """One table, a block for every comparison; ratios are to the first row of the block, above 1 is slower than it."""
+    """One table, a block for every comparison; ratios are to the first row of the block, above 1 is slower
+    than it."""
     shown = Table(title="time of each over time of the first in its block")
     for heading in ("contender", "setting", "error", "best", "median", "ratio", "note"):
-        shown.add_column(heading, justify="right" if heading in ("error", "best", "median", "ratio") else "left")
+        shown.add_column(
+            heading, justify="right" if heading in ("error", "best", "median", "ratio") else "left"
+        )
     for section in (section for sections in results.values() for section in sections):
         shown.add_section()
-        shown.add_row(f"[bold]{section.title}[/bold]", f"[dim]error: {escape(section.error_is)}[/dim]", "", "", "", "", section.remark)
+        shown.add_row(
+            f"[bold]{section.title}[/bold]",
+            f"[dim]error: {escape(section.error_is)}[/dim]",
+            "",
+            "",
+            "",
+            "",
+            section.remark,
+        )
         for row in section.rows:
             shown.add_row(
                 f"  {row.name}",
@@ -87,7 +98,9 @@ def save(path: Path, results: Mapping[str, Sequence[Section]], settings: Mapping
     """Everything measured. Times are in seconds; `ratio` is that of the table."""
     cases = {name: [_plain(section) for section in sections] for name, sections in results.items()}
     text = json.dumps({"environment": environment(), "settings": dict(settings), "cases": cases}, indent=1)
-    in_a_line = re.sub(r"\[\s+([-+.\d,e\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)  # lists of numbers
+    in_a_line = re.sub(
+        r"\[\s+([-+.\d,e\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text
+    )  # lists of numbers
     path.write_text(in_a_line + "\n")
 
 
@@ -123,6 +136,8 @@ def _cpu() -> str:
 def _say(*command: str) -> str:
     """What a command prints, run where strut lies; empty where it cannot be run."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(strut.__file__).parent).stdout.strip()
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=Path(strut.__file__).parent
+        ).stdout.strip()
     except OSError:
         return ""

@@ -1,8 +1,8 @@
 """Robots that others described, where their packages are installed.
 
-`humanoid` is that of `example-robot-data` (`pip install '.[robots]'`). `python -m bench.robots` counts, for each package that is
-installed, how many URDF and MJCF files load and move as with Pinocchio and MuJoCo, and why others are refused; `--load-only` compares
-nothing.
+`humanoid` is that of `example-robot-data` (`pip install '.[robots]'`). `python -m bench.robots` counts, for
+each package that is installed, how many URDF and MJCF files load and move as with Pinocchio and MuJoCo, and
+why others are refused; `--load-only` compares nothing.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ PACKAGES = {
 
 
 def humanoid() -> str | None:
-    """URDF of a humanoid with 29 hinges and a free base, which all readers understand alike: the base hangs on a link 'world'
-    by a floating joint; shapes, which no equation of motion needs, are left out. None where it is not installed."""
+    """URDF of a humanoid with 29 hinges and a free base, which all readers understand alike: the base hangs
+    on a link 'world' by a floating joint; shapes, which no equation of motion needs, are left out. None where
+    it is not installed."""
     path = _installed(HUMANOID)
     if path is None:
         return None
@@ -66,7 +67,8 @@ def _installed(name: str) -> Path | None:
 
 @dataclass
 class Census:
-    """Of one package and format: how many files the peer reads, how many of them load here, how many of those agree."""
+    """Of one package and format: how many files the peer reads, how many of them load here, how many of those
+    agree."""
 
     peer: int = 0
     loaded: int = 0
@@ -110,7 +112,9 @@ def count_robots(package: str, ending: str, compare: bool = True) -> Census:
                 warnings.simplefilter("ignore")
                 found = mjcf.load(path, roots=_roots(), ignore=["frictionloss"])
         try:
-            what, worst = (worst_against_pinocchio if ending == ".urdf" else worst_against_mujoco)(found, path)
+            what, worst = (worst_against_pinocchio if ending == ".urdf" else worst_against_mujoco)(
+                found, path
+            )
         except NotImplementedError as error:
             what, worst = str(error), np.inf
         census.agreed += worst < AGREED
@@ -145,14 +149,20 @@ def _roots() -> list[Path]:
     """The folders of all packages, which may all be read: some use the files of others."""
     found: set[Path] = set()
     for package in {name for names in PACKAGES.values() for name in names}:
-        files = [file for file in (_listed(package)) if len(file.parts) > 1 and not file.parts[0].endswith((".dist-info", ".data", ".."))]
+        files = [
+            file
+            for file in (_listed(package))
+            if len(file.parts) > 1 and not file.parts[0].endswith((".dist-info", ".data", ".."))
+        ]
         found |= {Path(str(file.locate())).parents[len(file.parts) - 2] for file in files}
     return sorted(folder for folder in found if folder.is_dir())
 
 
 def _reason(message: str, path: Path) -> str:
     """A message without names and numbers, so that like ones are counted together."""
-    return re.sub(r"'[^']*'|-?\d[\d.e+-]*", "*", message.replace(str(path), "").lstrip(": ").split(": ")[0])[:90]
+    return re.sub(r"'[^']*'|-?\d[\d.e+-]*", "*", message.replace(str(path), "").lstrip(": ").split(": ")[0])[
+        :90
+    ]
 
 
 def main(compare: bool = True) -> None:

@@ -1,7 +1,8 @@
-"""The map of running: for which stiffness and angle of attack a spring-mass runner makes 24 steps, on a grid of 100 x 100.
+"""The map of running: for which stiffness and angle of attack a spring-mass runner makes 24 steps, on a grid
+of 100 x 100.
 
-Published for the same grid: 278 s interpreted, 6 s compiled, on their machine. SciPy runs only a few cells, since the grid would
-take it minutes; what it would need for all is extrapolated from these and says so.
+Published for the same grid: 278 s interpreted, 6 s compiled, on their machine. SciPy runs only a few cells,
+since the grid would take it minutes; what it would need for all is extrapolated from these and says so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ PUBLISHED = {"published, interpreted": 278.0, "published, compiled": 6.0}  # [s]
 
 
 def grid() -> dict[str, np.ndarray]:
-    stiffness, attack = np.meshgrid(np.linspace(0, 50e3, SIDE), np.radians(np.linspace(40, 80, SIDE)), indexing="ij")
+    stiffness, attack = np.meshgrid(
+        np.linspace(0, 50e3, SIDE), np.radians(np.linspace(40, 80, SIDE)), indexing="ij"
+    )
     return {"stiffness": stiffness.ravel(), "attack": attack.ravel()}
 
 
@@ -92,11 +95,17 @@ def run(effort: Effort) -> list[Section]:
     )
     wrong = float(np.sum(ours(few, **loose) != exact[chosen]))
     by_cell = measure(
-        [Contender("strut", "dop853, tol 1e-8, one thread", lambda: ours(few, threads=1, **loose), wrong), _scipy_few(few, exact[chosen])],
+        [
+            Contender("strut", "dop853, tol 1e-8, one thread", lambda: ours(few, threads=1, **loose), wrong),
+            _scipy_few(few, exact[chosen]),
+        ],
         effort,
     )
     guess = _extrapolated(by_cell[1])
-    quoted = [Row(name, "another machine", None, (time,), "quoted, not measured here", kind="quoted") for name, time in PUBLISHED.items()]
+    quoted = [
+        Row(name, "another machine", None, (time,), "quoted, not measured here", kind="quoted")
+        for name, time in PUBLISHED.items()
+    ]
     return [
         Section(
             "SLIP map, 100 x 100 cells",
@@ -114,7 +123,11 @@ def _extrapolated(few: Row) -> Row:
         return few
     scale = SIDE**2 / SAMPLE
     return replace(
-        few, times=tuple(t * scale for t in few.times), kind="extrapolated", error=None, note=f"EXTRAPOLATED: {SAMPLE} cells x {scale:g}"
+        few,
+        times=tuple(t * scale for t in few.times),
+        kind="extrapolated",
+        error=None,
+        note=f"EXTRAPOLATED: {SAMPLE} cells x {scale:g}",
     )
 
 
@@ -124,6 +137,11 @@ def _scipy_few(few: dict[str, np.ndarray], exact: np.ndarray) -> Contender:
         return Contender(name)
 
     def call() -> np.ndarray:
-        return np.array([scipy_cell(*cell) for cell in zip(few["stiffness"].tolist(), few["attack"].tolist(), strict=True)])
+        return np.array(
+            [
+                scipy_cell(*cell)
+                for cell in zip(few["stiffness"].tolist(), few["attack"].tolist(), strict=True)
+            ]
+        )
 
     return Contender(name, setting, call, float(np.sum(call() != exact)))

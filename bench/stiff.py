@@ -1,4 +1,5 @@
-"""Stiff systems: implicit methods against SciPy's, which gets plain NumPy functions, and our compiled flow and exact Jacobian."""
+"""Stiff systems: implicit methods against SciPy's, which gets plain NumPy functions, and our compiled flow
+and exact Jacobian."""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
 
     def theirs(name: str, rate: Rate, jacobian: Rate | None) -> Any:
         options = {} if jacobian is None else {"jac": jacobian}
-        found = scipy.solve_ivp(rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options)
+        found = scipy.solve_ivp(
+            rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options
+        )
         steps[name] = len(found.t) - 1
         return found.y[:, -1]
 
@@ -102,7 +105,9 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
     rate, jacobian = compiled_functions(system)
     calls: dict[str, Callable[[], Any]] = {
         "SciPy, NumPy rate": lambda: theirs("SciPy, NumPy rate", numpy_rate, None),
-        "SciPy, our compiled rate and exact Jacobian": lambda: theirs("SciPy, our compiled rate and exact Jacobian", rate, jacobian),
+        "SciPy, our compiled rate and exact Jacobian": lambda: theirs(
+            "SciPy, our compiled rate and exact Jacobian", rate, jacobian
+        ),
     }
     contenders = [Contender(f"strut {method}", "", ours, _error(ours(), exact), f"{steps['strut']} steps")]
     for name, call in calls.items():
@@ -110,7 +115,9 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
             contenders.append(Contender(name))
         else:
             contenders.append(Contender(name, "", call, _error(call(), exact), f"{steps[name]} steps"))
-    return Section(f"{title}, {method}, rtol {TOLERANCE:.0e}", "the state at the end", measure(contenders, effort))
+    return Section(
+        f"{title}, {method}, rtol {TOLERANCE:.0e}", "the state at the end", measure(contenders, effort)
+    )
 
 
 def _error(end: Any, exact: np.ndarray) -> float:
@@ -124,4 +131,6 @@ def run(effort: Effort) -> list[Section]:
         "Brusselator, 100 states": brusselator(),
         "Brusselator, 400 states": brusselator(200),
     }
-    return [section(title, problem, method, effort) for title, problem in problems.items() for method in METHODS]
+    return [
+        section(title, problem, method, effort) for title, problem in problems.items() for method in METHODS
+    ]

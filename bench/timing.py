@@ -1,4 +1,5 @@
-"""How time is taken: contenders in turns, so that a machine that slows down slows all of them, and every timing kept."""
+"""How time is taken: contenders in turns, so that a machine that slows down slows all of them, and every
+timing kept."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ from itertools import pairwise
 from typing import Any
 
 LADDER = tuple(10 ** (-k / 2) for k in range(12, 28))
-"""Tolerances to try, 1e-6 to about 3e-14 (SciPy allows no tighter) by half decades: fine enough that nobody is compared at
-ten times the accuracy of another."""
+"""Tolerances to try, 1e-6 to about 3e-14 (SciPy allows no tighter) by half decades: fine enough that nobody
+is compared at ten times the accuracy of another."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. In each round every contender runs at least once, then until its share of time is used up."""
+    """How long to measure. In each round every contender runs at least once, then until its share of time is
+    used up."""
 
     rounds: int = 5
     share: float = 0.06  # [s] five rounds of it make 0.3 s
@@ -39,7 +41,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Row:
-    """A contender and its times [s]. `kind` says whether they were measured here, extrapolated, or are quoted."""
+    """A contender and its times [s]. `kind` says whether they were measured here, extrapolated, or are
+    quoted."""
 
     name: str
     setting: str = ""
@@ -68,7 +71,8 @@ class Section:
     remark: str = ""
 
     def ratio(self, row: Row) -> float | None:
-        """Time of `row` over time of the first, best against best: on a shared machine the best is what others disturb least."""
+        """Time of `row` over time of the first, best against best: on a shared machine the best is what
+        others disturb least."""
         first = self.rows[0].best
         return row.best / first if row.best is not None and first else None
 
@@ -104,8 +108,9 @@ Solve = Callable[[float], Any]
 
 
 def loosest(name: str, solve: Solve | None, error_of: Callable[[Any], float], target: float) -> Contender:
-    """A contender at the loosest tolerance that reaches an error of `target`, and whose next tighter one does too: a
-    single rung may be lucky. `solve` takes the tolerance, relative and absolute, and is None for a peer that is missing."""
+    """A contender at the loosest tolerance that reaches an error of `target`, and whose next tighter one does
+    too: a single rung may be lucky. `solve` takes the tolerance, relative and absolute, and is None for a
+        peer that is missing."""
     if solve is None:
         return Contender(name)
     errors = {LADDER[0]: error_of(solve(LADDER[0]))}

@@ -1,7 +1,8 @@
-"""Walking: ten seconds of the compass gait, and ten thousand of its walkers on as many slopes, twenty steps each.
+"""Walking: ten seconds of the compass gait, and ten thousand of its walkers on as many slopes, twenty steps
+each.
 
-SciPy has the compass's own equations of motion and its impact written out, restarted at every heel strike; it walks only a few of
-the walkers, and what it would need for all is extrapolated from these and says so.
+SciPy has the compass's own equations of motion and its impact written out, restarted at every heel strike; it
+walks only a few of the walkers, and what it would need for all is extrapolated from these and says so.
 """
 
 from __future__ import annotations
@@ -35,11 +36,17 @@ def flow(t: float, x: np.ndarray) -> tuple[float, float, float, float]:
 
 
 def struck(x: np.ndarray) -> np.ndarray:
-    """Angular momentum about the new foot, and of the new swing leg about the hip, is kept; the legs change names."""
+    """Angular momentum about the new foot, and of the new swing leg about the hip, is kept; the legs change
+    names."""
     s, n, ws, wn = x
     c = math.cos(s - n)
     before = np.array([[(MH * L * L + 2 * M * A * L) * c - M * A * B, -M * A * B], [-M * A * B, 0.0]])
-    after = np.array([[(MH + M) * L * L + M * A * A - M * L * B * c, M * B * B - M * L * B * c], [-M * L * B * c, M * B * B]])
+    after = np.array(
+        [
+            [(MH + M) * L * L + M * A * A - M * L * B * c, M * B * B - M * L * B * c],
+            [-M * L * B * c, M * B * B],
+        ]
+    )
     new = np.linalg.solve(after, before @ [ws, wn])
     return np.array([n, s, new[0], new[1]])
 
@@ -72,15 +79,29 @@ def run(effort: Effort) -> list[Section]:
     loose = {"rtol": TOLERANCE, "atol": TOLERANCE}
     many = measure(
         [
-            Contender("strut, 10,000 walkers", "dop853, tol 1e-8", lambda: ours(everyone, **loose), _error(ours(chosen, **loose), exact)),
-            Contender("strut, 10,000 walkers", "dop853, default 1e-10", lambda: ours(everyone), _error(ours(chosen), exact)),
+            Contender(
+                "strut, 10,000 walkers",
+                "dop853, tol 1e-8",
+                lambda: ours(everyone, **loose),
+                _error(ours(chosen, **loose), exact),
+            ),
+            Contender(
+                "strut, 10,000 walkers",
+                "dop853, default 1e-10",
+                lambda: ours(everyone),
+                _error(ours(chosen), exact),
+            ),
         ],
         effort,
     )
     peers = measure([_scipy_few(slopes[chosen], exact)], effort)
     alone = measure(
         [
-            Contender("strut", "dop853, default 1e-10, a Trajectory with its ledger", lambda: simulate(walker, t=10.0)),
+            Contender(
+                "strut",
+                "dop853, default 1e-10, a Trajectory with its ledger",
+                lambda: simulate(walker, t=10.0),
+            ),
             Contender("strut", "dop853, tol 1e-8", lambda: simulate(walker, t=10.0, **loose)),
             _scipy_one(),
         ],
@@ -118,8 +139,15 @@ def _scipy_few(slopes: np.ndarray, exact: np.ndarray) -> Contender:
     if scipy is None:
         return Contender("SciPy DOP853, restarted")
     found = np.array([scipy_walk(slope) for slope in slopes.tolist()])
-    worst = float(np.abs(found - exact)[np.abs(found - exact) < 0.5].max())  # some make 20 steps a little after 14.7 s
-    return Contender("SciPy DOP853, restarted", f"tol {TOLERANCE:.0e}", lambda: [scipy_walk(slope) for slope in slopes.tolist()], worst)
+    worst = float(
+        np.abs(found - exact)[np.abs(found - exact) < 0.5].max()
+    )  # some make 20 steps a little after 14.7 s
+    return Contender(
+        "SciPy DOP853, restarted",
+        f"tol {TOLERANCE:.0e}",
+        lambda: [scipy_walk(slope) for slope in slopes.tolist()],
+        worst,
+    )
 
 
 def _extrapolated(few: Row) -> Row:

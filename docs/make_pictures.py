@@ -43,22 +43,31 @@ def curves(run: strut.Trajectory, names: dict[str, str], y: str, begin: float | 
     """Quantities of a run over time: names of the run, and what the legend calls them."""
     t = np.linspace(run.t[0] if begin is None else begin, run.t1, MAX_POINTS)
     values = run.at(t)
-    lines = [Line(label, t, values[name], color) for (name, label), color in zip(names.items(), PALETTE, strict=False)]
+    lines = [
+        Line(label, t, values[name], color)
+        for (name, label), color in zip(names.items(), PALETTE, strict=False)
+    ]
     return Figure(tuple(lines), "time [s]", y, legend=len(lines) > 1, height=190)
 
 
 def compass(place: Path) -> None:
     walk = strut.simulate(walkers.compass(slope=strut.deg(3)), t=3)
     strikes = walk.events.times("heel_strike")
-    view.stick_figure(walk, place / "compass.svg", (strikes[0] + 1e-6, strikes[3] - 1e-6), poses=25, width=760)
+    view.stick_figure(
+        walk, place / "compass.svg", (strikes[0] + 1e-6, strikes[3] - 1e-6), poses=25, width=760
+    )
 
 
 def first_system(place: Path) -> None:
-    curves(load("first_system.py").main(), {"height": "height"}, "height [m]").save(place / "first_system.svg")
+    curves(load("first_system.py").main(), {"height": "height"}, "height [m]").save(
+        place / "first_system.svg"
+    )
 
 
 def controlled_pendulum(place: Path) -> None:
-    curves(load("controlled_pendulum.py").main(), {"angle": "angle"}, "angle [rad]").save(place / "controlled_pendulum.svg")
+    curves(load("controlled_pendulum.py").main(), {"angle": "angle"}, "angle [rad]").save(
+        place / "controlled_pendulum.svg"
+    )
 
 
 def hopper(place: Path) -> None:
@@ -75,7 +84,9 @@ def slip_map(place: Path) -> None:
 
 def three_grounds(place: Path) -> None:
     lines = []
-    for (name, run), color, dash in zip(load("three_grounds.py").main().items(), PALETTE, ("solid", "dash", "dot"), strict=False):
+    for (name, run), color, dash in zip(
+        load("three_grounds.py").main().items(), PALETTE, ("solid", "dash", "dot"), strict=False
+    ):
         t = np.linspace(0, run.t1, MAX_POINTS)
         lines.append(Line(name, t, run.at(t)["base.z"], color, dash))
     Figure(tuple(lines), "time [s]", "height of the box [m]", height=190).save(place / "three_grounds.svg")
@@ -101,7 +112,9 @@ def elastic_drives(place: Path) -> None:
 
 
 def codesign(place: Path) -> None:
-    view.stick_figure(load("codesign.py").main()["round feet"].both.replay.run, place / "codesign.svg", width=420)
+    view.stick_figure(
+        load("codesign.py").main()["round feet"].both.replay.run, place / "codesign.svg", width=420
+    )
 
 
 def step_over(place: Path) -> None:
@@ -117,7 +130,9 @@ def own_walker(place: Path) -> None:
 
 def oscillator_leg(place: Path) -> None:
     run = load("oscillator_leg.py").main()
-    curves(run, {"leg.hip": "hip", "leg.knee": "knee"}, "angle [rad]", begin=run.t1 - 4).save(place / "oscillator_leg.svg")
+    curves(run, {"leg.hip": "hip", "leg.knee": "knee"}, "angle [rad]", begin=run.t1 - 4).save(
+        place / "oscillator_leg.svg"
+    )
 
 
 def networks(place: Path) -> None:
@@ -128,7 +143,18 @@ def networks(place: Path) -> None:
 MAKERS: dict[str, Callable[[Path], Any]] = {
     maker.__name__: maker
     for maker in (
-        *(compass, first_system, controlled_pendulum, hopper, slip_map, three_grounds, biped, own_walker, oscillator_leg, networks),
+        *(
+            compass,
+            first_system,
+            controlled_pendulum,
+            hopper,
+            slip_map,
+            three_grounds,
+            biped,
+            own_walker,
+            oscillator_leg,
+            networks,
+        ),
         *(demo, design_urdf, elastic_drives, codesign, step_over),
     )
 }
@@ -140,7 +166,9 @@ def main(*names: str) -> None:
         print(f"== {name}", flush=True)
         MAKERS[name](PICTURES)
         size = (PICTURES / f"{name}.svg").stat().st_size
-        assert size < MAX_BYTES, f"{name}.svg has {size} bytes: draw fewer points, at most {MAX_BYTES} are wanted"
+        assert size < MAX_BYTES, (
+            f"{name}.svg has {size} bytes: draw fewer points, at most {MAX_BYTES} are wanted"
+        )
         print(f"== {name}.svg, {size} bytes", flush=True)
 
 

@@ -1,7 +1,9 @@
-"""Co-design against design and then control: the same walkers, the same bounds, the same cost on level ground.
+"""Co-design against design and then control: the same walkers, the same bounds, the same cost on level
+ground.
 
-First the machine is designed for what machines are usually designed for, to walk down a slope by itself as wanted, and then the best
-torque on level ground is found for it. Then machine and torque are found at once. Run it with `python examples/codesign.py`.
+First the machine is designed for what machines are usually designed for, to walk down a slope by itself as
+wanted, and then the best torque on level ground is found for it. Then machine and torque are found at once.
+Run it with `python examples/codesign.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ COST = "squared-torque"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A walker, what is free in it, what is asked of its walk, and the slope [rad] its machine is designed on where that comes first."""
+    """A walker, what is free in it, what is asked of its walk, and the slope [rad] its machine is designed on
+    where that comes first."""
 
     walker: System
     free: Mapping[str, tuple[float, float]]
@@ -29,7 +32,8 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """machine: designed on the slope. then: the best torque for it on level ground. both: machine and torque at once."""
+    """machine: designed on the slope. then: the best torque for it on level ground. both: machine and torque
+    at once."""
 
     machine: Design
     then: Design
@@ -39,7 +43,12 @@ class Compared:
 def cases() -> dict[str, Case]:
     return {
         "compass": Case(walkers.compass(), {"hip_spring": (0.0, 100.0)}, {"speed": 0.5}, 0.01),
-        "round feet": Case(walkers.round_foot(), {"hip_spring": (0.0, 2.0), "radius": (0.05, 0.4)}, {"step_length": (0.3, 1.0)}, 0.01),
+        "round feet": Case(
+            walkers.round_foot(),
+            {"hip_spring": (0.0, 2.0), "radius": (0.05, 0.4)},
+            {"step_length": (0.3, 1.0)},
+            0.01,
+        ),
     }
 
 
@@ -58,7 +67,10 @@ def main() -> dict[str, Compared]:
         print(f"{name}: squared torque over weight and distance, on level ground")
         for label, design in (("design, then control", c.then), ("both at once", c.both)):
             machine = ", ".join(f"{n} {v:.4g}" for n, v in design.parameters.items())
-            print(f"  {label:22s} {design.result.cost:10.4g}   {machine}   {'verified' if design.ok else 'not verified'}")
+            print(
+                f"  {label:22s} {design.result.cost:10.4g}   {machine}   "
+                f"{'verified' if design.ok else 'not verified'}"
+            )
         print(f"  both at once costs {c.both.result.cost / c.then.result.cost:.0%} of the other")
     return found
 

@@ -1,7 +1,8 @@
-"""A compass walker on level ground: which spring in its hip, and which torque, make it walk with the least effort?
+"""A compass walker on level ground: which spring in its hip, and which torque, make it walk with the least
+effort?
 
-Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page with the walk, its torques, forces and
-energy, and its stability. The same on the command line:
+Run it with `python examples/demo.py`; it prints what it finds and writes demo/index.html, a page with the
+walk, its torques, forces and energy, and its stability. The same on the command line:
 
     strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.5 --slope 0deg -o demo/
 """
@@ -29,7 +30,10 @@ def main(directory: str | Path = "demo") -> Design:
         print(f"[{time.perf_counter() - began:5.1f} s] {text}", flush=True)
 
     walker = strut.walkers.compass(slope=0.0)
-    say(f"A compass walker should walk on level ground at {SPEED} m/s. A motor in the hip must give what every step loses.")
+    say(
+        f"A compass walker should walk on level ground at {SPEED} m/s. A motor in the hip must give what "
+        f"every step loses."
+    )
     say("First the motor alone; equations are compiled once, and kept ...")
     motor = optimal.design(walker, cost="squared-torque", speed=SPEED)
     say(f"  solved in {1e3 * motor.result.times['solve']:.0f} ms: {told(motor)}")
@@ -40,7 +44,9 @@ def main(directory: str | Path = "demo") -> Design:
     print(both.table())
     print()
     say("Writing the report ...")
-    written = report.design_result(both, ASKED, "A compass walks on level ground, a spring in its hip").folder(directory)
+    written = report.design_result(
+        both, ASKED, "A compass walks on level ground, a spring in its hip"
+    ).folder(directory)
     for why in written.missing:
         say(why)
     say(f"{len(written.files)} files in {written.directory}/")
@@ -58,5 +64,7 @@ def told(design: Design) -> str:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="          %(message)s", stream=sys.stdout)  # tells what is being compiled
+    logging.basicConfig(
+        level=logging.INFO, format="          %(message)s", stream=sys.stdout
+    )  # tells what is being compiled
     main(*sys.argv[1:2])

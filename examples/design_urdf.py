@@ -1,4 +1,5 @@
-"""A walker of your own: two legs from a URDF, made to walk on level ground by a motor and a spring that are found at once.
+"""A walker of your own: two legs from a URDF, made to walk on level ground by a motor and a spring that are
+found at once.
 
 Run it with `python examples/design_urdf.py`; it prints what it finds. `designed` is all there is to it.
 """
@@ -19,9 +20,13 @@ def walker() -> System:
     robot.planar = True
     robot.frame("stance_foot", robot.bodies["stance_leg"])
     robot.frame("swing_foot", robot.bodies["swing_leg"], (0, 0, -0.8))
-    hip = contact.Between("hip", {"swing": 1, "stance": -1}, spring=Param("hip_spring", 0.0, "N m/rad", bounds=(0, 200)))
+    hip = contact.Between(
+        "hip", {"swing": 1, "stance": -1}, spring=Param("hip_spring", 0.0, "N m/rad", bounds=(0, 200))
+    )
     swap = {"stance": "swing", "swing": "stance"}
-    legs = contact.Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", swap, "hip", fall=0.6, drives=[hip], margin=0.02)
+    legs = contact.Legs(
+        ("foot_x", "foot_z"), "stance_foot", "swing_foot", swap, "hip", fall=0.6, drives=[hip], margin=0.02
+    )
     return contact.stepping(robot, legs, contact.plane(Param("slope", 0.05, "rad", bounds=(-0.2, 0.2))))
 
 

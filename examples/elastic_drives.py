@@ -1,10 +1,12 @@
-"""One walker, three ways to drive it: rigidly, through springs, and with springs beside the motors; springs, gait and torque found at once.
+"""One walker, three ways to drive it: rigidly, through springs, and with springs beside the motors; springs,
+gait and torque found at once.
 
-A compass is to walk on level ground, in steps of 0.35 m at 0.5 m/s, with the least squared torque of its hip motor, which has to give what
-the impacts take. A spring beside the motor carries part of the swing of the legs. A spring between motor and hip does more: the motor
-rings on it, more than three times in a step, and a torque that pushes in time with it feeds the walk. What is saved in torque is paid for
-in work, which goes into the damper of that spring; COST = "absolute-work-per-metre" asks for the opposite, and takes minutes.
-Run it with `python examples/elastic_drives.py`; it leaves elastic_drives.svg.
+A compass is to walk on level ground, in steps of 0.35 m at 0.5 m/s, with the least squared torque of its hip
+motor, which has to give what the impacts take. A spring beside the motor carries part of the swing of the
+legs. A spring between motor and hip does more: the motor rings on it, more than three times in a step, and a
+torque that pushes in time with it feeds the walk. What is saved in torque is paid for in work, which goes
+into the damper of that spring; COST = "absolute-work-per-metre" asks for the opposite, and takes minutes. Run
+it with `python examples/elastic_drives.py`; it leaves elastic_drives.svg.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def designs() -> dict[str, Design]:
     found = {}
     for kind in actuator.KINDS:
         walker = actuator.driven(compass, kind)  # again a System: everything else goes on as before
-        found[kind] = optimal.design(walker, free=actuator.constants(compass, kind), cost=COST, intervals=16, accuracy=1e-9, **ASKED)
+        found[kind] = optimal.design(
+            walker, free=actuator.constants(compass, kind), cost=COST, intervals=16, accuracy=1e-9, **ASKED
+        )
     return found
 
 
@@ -50,7 +54,8 @@ def figures(found: dict[str, Design]) -> view.Panels:
         torques.append(Line(kind, t, torque, color))
         powers.append(Line(kind, t, torque * rate, color))
     return view.Panels(
-        view.Figure(tuple(lines), "time [s]", title) for lines, title in ((torques, "motor torque [N m]"), (powers, "motor power [W]"))
+        view.Figure(tuple(lines), "time [s]", title)
+        for lines, title in ((torques, "motor torque [N m]"), (powers, "motor power [W]"))
     )
 
 
@@ -61,7 +66,11 @@ def main(picture: str | Path = "elastic_drives.svg") -> dict[str, Design]:
         springs = ", ".join(f"{n} {v:.4g} N m/rad" for n, v in design.parameters.items()) or "no spring"
         b = design.replay.balance
         print(f"  {kind:8s}  squared torque {design.result.cost:8.4g} N^2 m s, {springs}")
-        print(f"  {'':8s}  the motor gives {b.work:.2f} J a step, impact and damper take {b.lost:.2f} and {b.dissipated:.2f} J; ", end="")
+        print(
+            f"  {'':8s}  the motor gives {b.work:.2f} J a step, impact and damper take {b.lost:.2f} and "
+            f"{b.dissipated:.2f} J; ",
+            end="",
+        )
         print("the simulator agrees" if design.ok else "not verified")
     figures(found).save(picture)
     print(f"motors over one step: {picture}")

@@ -27,7 +27,8 @@ system = System(
     p=(mass, stiffness, damping, hook, g),
     flow={height: velocity, velocity: (pull - drag) / mass - g},
     events=(
-        # When the height falls through zero, reverse the velocity with a loss, and say how much energy that costs.
+        # When the height falls through zero, reverse the velocity with a loss, and say how much energy that
+        # costs.
         Event(
             "floor",
             guard=height,
@@ -38,7 +39,11 @@ system = System(
     ),
     outputs={"pull": pull},
     ledger=Ledger(
-        stored={"kinetic": mass * velocity**2 / 2, "gravity": mass * g * height, "spring": stiffness * (hook - height) ** 2 / 2},
+        stored={
+            "kinetic": mass * velocity**2 / 2,
+            "gravity": mass * g * height,
+            "spring": stiffness * (hook - height) ** 2 / 2,
+        },
         dissipated={"drag": drag * velocity},
     ),
 )
@@ -56,7 +61,13 @@ def main() -> strut.Trajectory:
     import numpy as np
 
     many = strut.simulate_batch(system, t=10, p={"stiffness": np.linspace(5, 50, 10_000)})
-    print(many, "in", round(many.wall, 3), "s; hits:", dict(zip(*np.unique(many["hits"], return_counts=True), strict=True)))
+    print(
+        many,
+        "in",
+        round(many.wall, 3),
+        "s; hits:",
+        dict(zip(*np.unique(many["hits"], return_counts=True), strict=True)),
+    )
     return run
 
 

@@ -1,4 +1,5 @@
-"""A hopper: a body on a spring leg, a foot that is not sprung, a motor along the leg, and a controller at 200 Hz.
+"""A hopper: a body on a spring leg, a foot that is not sprung, a motor along the leg, and a controller at 200
+Hz.
 
 Read it top to bottom: the machine, its books, its controller twice, and what can be done with them.
 Run it with `python examples/hopper.py`; files go to demo/hopper unless you name another directory.
@@ -17,7 +18,11 @@ import strut
 from strut import Discrete, Event, Hold, Input, Ledger, Param, Sample, State, System
 
 PERIOD = 1 / 200  # of the controller [s]
-WANTED, REACH, STRONGEST = 0.8, 0.02, 400.0  # apex to keep [m]; length over which a lack of energy is made up [m]; of the motor [N]
+WANTED, REACH, STRONGEST = (
+    0.8,
+    0.02,
+    400.0,
+)  # apex to keep [m]; length over which a lack of energy is made up [m]; of the motor [N]
 
 # ---- the machine ----
 
@@ -34,7 +39,8 @@ stance = Discrete("stance", 0, description="1 while the foot is on the ground, 0
 apex = Discrete("apex", 0.0, "m", description="height of the last apex")
 thrust = Input("thrust", 0.0, "N", description="of the motor, along the leg, positive up on the body")
 
-# In flight the leg rests on its stop, and body and foot fall as one. In stance the leg carries the body, and the foot rests.
+# In flight the leg rests on its stop, and body and foot fall as one. In stance the leg carries the body, and
+# the foot rests.
 squeezed = length - height
 leg = stance * (stiffness * squeezed - damping * velocity + thrust)
 
@@ -46,7 +52,8 @@ machine = System(
     p=(mass, foot, length, stiffness, damping, g),
     flow={height: velocity, velocity: leg / mass - g},
     events=(
-        # `when` says in which of the two modes an event is looked for. The foot stops at once; its energy is gone.
+        # `when` says in which of the two modes an event is looked for. The foot stops at once; its energy is
+        # gone.
         Event(
             "touchdown",
             guard=height - length,
@@ -82,10 +89,16 @@ machine = System(
 
 # ---- the controller, as expressions ----
 
-# It is a system of its own: what it sees comes in by inputs, what it commands is held in a discrete state. Its parameters of
-# the machine are the same objects, so they stay one when the two are joined. An expression has no `if`: ca.if_else instead.
+# It is a system of its own: what it sees comes in by inputs, what it commands is held in a discrete state.
+# Its parameters of
+# the machine are the same objects, so they stay one when the two are joined. An expression has no `if`:
+# ca.if_else instead.
 command = Discrete("command", 0.0, "N")
-sees_height, sees_velocity, sees_stance = Input("sees_height", 0.0, "m"), Input("sees_velocity", 0.0, "m/s"), Input("sees_stance")
+sees_height, sees_velocity, sees_stance = (
+    Input("sees_height", 0.0, "m"),
+    Input("sees_velocity", 0.0, "m/s"),
+    Input("sees_stance"),
+)
 wanted = Param("wanted", WANTED, "m", bounds=(0, 10), description="apex to keep")
 strongest = Param("strongest", STRONGEST, "N", bounds=(0, 1e5), description="force of the motor")
 
@@ -99,13 +112,22 @@ controller = System(
     z=(command,),
     u=(sees_height, sees_velocity, sees_stance),
     p=(mass, foot, length, stiffness, damping, g, wanted, strongest),
-    samples=(Sample("think", every=PERIOD, set={command: ca.if_else(pushing, ca.fmin(ca.fmax(push, 0), strongest), 0)}),),
+    samples=(
+        Sample(
+            "think", every=PERIOD, set={command: ca.if_else(pushing, ca.fmin(ca.fmax(push, 0), strongest), 0)}
+        ),
+    ),
 )
 hopper = strut.join(
     "hopper",
     machine,
     controller,
-    connect={"thrust": "command", "sees_height": "height", "sees_velocity": "velocity", "sees_stance": "stance"},
+    connect={
+        "thrust": "command",
+        "sees_height": "height",
+        "sees_velocity": "velocity",
+        "sees_stance": "stance",
+    },
 )
 
 
@@ -131,26 +153,41 @@ def main(directory: str | Path = "demo/hopper") -> strut.Trajectory:
 
     tops = [top.before["height"] for top in run.events if top.name == "apex_reached"]
     print(f"apex [m]: {', '.join(f'{top:.4f}' for top in tops[:5])}, ... {tops[-1]:.4f}; wanted {WANTED}")
-    print(f"on the ground {100 * run.at(times)['stance'].mean():.0f} % of the time, with up to {run['ground'].max():.0f} N")
+    print(
+        f"on the ground {100 * run.at(times)['stance'].mean():.0f} % of the time, with up to "
+        f"{run['ground'].max():.0f} N"
+    )
 
     # The same law in Python moves the plain machine in the same way.
     in_python = strut.simulate(machine, t=8, control=Hold(keep_apex, every=PERIOD))
     apart = np.abs(run.at(times)["height"] - in_python.at(times)["height"]).max()
-    print(f"controller in Python: {in_python.statistics['wall'] / run.statistics['wall']:.0f} times slower, {apart:.1g} m apart")
+    print(
+        f"controller in Python: {in_python.statistics['wall'] / run.statistics['wall']:.0f} times slower, "
+        f"{apart:.1g} m apart"
+    )
 
     print("energy over the run:")
     for where, joules in run.ledger.summary().items():
-        print(f"  {where:28s} {joules:+10.4f} J" if where != "residual" else f"  {where:28s} {joules:10.0e} J")
+        print(
+            f"  {where:28s} {joules:+10.4f} J" if where != "residual" else f"  {where:28s} {joules:10.0e} J"
+        )
 
-    # What does an unsprung kilogram cost? Many hoppers at once, each with its own foot, from the apex they want. By hand: the
+    # What does an unsprung kilogram cost? Many hoppers at once, each with its own foot, from the apex they
+    # want. By hand: the
     # foot stops from the speed of the fall, and jerks the body from a speed 1 + foot / mass times as large.
     feet = np.linspace(0, 2, 201)
     many = strut.simulate_batch(hopper, t=8, x0={"height": WANTED}, p={"foot": feet}, ledger=True)
-    cost = many.lost["foot stopped"] / many.counts["touchdown"] + many.lost["foot jerked"] / many.counts["liftoff"]
+    cost = (
+        many.lost["foot stopped"] / many.counts["touchdown"]
+        + many.lost["foot jerked"] / many.counts["liftoff"]
+    )
     print(f"{many} in {many.wall:.2f} s")
     for k in range(0, len(feet), 50):
         by_hand = feet[k] * run["g"] * (WANTED - run["length"]) * (2 + feet[k] / run["mass"])
-        print(f"  a foot of {feet[k]:.1f} kg costs {cost[k]:7.4f} J a hop, by hand {by_hand:7.4f} J; apex {many['apex'][k]:.5f} m")
+        print(
+            f"  a foot of {feet[k]:.1f} kg costs {cost[k]:7.4f} J a hop, by hand {by_hand:7.4f} J; apex "
+            f"{many['apex'][k]:.5f} m"
+        )
 
     # Keep the run, read it again, go on from where it ended.
     directory.mkdir(parents=True, exist_ok=True)
@@ -160,7 +197,9 @@ def main(directory: str | Path = "demo/hopper") -> strut.Trajectory:
 
     # The whole machine, controller included, as C for whatever has a compiler.
     written = strut.export(hopper, directory / "firmware")
-    print(f"C in {written.directory}: one evaluation of the flow takes {written.operations['flow']} operations")
+    print(
+        f"C in {written.directory}: one evaluation of the flow takes {written.operations['flow']} operations"
+    )
     return run
 
 

@@ -1,9 +1,10 @@
 """Two oscillators drive a leg: a network holds a mechanism, and the leg pulls the oscillators along.
 
-Each joint has a phase oscillator whose cosine is the angle it wants; the knee follows the hip by a quarter turn, and the hip's
-oscillator feels where the leg is. The leg, near its own rhythm, swings further than asked, and the oscillators give way. To the
-network the leg is a node like any other: what is called like one of its motors drives it, and what has the flag `in` shows one
-of its angles.
+Each joint has a phase oscillator whose cosine is the angle it wants; the knee follows the hip by a quarter
+turn, and the hip's oscillator feels where the leg is. The leg, near its own rhythm, swings further than
+asked, and the oscillators give way. To the
+network the leg is a node like any other: what is called like one of its motors drives it, and what has the
+flag `in` shows one of its angles.
 Run it with `python examples/oscillator_leg.py`.
 """
 

@@ -1,6 +1,7 @@
 """One box, three grounds: rigid with events, compliant, and hard in fixed steps.
 
-The same mechanism and the same feet are dropped, tilted and sliding, on each. What differs is what you pay and what you learn.
+The same mechanism and the same feet are dropped, tilted and sliding, on each. What differs is what you pay
+and what you learn.
 """
 
 import strut
@@ -28,14 +29,21 @@ stepped = contact.time_stepped(*box(), friction=MU, dt=1e-3)
 
 
 def main() -> dict[str, strut.Trajectory]:
-    runs = {name: strut.simulate(system, t=1.0, x0=DROP) for name, system in (("rigid", rigid), ("soft", soft), ("stepped", stepped))}
+    runs = {
+        name: strut.simulate(system, t=1.0, x0=DROP)
+        for name, system in (("rigid", rigid), ("soft", soft), ("stepped", stepped))
+    }
     for name, run in runs.items():
         books = run.ledger
         before, after = (sum(energy[k] for energy in books.stored.values()) for k in (0, -1))
         print(
-            f"{name:8s} at x = {run['base.x'][-1]:.4f} m, feet carry {run['foot_0_normal'][-1]:.3f} and {run['foot_1_normal'][-1]:.3f} N;"
+            f"{name:8s} at x = {run['base.x'][-1]:.4f} m, feet carry {run['foot_0_normal'][-1]:.3f} and "
+            f"{run['foot_1_normal'][-1]:.3f} N;"
         )
-        print(f"         {len(run.t)} points, {len(run.events)} events; {before - after:.4f} J gone, {books.residual:.0e} J unexplained:")
+        print(
+            f"         {len(run.t)} points, {len(run.events)} events; {before - after:.4f} J gone, "
+            f"{books.residual:.0e} J unexplained:"
+        )
         for where, joules in books.summary().items():
             if where != "residual" and abs(joules) > 1e-3:
                 print(f"           {where:28s} {joules:+.4f} J")

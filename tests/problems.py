@@ -26,7 +26,9 @@ def driven(**values):
 
     x, v, y = State("x", 0.5), State("v", 0.0), State("y", 0.0)
     a, c = Param("a", 0.7), Param("c", 0.1)
-    return System("driven", x=[x, v, y], p=[a, c], flow={x: v, v: -ca.sin(x) + a * ca.cos(time) - c * v, y: x**2 - y}).using(values)
+    return System(
+        "driven", x=[x, v, y], p=[a, c], flow={x: v, v: -ca.sin(x) + a * ca.cos(time) - c * v, y: x**2 - y}
+    ).using(values)
 
 
 def pleiades():
@@ -126,4 +128,6 @@ def hires():
 
 
 HIRES_END = 321.8122
-HIRES_Y1 = 0.7371312573325668e-3  # at the end, from the test set for initial value problems (Mazzia and Magherini)
+HIRES_Y1 = (
+    0.7371312573325668e-3  # at the end, from the test set for initial value problems (Mazzia and Magherini)
+)

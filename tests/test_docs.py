@@ -49,7 +49,11 @@ def test_every_room_says_what_it_exports():
     """The reference is made from `__all__`."""
     for room in rooms():
         tree = ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8"))
-        assigned = [node for node in tree.body if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"]
+        assigned = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+        ]
         assert assigned, room
         assert ast.get_docstring(tree), room
 
@@ -74,7 +78,11 @@ def test_the_design_page_names_every_room():
 def test_the_gallery_has_small_pictures_that_are_made_again():
     makers = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
     pictures = {path.name for path in (DOCS / "pictures").iterdir()}
-    used = {Path(name).name for page in ("gallery.md", "index.md") for name in re.findall(r"pictures/[\w.]+", (DOCS / page).read_text())}
+    used = {
+        Path(name).name
+        for page in ("gallery.md", "index.md")
+        for name in re.findall(r"pictures/[\w.]+", (DOCS / page).read_text())
+    }
     assert used == pictures
     assert {Path(entry.picture).name for entry in entries().values()} <= pictures
     for name in pictures:
@@ -127,11 +135,15 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(si
     for page in pages:
         assert not ELSEWHERE.search(page.read_text(encoding="utf-8")), page
     for sheet in site.rglob("*.css"):
-        assert not re.search(r"""(@import|url\()\s*["']?(https?:)?//""", sheet.read_text(encoding="utf-8")), sheet
+        assert not re.search(r"""(@import|url\()\s*["']?(https?:)?//""", sheet.read_text(encoding="utf-8")), (
+            sheet
+        )
 
 
 def test_links_between_the_pages_of_the_site_lead_somewhere(site):
-    for page in set(site.rglob("*.html")) - {site / "404.html"}:  # which is for servers alone, with links from their root
+    for page in set(site.rglob("*.html")) - {
+        site / "404.html"
+    }:  # which is for servers alone, with links from their root
         for link in re.findall(r'(?:href|src)="([^"#:]+)(?:#[^"]*)?"', page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.relative_to(site)} links to {link}"
 

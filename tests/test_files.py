@@ -46,7 +46,12 @@ def saving(tmp_path):
 
 
 def test_what_a_killed_save_leaves_is_removed_by_the_next(tmp_path, saving):
-    others = [".run.csv.swp", ".run.csv.0123456789abcdef", ".other.csv.0123456789abcdef.strut", "run.csv.strut"]
+    others = [
+        ".run.csv.swp",
+        ".run.csv.0123456789abcdef",
+        ".other.csv.0123456789abcdef.strut",
+        "run.csv.strut",
+    ]
     for name in others:
         (tmp_path / name).write_text("not ours, or of another file")
     saving.send_signal(signal.SIGKILL)
@@ -96,7 +101,9 @@ def test_many_at_once(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 
     def save(k):
-        files.written(tmp_path / "a.txt", lambda scratch: (scratch.write_text(f"{k}" * 1000), time.sleep(0.001)))
+        files.written(
+            tmp_path / "a.txt", lambda scratch: (scratch.write_text(f"{k}" * 1000), time.sleep(0.001))
+        )
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(save, range(40)))
@@ -118,11 +125,23 @@ def test_every_save_goes_through_one_function():
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITES:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in WRITES
+            ):
                 owner = ast.unparse(node.func.value)
                 whole = node.func.attr not in ("replace", "rename") or owner == "os"
                 if whole and owner not in ("scratch", "path", "drawn", "np"):
                     found.setdefault(str(path.relative_to(SOURCE)), set()).add(node.func.attr)
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "open" and "w" in "".join(map(ast.unparse, node.args[1:2])):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) == "open"
+                and "w" in "".join(map(ast.unparse, node.args[1:2]))
+            ):
                 found.setdefault(str(path.relative_to(SOURCE)), set()).add("open")
-    assert {name: kinds - ALLOWED.get(name, set()) for name, kinds in found.items() if kinds - ALLOWED.get(name, set())} == {}
+    assert {
+        name: kinds - ALLOWED.get(name, set())
+        for name, kinds in found.items()
+        if kinds - ALLOWED.get(name, set())
+    } == {}

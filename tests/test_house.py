@@ -32,7 +32,8 @@ MAX_LINES = 450
 """Of a file: beyond, it holds two ideas."""
 
 FILES = {
-    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in sorted(SOURCE.rglob("*.py"))
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(SOURCE.rglob("*.py"))
 }
 
 
@@ -109,7 +110,10 @@ def test_knots_are_found():
 
 
 def test_no_files_form_a_knot():
-    graph = {module: {other for other in modules_read(module) if other in FILES and other != module} for module in FILES}
+    graph = {
+        module: {other for other in modules_read(module) if other in FILES and other != module}
+        for module in FILES
+    }
     assert not knots(graph)
 
 

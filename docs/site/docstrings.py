@@ -51,4 +51,7 @@ def entries(line: str, names: set[str]) -> list[str]:
     """A line of a list, divided where a sentence in it begins with a name and a colon."""
     parts = re.split(r"(?<=\.) (?=[A-Za-z_]\w*: )", line)
     fields = [FIELD.fullmatch(part) for part in parts]
-    return [f"- **{f[1]}**: {f[2]}" if f and set(f[1].split(", ")) <= names else part for f, part in zip(fields, parts, strict=True)]
+    return [
+        f"- **{f[1]}**: {f[2]}" if f and set(f[1].split(", ")) <= names else part
+        for f, part in zip(fields, parts, strict=True)
+    ]

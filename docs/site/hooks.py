@@ -24,7 +24,9 @@ def on_files(files: Files, config: Any) -> Files:
     for path in sorted((ROOT / "examples").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             name = path.relative_to(ROOT).as_posix()
-            files.append(File.generated(config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED))
+            files.append(
+                File.generated(config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED)
+            )
     for name, path in BESIDE.items():
         files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
@@ -35,7 +37,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     if page.file.src_uri in BESIDE:
         markdown = markdown.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changes.md)")
     markdown = markdown.replace("](../examples/", "](examples/")
-    return re.sub(r"^::: strut(\.\w+)?$", lambda found: room_listing("strut" + (found[1] or "")), markdown, flags=re.MULTILINE)
+    return re.sub(
+        r"^::: strut(\.\w+)?$",
+        lambda found: room_listing("strut" + (found[1] or "")),
+        markdown,
+        flags=re.MULTILINE,
+    )
 
 
 def module_file(module: str) -> Path | None:
@@ -81,7 +88,11 @@ def room_listing(module: str) -> str:
         return f"::: {module}"  # a single file: mkdocstrings does it alone
     exported = exported_names(module)
     if module == "strut":
-        rows = [f"| `strut.{name}` | {reference(path)} |" for name, path in exported.items() if not name.startswith("__")]
+        rows = [
+            f"| `strut.{name}` | {reference(path)} |"
+            for name, path in exported.items()
+            if not name.startswith("__")
+        ]
         return "\n".join(["| name | defined in |", "|---|---|", *rows])
     return "\n\n".join(f"::: {path}" for path in exported.values() if not is_foreign(path))
 
@@ -92,7 +103,9 @@ def is_foreign(path: str) -> bool:
     file = module_file(module)
     if file is None or module_file(path) is not None:
         return False
-    imports = (node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom))
+    imports = (
+        node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)
+    )
     return any(name == (alias.asname or alias.name) for node in imports for alias in node.names)
 
 

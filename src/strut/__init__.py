@@ -33,7 +33,18 @@ if TYPE_CHECKING:
     )
     from strut.units import deg
 
-_ROOMS = ("actuator", "contact", "gait", "linear", "mechanism", "network", "optimal", "report", "view", "walkers")
+_ROOMS = (
+    "actuator",
+    "contact",
+    "gait",
+    "linear",
+    "mechanism",
+    "network",
+    "optimal",
+    "report",
+    "view",
+    "walkers",
+)
 """Packages that are names of `strut`: imported when first asked for, so that `import strut` costs nothing."""
 
 _HOMES = {
@@ -43,7 +54,19 @@ _HOMES = {
     "strut.mechanism": ("Mechanism", "constraints", "joints"),
     "strut.simulate": ("Hold", "Moment", "Trajectory", "simulate", "simulate_batch"),
     "strut.system": (
-        *("Delay", "Discrete", "Event", "Foot", "Input", "Ledger", "Param", "Random", "Sample", "State", "System"),
+        *(
+            "Delay",
+            "Discrete",
+            "Event",
+            "Foot",
+            "Input",
+            "Ledger",
+            "Param",
+            "Random",
+            "Sample",
+            "State",
+            "System",
+        ),
         *("Walk", "join", "prefixed", "time"),
     ),
     "strut.units": ("deg",),

@@ -1,9 +1,12 @@
-"""Wrong arguments: of public functions, explained by their annotations; and of single values, by what they must be.
+"""Wrong arguments: of public functions, explained by their annotations; and of single values, by what they
+must be.
 
-`@checked` stands above a public function or class. It costs nothing while all goes well. Where a call ends in an error that
-is not strut's own, every argument is held against its annotation, and the first that does not fit is named in an
-`ArgumentError`: function, argument, value and what is needed. An error with arguments that fit passes as it is. What a
-function can say better it checks itself, with the other functions here: a number being positive, a seed, an order.
+`@checked` stands above a public function or class. It costs nothing while all goes well. Where a call ends in
+an error that is not strut's own, every argument is held against its annotation, and the first that does not
+fit is named in an `ArgumentError`: function, argument, value and what is needed. An error with arguments that
+fit passes as it is. What a
+function can say better it checks itself, with the other functions here: a number being positive, a seed, an
+order.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from strut.errors import ArgumentError, StrutError, ValueRangeError
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_INTEGER = 2**63 - 1
-"""Larger whole numbers fit nowhere: not into C, not into NumPy, and beyond 4300 digits not even into a message."""
+"""Larger whole numbers fit nowhere: not into C, not into NumPy, and beyond 4300 digits not even into a
+message."""
 MAX_NAME_BYTES = 255
 """Bytes of a file's name that every file system takes."""
 MAX_PATH_BYTES = 4000
@@ -39,7 +43,8 @@ SHOWN_CHARACTERS = 60
 
 
 class _Expression:
-    """Stands for the annotation `Expression`: a number, a quantity, a CasADi expression, or a sequence of these."""
+    """Stands for the annotation `Expression`: a number, a quantity, a CasADi expression, or a sequence of
+    these."""
 
 
 def shown(value: object) -> str:
@@ -59,7 +64,11 @@ def is_number(value: object) -> bool:
     """One real number, infinity included, that a float can hold; no truth value and no text."""
     if isinstance(value, (bool, np.bool_, str, bytes, bytearray)):
         return False
-    if isinstance(value, (np.ndarray, ca.DM)) and np.ndim(np.asarray(value)) and np.size(np.asarray(value)) != 1:
+    if (
+        isinstance(value, (np.ndarray, ca.DM))
+        and np.ndim(np.asarray(value))
+        and np.size(np.asarray(value)) != 1
+    ):
         return False
     try:
         return not math.isnan(float(value))  # type: ignore[arg-type]
@@ -69,20 +78,28 @@ def is_number(value: object) -> bool:
 
 def is_integer(value: object) -> bool:
     """A whole number that fits into 64 bits; no truth value."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)) and abs(int(value)) <= MAX_INTEGER
+    return (
+        isinstance(value, (int, np.integer))
+        and not isinstance(value, (bool, np.bool_))
+        and abs(int(value)) <= MAX_INTEGER
+    )
 
 
 def finite(name: str, value: Any, unit: str = "") -> float:
     """The value as a finite number, else `ValueRangeError`."""
     if not is_number(value) or not math.isfinite(float(value)):
-        raise ValueRangeError(f"{name} is {shown(value)}: a finite number{f' in {unit}' if unit else ''} is needed")
+        raise ValueRangeError(
+            f"{name} is {shown(value)}: a finite number{f' in {unit}' if unit else ''} is needed"
+        )
     return float(value)
 
 
 def positive(name: str, value: Any, unit: str = "") -> float:
     """The value as a finite number above zero, else `ValueRangeError`."""
     if not is_number(value) or not 0 < float(value) < math.inf:
-        raise ValueRangeError(f"{name} is {shown(value)}: a positive number{f' in {unit}' if unit else ''} is needed")
+        raise ValueRangeError(
+            f"{name} is {shown(value)}: a positive number{f' in {unit}' if unit else ''} is needed"
+        )
     return float(value)
 
 
@@ -100,22 +117,28 @@ def seed_number(value: Any) -> int:
 
 
 def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:
-    """The value as an array of numbers with so many axes, else `ValueRangeError`; what is not a number, nan, may be in it."""
+    """The value as an array of numbers with so many axes, else `ValueRangeError`; what is not a number, nan,
+    may be in it."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueRangeError(f"{name} is {shown(value)}: numbers are needed") from error
     if array.ndim not in axes:
-        allowed = " or ".join({0: "one number", 1: "a row of numbers", 2: "a table of numbers"}[k] for k in axes)
+        allowed = " or ".join(
+            {0: "one number", 1: "a row of numbers", 2: "a table of numbers"}[k] for k in axes
+        )
         raise ValueRangeError(f"{name} has the shape {array.shape}: {allowed} is needed")
     return array
 
 
 def having(name: str, value: Any, attributes: Iterable[str], what: str) -> None:
-    """Refuse a value that lacks what is read of it, with `ArgumentError`: where a room may not know the class itself."""
+    """Refuse a value that lacks what is read of it, with `ArgumentError`: where a room may not know the class
+    itself."""
     for attribute in attributes:
         if not hasattr(value, attribute):
-            raise ArgumentError(f"{name} is {shown(value)}{_kind_of(value)}, which has no '{attribute}': {what} is needed")
+            raise ArgumentError(
+                f"{name} is {shown(value)}{_kind_of(value)}, which has no '{attribute}': {what} is needed"
+            )
 
 
 def ordered_pair(name: str, value: Any) -> tuple[float, float]:
@@ -133,7 +156,8 @@ def ordered_pair(name: str, value: Any) -> tuple[float, float]:
 
 
 def checked(function: F) -> F:
-    """Explain errors of a function, or of the making of a class, by the arguments that do not fit their annotations; see the module."""
+    """Explain errors of a function, or of the making of a class, by the arguments that do not fit their
+    annotations; see the module."""
     if isinstance(function, type):
         function.__init__ = _checking(function.__init__, function.__name__)  # type: ignore[misc]
         return typing.cast(F, function)
@@ -153,14 +177,18 @@ def _checking(function: F, title: str) -> F:
             try:
                 bound = signature.bind(*arguments, **keywords).arguments
             except TypeError as unfit:
-                raise ArgumentError(f"{title}: {unfit}; its arguments are {signature_text(signature)}") from error
+                raise ArgumentError(
+                    f"{title}: {unfit}; its arguments are {signature_text(signature)}"
+                ) from error
             expected = _annotations(function)
             for name, value in bound.items():
                 if name in expected and value is not signature.parameters[name].default:
                     _check_argument(title, signature.parameters[name], value, expected[name], error)
             if isinstance(error, (RuntimeError, NotImplementedError)) and "casadi" in str(error).lower():
                 why = str(error).strip().splitlines()[0].rpartition(": ")[2] or "CasADi refused them"
-                raise ArgumentError(f"{title}: its expressions do not fit together ({why}): check their sizes") from error
+                raise ArgumentError(
+                    f"{title}: its expressions do not fit together ({why}): check their sizes"
+                ) from error
             raise
 
     return typing.cast(F, call)
@@ -177,21 +205,30 @@ def _title(function: Callable[..., Any]) -> str:
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """What each argument must be, as far as its annotation can be read here; names that only type checkers see are left out."""
-    known = {**vars(typing), **_names_for_type_checkers(function), **function.__globals__, "Expression": _Expression}
+    """What each argument must be, as far as its annotation can be read here; names that only type checkers
+    see are left out."""
+    known = {
+        **vars(typing),
+        **_names_for_type_checkers(function),
+        **function.__globals__,
+        "Expression": _Expression,
+    }
     expected: dict[str, Any] = {}
     for name, annotation in function.__annotations__.items():
         if name == "return":
             continue
         try:
-            expected[name] = eval(annotation, known) if isinstance(annotation, str) else annotation  # our own source text
+            expected[name] = (
+                eval(annotation, known) if isinstance(annotation, str) else annotation
+            )  # our own source text
         except (NameError, AttributeError, TypeError):
             expected[name] = Any
     return expected
 
 
 def _names_for_type_checkers(function: Callable[..., Any]) -> dict[str, Any]:
-    """What the function's module imports of strut only `if TYPE_CHECKING`: annotations use it, and by now it can be imported."""
+    """What the function's module imports of strut only `if TYPE_CHECKING`: annotations use it, and by now it
+    can be imported."""
     try:
         source = inspect.getsource(sys.modules[function.__module__])
     except (KeyError, OSError, TypeError):
@@ -207,14 +244,18 @@ def _names_for_type_checkers(function: Callable[..., Any]) -> dict[str, Any]:
     return names
 
 
-def _check_argument(title: str, parameter: inspect.Parameter, value: Any, annotation: Any, cause: Exception) -> None:
+def _check_argument(
+    title: str, parameter: inspect.Parameter, value: Any, annotation: Any, cause: Exception
+) -> None:
     values = [value]
     if parameter.kind is parameter.VAR_POSITIONAL:
         values = list(value)
     elif parameter.kind is parameter.VAR_KEYWORD:
         for key, each in value.items():
             if not fits(each, annotation):
-                raise ArgumentError(f"{title}: {key} is {shown(each)}{_kind_of(each)}: {needed(annotation)} is needed") from cause
+                raise ArgumentError(
+                    f"{title}: {key} is {shown(each)}{_kind_of(each)}: {needed(annotation)} is needed"
+                ) from cause
         return
     for each in values:
         if not fits(each, annotation):
@@ -246,7 +287,9 @@ def fits(value: Any, annotation: Any) -> bool:
         return value is None
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        kinds = [each for each in inner if each is not str or Path not in inner]  # a text that is to be a path must be one
+        kinds = [
+            each for each in inner if each is not str or Path not in inner
+        ]  # a text that is to be a path must be one
         return any(fits(value, each) for each in kinds)
     if origin is typing.Annotated:
         return fits(value, inner[0])
@@ -284,7 +327,11 @@ def _fits_path(value: Any, inner: tuple[Any, ...]) -> bool:
     except (TypeError, ValueError):
         return False
     names = raw.split(os.fsencode(os.sep))
-    return 0 < len(raw) <= MAX_PATH_BYTES and b"\0" not in raw and all(len(name) <= MAX_NAME_BYTES for name in names)
+    return (
+        0 < len(raw) <= MAX_PATH_BYTES
+        and b"\0" not in raw
+        and all(len(name) <= MAX_NAME_BYTES for name in names)
+    )
 
 
 def _fits_array(value: Any, inner: tuple[Any, ...]) -> bool:
@@ -317,7 +364,9 @@ def _fits_iterable(value: Any, inner: tuple[Any, ...]) -> bool:
 
 
 def _fits_mapping(value: Any, inner: tuple[Any, ...]) -> bool:
-    return isinstance(value, Mapping) and (len(inner) != 2 or all(fits(each, inner[1]) for each in value.values()))
+    return isinstance(value, Mapping) and (
+        len(inner) != 2 or all(fits(each, inner[1]) for each in value.values())
+    )
 
 
 def _fits_expression(value: Any, inner: tuple[Any, ...]) -> bool:
@@ -364,7 +413,11 @@ def needed(annotation: Any) -> str:
     plain = annotation if origin is None else origin
     if plain is tuple and inner and inner[-1] is not Ellipsis:
         words = [needed(each) for each in inner]
-        return f"a tuple of {len(words)}, {', '.join(words)}" if len(set(words)) > 1 else f"a tuple of {len(words)}, each {words[0]}"
+        return (
+            f"a tuple of {len(words)}, {', '.join(words)}"
+            if len(set(words)) > 1
+            else f"a tuple of {len(words)}, each {words[0]}"
+        )
     if plain in (Sequence, list, tuple, Iterable, Collection) and inner:
         return f"a list, each {needed(inner[0])}"
     if plain in (Mapping, dict) and len(inner) == 2:

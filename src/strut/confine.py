@@ -36,8 +36,9 @@ def is_inside(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def resolve_inside(path: Path, folder: Path, roots: Iterable[Path], what: str) -> Path:
-    """The path, all links followed, if it lies in the model's folder or in a root; else `StorageError`, which says how
-    to allow it. `what` begins the error: "oscillators.cdn includes 'x'". Nothing of the file is read."""
+    """The path, all links followed, if it lies in the model's folder or in a root; else `StorageError`, which
+    says how to allow it. `what` begins the error: "oscillators.cdn includes 'x'". Nothing of the file is
+    read."""
     if not is_inside(path, (folder.resolve(), *roots)):
         raise StorageError(f"{what}, {outside(path, folder)}")
     return path.resolve()

@@ -9,7 +9,9 @@ class StrutError(Exception):
         return _restored_error, (type(self), self.args, dict(self.__dict__))
 
 
-def _restored_error(kind: "type[StrutError]", arguments: "tuple[object, ...]", attributes: "dict[str, object]") -> StrutError:
+def _restored_error(
+    kind: "type[StrutError]", arguments: "tuple[object, ...]", attributes: "dict[str, object]"
+) -> StrutError:
     error = kind.__new__(kind, *arguments)
     error.args = arguments
     error.__dict__.update(attributes)
@@ -59,7 +61,9 @@ class NoGaitError(StrutError):
     fell: how often each reason ended a step.
     """
 
-    def __init__(self, message: str, closest: float = float("inf"), fell: "dict[str, int] | None" = None) -> None:
+    def __init__(
+        self, message: str, closest: float = float("inf"), fell: "dict[str, int] | None" = None
+    ) -> None:
         super().__init__(message)
         self.closest, self.fell = closest, fell or {}
 

@@ -17,7 +17,8 @@ EXTRAS = {
     "imageio_ffmpeg": ("imageio-ffmpeg", "film"),
     "mujoco": ("mujoco", "bench"),
 }
-"""By the package as Python imports it: its name for people and for pip, and the extra of strut that installs it."""
+"""By the package as Python imports it: its name for people and for pip, and the extra of strut that installs
+it."""
 
 
 def optional_module(module: str, purpose: str) -> Any:

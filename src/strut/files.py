@@ -21,24 +21,39 @@ from strut.errors import StorageError
 
 DAMAGED_ARCHIVE = (zipfile.BadZipFile, zlib.error)
 """What Python raises on compressed data that is damaged."""
-DAMAGE = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, *DAMAGED_ARCHIVE)
-"""What Python and its readers raise on a file that is not what it says: a place that reads one turns these into `StorageError`."""
+DAMAGE = (
+    OSError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    MemoryError,
+    *DAMAGED_ARCHIVE,
+)
+"""What Python and its readers raise on a file that is not what it says: a place that reads one turns these
+into `StorageError`."""
 
 
 def written(path: Path, write: Callable[[Path], None]) -> Path:
     """Write a file that appears whole or not at all: a failure leaves what was there before, and says why.
 
-    write: fills a scratch file beside the target, which then takes the target's place; it is on the disk before, and its
-    new name after. Scratch files of saves of the same file that were killed are removed.
+    write: fills a scratch file beside the target, which then takes the target's place; it is on the disk
+    before, and its new name after. Scratch files of saves of the same file that were killed are removed.
     """
     path = path.expanduser()
     if not path.parent.is_dir():
-        raise StorageError(f"cannot write {path}: the directory {path.parent} does not exist; create it first")
+        raise StorageError(
+            f"cannot write {path}: the directory {path.parent} does not exist; create it first"
+        )
     try:
         _remove_stale(path)
         scratch, handle = _scratch_file(path)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}; choose a place you can write to") from error
+        raise StorageError(
+            f"cannot write {path}: {error.strerror}; choose a place you can write to"
+        ) from error
     try:
         write(scratch)
         _synchronise(scratch)
@@ -48,10 +63,13 @@ def written(path: Path, write: Callable[[Path], None]) -> Path:
         if isinstance(error, StorageError):
             raise
         full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) or any(
-            sign in str(error) for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota")
+            sign in str(error)
+            for sign in ("No space left", "File too large", "errno = 28", "errno = 27", "quota")
         )
         why = "the disk is full" if full else str(error)
-        raise StorageError(f"cannot write {path}: {why}; nothing was changed there, make room and save again") from error
+        raise StorageError(
+            f"cannot write {path}: {why}; nothing was changed there, make room and save again"
+        ) from error
     finally:
         os.close(handle)
         scratch.unlink(missing_ok=True)
@@ -59,8 +77,8 @@ def written(path: Path, write: Callable[[Path], None]) -> Path:
 
 
 def _scratch_file(path: Path) -> tuple[Path, int]:
-    """A new file beside `path` with a name that only we give, and an open handle that holds its lock: as long as the
-    lock is held, whoever writes it is alive."""
+    """A new file beside `path` with a name that only we give, and an open handle that holds its lock: as long
+    as the lock is held, whoever writes it is alive."""
     while True:
         scratch = path.parent / f".{path.name}.{secrets.token_hex(8)}.strut"
         handle = os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)

@@ -11,19 +11,31 @@ def safe(text: object) -> str:
     return html.escape(str(text))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), kind: str = "box") -> str:
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), kind: str = "box"
+) -> str:
     """A table of plain texts; the columns `numbers` stand to the right."""
 
     def line(cells: Sequence[object], tag: str) -> str:
         kinds = [' class="number"' if k in numbers else "" for k in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag}{kind}>{safe(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>\n"
+        return (
+            "<tr>"
+            + "".join(f"<{tag}{kind}>{safe(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+            + "</tr>\n"
+        )
 
     top = f"<thead>{line(head, 'th')}</thead>\n" if any(head) else ""
-    return f'<div class="{kind}"><table>\n{top}<tbody>{"".join(line(row, "td") for row in rows)}</tbody></table></div>\n'
+    return (
+        f"<div "
+        f'class="{kind}"><table>\n{top}<tbody>{"".join(line(row, "td") for row in rows)}</tbody></table></div>\n'
+    )
 
 
-def card(title: str, about: str, tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]) -> str:
-    """How an object shows itself in a notebook: a title, a sentence, and tables that unfold; empty ones are left out."""
+def card(
+    title: str, about: str, tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
+) -> str:
+    """How an object shows itself in a notebook: a title, a sentence, and tables that unfold; empty ones are
+    left out."""
     unfolding = "".join(
         f"<details><summary>{safe(name)} ({len(rows)})</summary>{table(head, rows)}</details>\n"
         for name, (head, rows) in tables.items()

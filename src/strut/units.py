@@ -20,9 +20,20 @@ FACTORS = {
     "V": {"mV": 1e-3, "V": 1.0},
     "": {"": 1.0, "%": 1e-2},
 }
-"""By SI unit, what people write instead at the edges (command line, files); inside strut everything is SI and radians."""
+"""By SI unit, what people write instead at the edges (command line, files); inside strut everything is SI and
+radians."""
 
-NOT_SI = {"degree": "rad", "degrees": "rad", "°": "rad", "rpm": "rad/s", "min": "s", "h": "s", "in": "m", "ft": "m", "lb": "kg"}
+NOT_SI = {
+    "degree": "rad",
+    "degrees": "rad",
+    "°": "rad",
+    "rpm": "rad/s",
+    "min": "s",
+    "h": "s",
+    "in": "m",
+    "ft": "m",
+    "lb": "kg",
+}
 """Units that are not read, and the SI unit to use instead."""
 
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
@@ -37,21 +48,27 @@ def deg(angle: float) -> float:
 
 @checked
 def to_si(unit: str) -> tuple[float, str]:
-    """The factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000 and 'N/m'."""
+    """The factor that makes SI of a unit, and the SI unit: 'cm' gives 0.01 and 'm', 'kN/m' gives 1000 and
+    'N/m'."""
     words = re.findall(r"[^\W\d_]+|[%°]", unit)
     for k, word in enumerate(words):
-        base = next((si for si, scaled in FACTORS.items() if word in scaled and scaled[word] != 1.0), NOT_SI.get(word))
+        base = next(
+            (si for si, scaled in FACTORS.items() if word in scaled and scaled[word] != 1.0), NOT_SI.get(word)
+        )
         if base is None:
             continue
         if k or word in NOT_SI or not unit.startswith(word):
-            raise ValueRangeError(f"the unit '{unit}' is not SI: give the value in {unit.replace(word, base)}")
+            raise ValueRangeError(
+                f"the unit '{unit}' is not SI: give the value in {unit.replace(word, base)}"
+            )
         return FACTORS[base][word], base + unit[len(word) :]
     return 1.0, unit
 
 
 @checked
 def number(text: str, unit: str = "") -> float:
-    """A number with an optional suffix that fits `unit`: '3deg' for rad, '20kN' or '20kN/m' for N/m, '1e-3' for any."""
+    """A number with an optional suffix that fits `unit`: '3deg' for rad, '20kN' or '20kN/m' for N/m, '1e-3'
+    for any."""
     match = _NUMBER.fullmatch(text)
     if not match:
         raise ValueRangeError(f"'{text}' is not a number: write 0.05, 1e-3 or 3deg")
@@ -63,4 +80,6 @@ def number(text: str, unit: str = "") -> float:
             return float(match[1]) * (factor if suffix else 1.0)
     wanted = f"in {unit}" if unit else "without a unit"
     fitting = ", ".join(n + unit[len(base) :] for n in scaled if n)
-    raise ValueRangeError(f"'{text}' does not fit a quantity {wanted}: write a plain number, or one of {fitting}")
+    raise ValueRangeError(
+        f"'{text}' does not fit a quantity {wanted}: write a plain number, or one of {fitting}"
+    )

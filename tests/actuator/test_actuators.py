@@ -42,7 +42,9 @@ def test_a_wheel_behind_a_spring_moves_as_in_closed_form():
 
 def test_a_pendulum_behind_a_spring_and_damper_agrees_with_scipy():
     damping = 0.7
-    pendulum = actuator.series(walkers.pendulum(), stiffness=K, inertia=J, damping=damping).using(drive_motor_torque=TORQUE)
+    pendulum = actuator.series(walkers.pendulum(), stiffness=K, inertia=J, damping=damping).using(
+        drive_motor_torque=TORQUE
+    )
     run = strut.simulate(pendulum, t=5, **EXACT)
 
     def rates(_, x):
@@ -62,7 +64,9 @@ def test_a_stiff_spring_and_a_light_motor_are_nearly_rigid():
     stiff = strut.simulate(actuator.series(flywheel(), stiffness=1e5, inertia=1e-3), t=1, u=torque)
     rigid = strut.simulate(flywheel(), t=1, u={"axle_torque": TORQUE})
     assert stiff["axle"][-1] == pytest.approx(rigid["axle"][-1], rel=1e-3)
-    assert stiff["axle"][-1] != pytest.approx(rigid["axle"][-1], rel=1e-5)  # the motor is a thousandth of what is turned
+    assert stiff["axle"][-1] != pytest.approx(
+        rigid["axle"][-1], rel=1e-5
+    )  # the motor is a thousandth of what is turned
 
 
 def test_parallel_is_what_a_spring_at_the_joint_is():
@@ -89,14 +93,25 @@ def test_springs_add_up_and_drives_combine():
     m.joint("axle", m.world, wheel, joints.revolute("y"), spring=10.0, damping=0.1)
     both = actuator.parallel(mechanism.system(m), stiffness=20.0, damping=0.3)
     run = strut.simulate(both, t=3, u={"axle_motor_torque": TORQUE}, **EXACT)
-    single = strut.simulate(actuator.parallel(flywheel(), stiffness=30.0, damping=0.4), t=3, u={"axle_motor_torque": TORQUE}, **EXACT)
+    single = strut.simulate(
+        actuator.parallel(flywheel(), stiffness=30.0, damping=0.4),
+        t=3,
+        u={"axle_motor_torque": TORQUE},
+        **EXACT,
+    )
     assert run["axle"][-1] == pytest.approx(single["axle"][-1], abs=1e-10)
     assert run.ledger.residual < 1e-10
     assert run.ledger.stored["axle_spring"][-1] == pytest.approx(15 * run["axle"][-1] ** 2, abs=1e-10)
-    all_three = strut.simulate(actuator.series(both, stiffness=K, inertia=J), t=3, u={"axle_motor_motor_torque": TORQUE}, **EXACT)
+    all_three = strut.simulate(
+        actuator.series(both, stiffness=K, inertia=J), t=3, u={"axle_motor_motor_torque": TORQUE}, **EXACT
+    )
     assert all_three.ledger.residual < 1e-10
     slow = TORQUE / 30.0  # where both springs rest, on the long run
-    damped = strut.simulate(actuator.series(both, stiffness=K, inertia=J, damping=3.0), t=60, u={"axle_motor_motor_torque": TORQUE})
+    damped = strut.simulate(
+        actuator.series(both, stiffness=K, inertia=J, damping=3.0),
+        t=60,
+        u={"axle_motor_motor_torque": TORQUE},
+    )
     assert damped["axle"][-1] == pytest.approx(slow, rel=1e-3)
 
 
@@ -112,7 +127,9 @@ def test_a_drive_with_a_spring_of_its_own_stays_as_it_is():
 def exchanged(walker, event="heel_strike"):
     found = actuator.drives(walker)
     places = after_event(walker, found, next(e for e in walker.events if e.name == event))
-    return {d.name: ("-" if sign < 0 else "") + found[j].name for d, (j, sign) in zip(found, places, strict=True)}
+    return {
+        d.name: ("-" if sign < 0 else "") + found[j].name for d, (j, sign) in zip(found, places, strict=True)
+    }
 
 
 @pytest.mark.parametrize(
@@ -132,18 +149,28 @@ def test_motors_change_names_with_the_legs(make, places):
 
 def test_both_sides_share_their_constants():
     walker = actuator.series(walkers.saurel_e())
-    assert {q.name for q in walker.p if "series_spring" in q.name} == {"hip_series_spring", "shoulder_series_spring"}
+    assert {q.name for q in walker.p if "series_spring" in q.name} == {
+        "hip_series_spring",
+        "shoulder_series_spring",
+    }
     in_space = walkers.trunk_3d()
     found = actuator.drives(in_space)
     groups = {tuple(found[i].name for i in s.members): (s.signs, s.turns) for s in alike(in_space, found)}
     assert groups["leg_r_pitch", "leg_l_pitch"] == ((1.0, 1.0), False)
-    assert groups["leg_r_roll", "leg_l_roll"] == ((1.0, -1.0), False)  # this machine counts rolling to the left on both sides
+    assert groups["leg_r_roll", "leg_l_roll"] == (
+        (1.0, -1.0),
+        False,
+    )  # this machine counts rolling to the left on both sides
     assert groups[("trunk_pitch",)] == ((1.0,), False)
     assert groups[("trunk_roll",)] == ((1.0,), True)
     sprung = actuator.parallel(in_space)
     names = {q.name for q in sprung.p}
     leaning = strut.simulate(
-        sprung, t=0.0, x0=dict.fromkeys(sprung.labels("x"), 0.0), p={"leg_roll_spring": 2.0, "leg_roll_rest": 0.1}, backend="virtual"
+        sprung,
+        t=0.0,
+        x0=dict.fromkeys(sprung.labels("x"), 0.0),
+        p={"leg_roll_spring": 2.0, "leg_roll_rest": 0.1},
+        backend="virtual",
     )
     assert leaning["leg_r_roll_torque"][0] == pytest.approx(0.2)
     assert leaning["leg_l_roll_torque"][0] == pytest.approx(-0.2)
@@ -224,7 +251,15 @@ def test_mistakes_are_explained():
     with pytest.raises(ModelError, match="supplies 0 powers of the ledger"):
         actuator.series(System("slider", x=[place], u=[force], flow={place: force}))
     with pytest.raises(ModelError, match="rate of no state"):
-        actuator.series(System("slider", x=[place], u=[force], flow={place: force}, ledger=Ledger(supplied={"hand": force * place})))
+        actuator.series(
+            System(
+                "slider",
+                x=[place],
+                u=[force],
+                flow={place: force},
+                ledger=Ledger(supplied={"hand": force * place}),
+            )
+        )
     gain = Param("gain", 2.0)
     curved = Ledger(supplied={"hand": gain * force * place**2})
     with pytest.raises(ModelError, match="is no sum of states"):

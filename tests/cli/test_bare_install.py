@@ -34,7 +34,9 @@ def required_distributions(*names):
             try:
                 metadata.distribution(word)
             except metadata.PackageNotFoundError:
-                assert marker, f"{name} requires {word}, which is not installed"  # of another system or Python
+                assert marker, (
+                    f"{name} requires {word}, which is not installed"
+                )  # of another system or Python
                 continue
             waiting.append(word)
     return known
@@ -52,7 +54,15 @@ def bare_strut(tmp_path_factory):
     shutil.rmtree(source / "src" / "strut.egg-info", ignore_errors=True)
     new_enough = int(metadata.version("setuptools").split(".")[0]) >= 77
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    build = [*pip, "wheel", "--no-deps", *(["--no-build-isolation"] * new_enough), "-w", str(place), str(source)]
+    build = [
+        *pip,
+        "wheel",
+        "--no-deps",
+        *(["--no-build-isolation"] * new_enough),
+        "-w",
+        str(place),
+        str(source),
+    ]
     made = subprocess.run(build, capture_output=True, text=True, check=False, timeout=240)
     if made.returncode and "No matching distribution found for setuptools" in made.stderr:
         pytest.skip("setuptools>=77 is not installed and cannot be fetched: pip install 'strut[dev]'")
@@ -61,7 +71,11 @@ def bare_strut(tmp_path_factory):
     home = place / "environment"
     venv.create(home, with_pip=False)
     (packages,) = home.glob("lib/python*/site-packages")
-    requires = re.findall(r'^    "([a-z0-9]+)[><=]', (ROOT / "pyproject.toml").read_text().partition("[project.optional")[0], re.M)
+    requires = re.findall(
+        r'^    "([a-z0-9]+)[><=]',
+        (ROOT / "pyproject.toml").read_text().partition("[project.optional")[0],
+        re.M,
+    )
     assert {"casadi", "numpy", "typer"} <= set(requires)
     for distribution in required_distributions(*requires).values():
         tops = {file.parts[0] for file in distribution.files or () if ".." not in file.parts}
@@ -74,7 +88,9 @@ def bare_strut(tmp_path_factory):
     assert done.returncode == 0, done.stderr
 
     def run(*arguments):
-        environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
+        environment = {
+            k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+        }
         return subprocess.run(
             [str(home / "bin" / "strut"), *arguments],
             capture_output=True,
@@ -91,7 +107,9 @@ def bare_strut(tmp_path_factory):
 
 @pytest.mark.parametrize("package", ["scipy", "plotly", "pandas", "matplotlib", "PIL", "trimesh"])
 def test_the_environment_is_bare(bare_strut, package):
-    done = subprocess.run([str(bare_strut.python), "-c", f"import {package}"], capture_output=True, check=False)
+    done = subprocess.run(
+        [str(bare_strut.python), "-c", f"import {package}"], capture_output=True, check=False
+    )
     assert b"ModuleNotFoundError" in done.stderr
 
 
@@ -121,16 +139,37 @@ def test_what_needs_an_extra_says_which(bare_strut):
     assert "method 'radau' needs SciPy, which is not installed: pip install 'strut[stiff]'" in done.stderr
     done = bare_strut("reproduce", "saurel-table1")
     assert done.returncode == 2
-    assert "the study saurel-table1 needs SciPy, which is not installed: pip install 'strut[stiff]'" in done.stderr
+    assert (
+        "the study saurel-table1 needs SciPy, which is not installed: pip install 'strut[stiff]'"
+        in done.stderr
+    )
 
 
 def test_importing_strut_imports_no_numbers_and_no_extra():
     """What takes long to import waits until it is used: counted in modules, because time is not repeatable."""
     code = "import sys, strut; print(*sys.modules)"
-    modules = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
-    assert not modules & {"numpy", "casadi", "scipy", "plotly", "pandas", "matplotlib", "h5py", "typer", "strut.system"}
+    modules = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+    assert not modules & {
+        "numpy",
+        "casadi",
+        "scipy",
+        "plotly",
+        "pandas",
+        "matplotlib",
+        "h5py",
+        "typer",
+        "strut.system",
+    }
     code = "import sys, strut.cli.app; print(*sys.modules)"
-    modules = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    modules = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     assert not modules & {"scipy", "plotly", "pandas", "matplotlib", "PIL", "trimesh", "strut.studies"}
 
 

@@ -33,7 +33,15 @@ def run(capsys, *arguments):
 def test_run_prints_what_happened(capsys):
     code, out, _ = run(capsys, "run", "rimless-wheel", "-t", "10")
     assert code == 0
-    for word in ("rimless_wheel", "done", "heel_strike", "impact (lost in events)", "residual", "[J]", "rad/s"):
+    for word in (
+        "rimless_wheel",
+        "done",
+        "heel_strike",
+        "impact (lost in events)",
+        "residual",
+        "[J]",
+        "rad/s",
+    ):
         assert word in out
 
 
@@ -46,7 +54,12 @@ def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
     gravity, lost = float(first[3]), float(first[4])
     assert gravity == pytest.approx(lost, rel=1e-5)  # what the slope gives, the impact takes
     assert gravity == pytest.approx(-5.49812, rel=1e-5)
-    assert [row[0] for row in rows if row and row[0] in ("…", "13", "rest", "all")] == ["…", "13", "rest", "all"]
+    assert [row[0] for row in rows if row and row[0] in ("…", "13", "rest", "all")] == [
+        "…",
+        "13",
+        "rest",
+        "all",
+    ]
     assert "wrote compass.html" in err
     page = Path("compass.html").read_text(encoding="utf-8")
     assert "strut run compass --set slope=3deg -t 0:0.001:10" in page
@@ -55,7 +68,9 @@ def test_a_walk_tells_its_steps_and_leaves_a_page(capsys):
 
 
 @pytest.mark.parametrize(
-    "more", [("--no-page",), ("--json",), ("--watch", "stance"), ("-o", "walk.csv")], ids=["no-page", "json", "watch", "output"]
+    "more",
+    [("--no-page",), ("--json",), ("--watch", "stance"), ("-o", "walk.csv")],
+    ids=["no-page", "json", "watch", "output"],
 )
 def test_no_page_where_none_is_wanted(capsys, more):
     code, _, _ = run(capsys, "run", "compass", "-t", "2", *more)
@@ -80,7 +95,19 @@ def test_json_has_the_steps(capsys):
 
 def test_a_directory_gets_everything(capsys):
     pytest.importorskip("matplotlib")
-    code, _, err = run(capsys, "run", "rimless-wheel", "-t", "0:0.1:3", "--set", "slope=5deg", "--rtol", "1e-8", "-o", "new/walk")
+    code, _, err = run(
+        capsys,
+        "run",
+        "rimless-wheel",
+        "-t",
+        "0:0.1:3",
+        "--set",
+        "slope=5deg",
+        "--rtol",
+        "1e-8",
+        "-o",
+        "new/walk",
+    )
     assert code == 0
     assert "files to new/walk/" in err
     there = Path("new/walk")
@@ -117,7 +144,9 @@ def test_run_json(capsys):
 
 
 def test_set_understands_units(capsys):
-    _, out, _ = run(capsys, "run", "slip", "--set", "attack=64deg", "--set", "stiffness=15kN", "-t", "20", "--json")
+    _, out, _ = run(
+        capsys, "run", "slip", "--set", "attack=64deg", "--set", "stiffness=15kN", "-t", "20", "--json"
+    )
     data = json.loads(out)
     assert data["parameters"]["attack"] == pytest.approx(np.radians(64))
     assert data["parameters"]["stiffness"] == 15e3
@@ -222,7 +251,9 @@ def test_a_robot_from_urdf(capsys, tmp_path):
     from tests.mechanism.test_urdf import ROBOT
 
     (tmp_path / "arm.urdf").write_text(ROBOT)
-    code, out, _ = run(capsys, "run", f"{tmp_path / 'arm.urdf'}:fixed", "-t", "1", "--set", "elbow=0.5", "--json")
+    code, out, _ = run(
+        capsys, "run", f"{tmp_path / 'arm.urdf'}:fixed", "-t", "1", "--set", "elbow=0.5", "--json"
+    )
     data = json.loads(out)
     assert code == 0
     assert data["ledger"]["residual"] < 1e-8
@@ -235,7 +266,9 @@ def test_a_robot_from_urdf(capsys, tmp_path):
 def test_a_robot_from_a_model_file(capsys, tmp_path):
     from tests.mechanism.test_modelfile import BIPED
 
-    code, out, _ = run(capsys, "run", str(BIPED), "-t", "0.3", "--set", "hip_spring=100", "--set", "hip_l=-30deg", "--json")
+    code, out, _ = run(
+        capsys, "run", str(BIPED), "-t", "0.3", "--set", "hip_spring=100", "--set", "hip_l=-30deg", "--json"
+    )
     data = json.loads(out)
     assert code == 0
     assert data["ledger"]["residual"] < 1e-8
@@ -298,7 +331,9 @@ def test_export(capsys, tmp_path):
 
 
 def test_export_matlab(capsys, tmp_path):
-    code, out, _ = run(capsys, "export", "rimless-wheel", "-o", str(tmp_path), "--set", "slope=5deg", "--matlab")
+    code, out, _ = run(
+        capsys, "export", "rimless-wheel", "-o", str(tmp_path), "--set", "slope=5deg", "--matlab"
+    )
     assert code == 0
     assert "rimless_wheel_example" in out
     assert "flow" in out
@@ -312,7 +347,9 @@ def test_export_dynamics(capsys, tmp_path):
     from tests.mechanism.test_urdf import ROBOT
 
     (tmp_path / "arm.urdf").write_text(ROBOT)
-    code, out, _ = run(capsys, "export", f"{tmp_path / 'arm.urdf'}:fixed", "-o", str(tmp_path / "d"), "--dynamics")
+    code, out, _ = run(
+        capsys, "export", f"{tmp_path / 'arm.urdf'}:fixed", "-o", str(tmp_path / "d"), "--dynamics"
+    )
     assert code == 0
     for word in ("forward_dynamics", "inverse_dynamics", "mass_matrix", "operations"):
         assert word in out
@@ -324,7 +361,17 @@ def test_export_dynamics(capsys, tmp_path):
         "m.constrain(constraints.coupled('gear', 'a', 'b', Param('ratio', 2.0)))\ndef make():\n    return m\n"
     )
     for which in ("mine.py", "mine.py:m", "mine.py:make"):
-        code, out, _ = run(capsys, "export", str(tmp_path / which), "-o", str(tmp_path / "t"), "--dynamics", "--set", "ratio=3", "--json")
+        code, out, _ = run(
+            capsys,
+            "export",
+            str(tmp_path / which),
+            "-o",
+            str(tmp_path / "t"),
+            "--dynamics",
+            "--set",
+            "ratio=3",
+            "--json",
+        )
         assert code == 0
         assert "twin_constraint_jacobian.m" in json.loads(out)["files"]
         assert "p.ratio = 3;" in (tmp_path / "t" / "twin_parameters.m").read_text()
@@ -365,7 +412,9 @@ def test_help_teaches(capsys):
 
 
 def test_version_and_module():
-    done = subprocess.run([sys.executable, "-m", "strut", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "strut", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == strut.__version__
 
 
@@ -395,7 +444,9 @@ def test_what_is_no_number(text):
         number(text)
 
 
-@pytest.mark.parametrize(("text", "unit"), [("15kg", "N/m"), ("80s", "kg"), ("1%", "m"), ("3deg", ""), ("1 furlong", "m")])
+@pytest.mark.parametrize(
+    ("text", "unit"), [("15kg", "N/m"), ("80s", "kg"), ("1%", "m"), ("3deg", ""), ("1 furlong", "m")]
+)
 def test_units_must_fit(text, unit):
     with pytest.raises(ValueRangeError, match="does not fit a quantity"):
         number(text, unit)

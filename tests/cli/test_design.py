@@ -17,14 +17,43 @@ def ran(capsys, *words):
 
 
 def test_prints_a_table(capsys):
-    code, said = ran(capsys, "compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--speed", "0.8", "--slope", "3deg")
+    code, said = ran(
+        capsys,
+        "compass",
+        "--free",
+        "hip_spring=0:100",
+        "--cost",
+        "squared-torque",
+        "--speed",
+        "0.8",
+        "--slope",
+        "3deg",
+    )
     assert code == 0
-    for word in ("hip_spring", "7.860", "speed", "largest multiplier", "energy balance", "agrees", "time to compile"):
+    for word in (
+        "hip_spring",
+        "7.860",
+        "speed",
+        "largest multiplier",
+        "energy balance",
+        "agrees",
+        "time to compile",
+    ):
         assert word in said.out
 
 
 def test_prints_json_and_writes_files(capsys, tmp_path):
-    words = ["compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--speed", "0.8", "--slope", "3deg"]
+    words = [
+        "compass",
+        "--free",
+        "hip_spring=0:100",
+        "--cost",
+        "squared-torque",
+        "--speed",
+        "0.8",
+        "--slope",
+        "3deg",
+    ]
     code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
     assert code == 0
     document = json.loads(said.out)
@@ -35,7 +64,9 @@ def test_prints_json_and_writes_files(capsys, tmp_path):
     assert document["balance"]["relative"] < 1e-6
     assert "index.html" in said.err
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.8 --slope 3deg" in page
+    assert (
+        "strut design compass --free hip_spring=0:100 --cost squared-torque --speed 0.8 --slope 3deg" in page
+    )
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"design.json", "plan.csv", "index.html", "result.json", "result.h5", "torques.svg"} <= files
     assert json.loads((tmp_path / "out" / "design.json").read_text())["parameters"] == document["parameters"]
@@ -54,7 +85,17 @@ def test_mistakes_are_one_sentence(capsys):
 
 
 def test_sweeps(capsys, tmp_path):
-    words = ["compass", "--free", "hip_spring=0:100", "--cost", "squared-torque", "--slope", "0deg", "--sweep", "speed=0.45:0.5:2"]
+    words = [
+        "compass",
+        "--free",
+        "hip_spring=0:100",
+        "--cost",
+        "squared-torque",
+        "--slope",
+        "0deg",
+        "--sweep",
+        "speed=0.45:0.5:2",
+    ]
     code, said = ran(capsys, *words, "--json", "--workers", "1", "-o", str(tmp_path / "curve"))
     assert code == 0
     points = json.loads(said.out)["points"]
@@ -68,7 +109,11 @@ def test_sweeps(capsys, tmp_path):
 
 
 def examples() -> list[str]:
-    return [line.strip() for line in (commands.design.__doc__ or "").splitlines() if line.strip().startswith("strut ")]
+    return [
+        line.strip()
+        for line in (commands.design.__doc__ or "").splitlines()
+        if line.strip().startswith("strut ")
+    ]
 
 
 @pytest.mark.parametrize("example", examples())
@@ -106,13 +151,27 @@ def test_what_makes_no_sense_is_refused(words, said, capsys):
 
 
 def test_drives(capsys, tmp_path):
-    words = ["compass", "--drive", "series", "--cost", "squared-torque-per-metre", "--speed", "0.5", "--step", "0.35", "--slope", "0deg"]
+    words = [
+        "compass",
+        "--drive",
+        "series",
+        "--cost",
+        "squared-torque-per-metre",
+        "--speed",
+        "0.5",
+        "--step",
+        "0.35",
+        "--slope",
+        "0deg",
+    ]
     words += ["--torque", "100"]
     code, said = ran(capsys, *words, "--json", "-o", str(tmp_path / "out"))
     assert code == 0
     document = json.loads(said.out)
     assert document["ok"]
-    assert document["parameters"] == {"hip_series_spring": pytest.approx(92.98, rel=1e-3)}  # free without being named
+    assert document["parameters"] == {
+        "hip_series_spring": pytest.approx(92.98, rel=1e-3)
+    }  # free without being named
     page = (tmp_path / "out" / "index.html").read_text()
     assert "--torque 100 --drive series" in page
     assert "hip_motor_torque" in (tmp_path / "out" / "plan.csv").read_text().splitlines()[0]
@@ -131,7 +190,9 @@ def test_other_commands_know_drives(capsys, tmp_path):
             main([*words])
         return left.value.code, capsys.readouterr()
 
-    code, said = asked("run", "pendulum", "--drive", "series", "--set", "drive_series_spring=50", "-t", "1", "--json")
+    code, said = asked(
+        "run", "pendulum", "--drive", "series", "--set", "drive_series_spring=50", "-t", "1", "--json"
+    )
     assert code == 0
     assert "drive_motor" in json.loads(said.out)["final"]
     code, said = asked("gait", "compass", "--set", "slope=3deg", "--drive", "series", "--json")

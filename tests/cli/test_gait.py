@@ -34,12 +34,26 @@ def test_all_gaits(capsys):
 
 def test_tables_sweeps_and_files(capsys, tmp_path):
     said = run(
-        capsys, "compass", "--sweep", "slope=3deg:4.6deg", "--points", "20", "--basin", "--cells", "9", "-o", str(tmp_path / "out")
+        capsys,
+        "compass",
+        "--sweep",
+        "slope=3deg:4.6deg",
+        "--points",
+        "20",
+        "--basin",
+        "--cells",
+        "9",
+        "-o",
+        str(tmp_path / "out"),
     ).out
     assert "a stable gait" in said
     assert "doubling" in said
     assert "walks" in said
-    figures = {f"gait-1-{name}.{kind}" for name in ("multipliers", "sweep_stance", "sweep_period", "basin") for kind in ("svg", "png")}
+    figures = {
+        f"gait-1-{name}.{kind}"
+        for name in ("multipliers", "sweep_stance", "sweep_period", "basin")
+        for kind in ("svg", "png")
+    }
     files = {"gait-1.html", "gait-1.json", "gait-1.h5", "sweep-1.csv", "basin-1.csv"}
     assert {p.name for p in (tmp_path / "out").iterdir()} == files | figures
     page = (tmp_path / "out" / "gait-1.html").read_text(encoding="utf-8")

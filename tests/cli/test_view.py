@@ -36,7 +36,9 @@ def test_a_run_becomes_a_page_beside_it(capsys, saved, opened):
 
 
 def test_only_the_film(capsys, saved, opened, tmp_path):
-    _, out, _ = run(capsys, "view", str(saved), "--film", "-o", str(tmp_path / "film.html"), "--no-open", "--json")
+    _, out, _ = run(
+        capsys, "view", str(saved), "--film", "-o", str(tmp_path / "film.html"), "--no-open", "--json"
+    )
     assert json.loads(out) == {"file": str(tmp_path / "film.html"), "opened": False, "remark": ""}
     assert 'id="camera"' in (tmp_path / "film.html").read_text(encoding="utf-8")
     assert opened == []
@@ -93,7 +95,12 @@ def test_every_result_can_be_shown(capsys, saved, opened, tmp_path):
         code, out, _ = run(capsys, "view", str(tmp_path / name), "--json")
         assert code == 0
         made[name] = Path(json.loads(out)["file"])
-    assert [path.name for path in made.values()] == ["found.json.html", "walk.csv.html", "table.csv.html", "table.csv.html"]
+    assert [path.name for path in made.values()] == [
+        "found.json.html",
+        "walk.csv.html",
+        "table.csv.html",
+        "table.csv.html",
+    ]
     assert "0.7 m/s" in made["found.json"].read_text(encoding="utf-8")
     _, out, _ = run(capsys, "view", str(tmp_path / "walk.csv"), "--json", "--no-open")
     assert "walk.h5, which lies beside walk.csv, has units" in json.loads(out)["remark"]
@@ -118,7 +125,15 @@ def test_of_a_folder_its_own_page_is_shown(capsys, tmp_path):
     def shown():
         return Path(json.loads(run(capsys, "view", str(tmp_path), "--no-open", "--json")[1])["file"]).name
 
-    for name in ("basin-1.csv.html", "a.h5.film.html", "notes.html", "gait-1.html", "gait-2.html", "gait-1.json", "gait-2.json"):
+    for name in (
+        "basin-1.csv.html",
+        "a.h5.film.html",
+        "notes.html",
+        "gait-1.html",
+        "gait-2.html",
+        "gait-1.json",
+        "gait-2.json",
+    ):
         (tmp_path / name).write_text("")
     assert shown() == "gait-1.html"
     (tmp_path / "index.html").write_text("")
@@ -194,7 +209,9 @@ def test_what_cannot_be_shown_is_said(capsys, tmp_path):
 def test_numbers_are_saved_even_if_a_picture_cannot_be(capsys, tmp_path, monkeypatch):
     for name in [*(n for n in sys.modules if n.split(".")[0] == "imageio_ffmpeg"), "imageio_ffmpeg"]:
         monkeypatch.setitem(sys.modules, name, None)
-    code, out, err = run(capsys, "run", "compass", "-t", "0.3", "-o", str(tmp_path / "a.mp4"), "-o", str(tmp_path / "a.h5"))
+    code, out, err = run(
+        capsys, "run", "compass", "-t", "0.3", "-o", str(tmp_path / "a.mp4"), "-o", str(tmp_path / "a.h5")
+    )
     assert code == 2
     assert "an MP4 needs imageio-ffmpeg" in err
     assert "compass from 0 to" in out

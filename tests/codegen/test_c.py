@@ -122,7 +122,8 @@ def test_random_expressions(chosen):
     """One small compilation per example, so few of them; each holds several expressions."""
     system = System("random", x=[a, b], flow={a: 0, b: 0}, outputs={f"y{k}": e for k, e in enumerate(chosen)})
     native, virtual = (
-        compiled(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], []) for backend in ("native", "virtual")
+        compiled(system, backend=backend).evaluate("outputs", np.zeros(5), POINTS, [], [], [])
+        for backend in ("native", "virtual")
     )
     np.testing.assert_allclose(native, virtual, rtol=1e-12, atol=1e-12)
 
@@ -171,7 +172,9 @@ def test_long_functions_are_split_and_give_the_same(monkeypatch):
     assert "_part3" in generate(lowered(system)).functions
     native, virtual = (compiled(system, backend=backend) for backend in ("native", "virtual"))
     for which in ("flow", "outputs"):
-        ours, theirs = (m.evaluate(which, np.zeros(len(POINTS)), POINTS, [], [], [0.3]) for m in (native, virtual))
+        ours, theirs = (
+            m.evaluate(which, np.zeros(len(POINTS)), POINTS, [], [], [0.3]) for m in (native, virtual)
+        )
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-300)
     directory = strut.codegen.cache.cache_directory()
     strut.export(system, directory / "c")

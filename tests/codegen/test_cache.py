@@ -31,7 +31,9 @@ def decay(rate=1.0):
 def count_builds(monkeypatch):
     builds = []
     original = build._compile
-    monkeypatch.setattr(build, "_compile", lambda *arguments: (builds.append(arguments[0].name), original(*arguments)))
+    monkeypatch.setattr(
+        build, "_compile", lambda *arguments: (builds.append(arguments[0].name), original(*arguments))
+    )
     return builds
 
 
@@ -107,8 +109,13 @@ def test_concurrent_processes_share_one_build(fresh_cache, tmp_path):
     counting = tmp_path / "cc"
     counting.write_text(f'#!/bin/sh\necho build >> {log}\nexec cc "$@"\n')
     counting.chmod(0o755)
-    code = "import strut; from tests.codegen.test_cache import decay; assert strut.simulate(decay(), t=1.0).ok"
-    processes = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "CC": str(counting)}) for _ in range(4)]
+    code = (
+        "import strut; from tests.codegen.test_cache import decay; assert strut.simulate(decay(), t=1.0).ok"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "CC": str(counting)})
+        for _ in range(4)
+    ]
     assert [p.wait() for p in processes] == [0, 0, 0, 0]
     assert log.read_text().count("build") == 1
 
@@ -123,7 +130,9 @@ def test_a_second_process_does_not_call_the_compiler(fresh_cache, tmp_path):
         subprocess.run = refuse
         assert strut.simulate(decay(), t=1.0).ok
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -136,7 +145,9 @@ def test_without_a_compiler_there_is_one_warning_and_the_same_answer(monkeypatch
     assert len(caught) == 1
     assert isinstance(run.model, Virtual)
     assert run["x"][-1] == pytest.approx(np.exp(-1), rel=1e-9)
-    with pytest.raises(CompileError, match=r"no C compiler found \(CC is 'no-such-compiler'\): install gcc or clang"):
+    with pytest.raises(
+        CompileError, match=r"no C compiler found \(CC is 'no-such-compiler'\): install gcc or clang"
+    ):
         strut.simulate(decay(), t=1.0, backend="native")
 
 
@@ -170,7 +181,10 @@ def test_a_cache_path_that_is_a_file_is_reported(monkeypatch, tmp_path):
 
 def test_digest_is_the_same_in_every_process():
     code = "from tests.codegen.test_cache import decay; from strut.codegen.compile_system import lowered; print(lowered(decay()).digest())"
-    found = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in range(2)}
+    found = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
     assert len(found) == 1
 
 
@@ -203,12 +217,15 @@ def test_what_others_own_is_not_loaded(fresh_cache, monkeypatch):
     monkeypatch.setattr(private, "user_id", lambda: 54321)
     owner = fresh_cache.stat().st_uid
     if owner:  # what root owns is trusted: root can do anything
-        with pytest.raises(CompileError, match=f"the cache directory .* belongs to user {owner}, not to you .user 54321."):
+        with pytest.raises(
+            CompileError, match=f"the cache directory .* belongs to user {owner}, not to you .user 54321."
+        ):
             strut.simulate(decay(), t=1.0)
     else:
         os.chown(fresh_cache, 12345, -1)
         with pytest.raises(
-            CompileError, match=r"belongs to user 12345, not to you \(user 54321\).*set STRUT_CACHE to a directory of your own"
+            CompileError,
+            match=r"belongs to user 12345, not to you \(user 54321\).*set STRUT_CACHE to a directory of your own",
         ):
             strut.simulate(decay(), t=1.0)
         os.chown(fresh_cache, 54321, -1)
@@ -225,7 +242,9 @@ def test_what_others_own_is_not_loaded(fresh_cache, monkeypatch):
 def test_a_cache_that_others_can_write_is_refused(fresh_cache, mode):
     fresh_cache.mkdir()
     fresh_cache.chmod(mode)
-    with pytest.raises(CompileError, match=rf"can be written by others \(mode {mode:04o}\).*chmod go-w '{fresh_cache}'"):
+    with pytest.raises(
+        CompileError, match=rf"can be written by others \(mode {mode:04o}\).*chmod go-w '{fresh_cache}'"
+    ):
         strut.simulate(decay(), t=1.0)
 
 
@@ -234,7 +253,9 @@ def test_a_directory_above_the_cache_that_others_can_write_is_refused_unless_sti
     open_to_all.mkdir()
     monkeypatch.setenv("STRUT_CACHE", str(open_to_all / "cache"))
     open_to_all.chmod(0o777)
-    with pytest.raises(CompileError, match=f"{open_to_all}, above the cache directory .* can be written by others"):
+    with pytest.raises(
+        CompileError, match=f"{open_to_all}, above the cache directory .* can be written by others"
+    ):
         strut.simulate(decay(), t=1.0)
     open_to_all.chmod(0o1777)
     assert strut.simulate(decay(), t=1.0).ok
@@ -244,7 +265,9 @@ def test_an_entry_that_others_can_write_or_that_is_a_link_is_refused(fresh_cache
     strut.simulate(decay(), t=1.0)
     library = next(fresh_cache.glob("*.so"))
     library.chmod(0o707)
-    with pytest.raises(CompileError, match="in the cache can be written by others .*remove it, and it is built again"):
+    with pytest.raises(
+        CompileError, match="in the cache can be written by others .*remove it, and it is built again"
+    ):
         strut.simulate(decay(), t=1.0)
     library.chmod(0o700)
     library.rename(tmp_path / "elsewhere.so")
@@ -261,16 +284,24 @@ def test_an_entry_that_others_can_write_or_that_is_a_link_is_refused(fresh_cache
 
 def test_a_compiler_that_is_none_is_blamed_and_nothing_is_kept(fresh_cache, monkeypatch, tmp_path):
     monkeypatch.setenv("CC", 'gcc "')
-    with pytest.raises(CompileError, match=r"""CC is 'gcc "', which is no command \(No closing quotation\): set it to a C compiler"""):
+    with pytest.raises(
+        CompileError,
+        match=r"""CC is 'gcc "', which is no command \(No closing quotation\): set it to a C compiler""",
+    ):
         strut.simulate(decay(), t=1.0)
     monkeypatch.setenv("CC", "/bin/true")
-    with pytest.raises(CompileError, match=r"'/bin/true' ended well but wrote no library: set CC to a C compiler"):
+    with pytest.raises(
+        CompileError, match=r"'/bin/true' ended well but wrote no library: set CC to a C compiler"
+    ):
         strut.simulate(decay(), t=1.0)
     scribe = tmp_path / "scribe"
     scribe.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho nonsense > "$2"\n')
     scribe.chmod(0o755)
     monkeypatch.setenv("CC", str(scribe))
-    with pytest.raises(CompileError, match=r"wrote a library that cannot be loaded here .*set CC to a compiler for this machine"):
+    with pytest.raises(
+        CompileError,
+        match=r"wrote a library that cannot be loaded here .*set CC to a compiler for this machine",
+    ):
         strut.simulate(decay(), t=1.0)
     assert not list(fresh_cache.glob("*.so"))
     assert not list(fresh_cache.glob("*.json"))

@@ -24,11 +24,21 @@ def check(rates, n, loops=True):
 
 
 def test_sums_of_products_quotients_and_powers():
-    check(lambda x, p: [sum((p[j] * x[i] ** 1.5 / p[i] - 2.5 * ca.fabs(x[j]) for j in range(12)), 0) for i in range(12)], 12)
+    check(
+        lambda x, p: [
+            sum((p[j] * x[i] ** 1.5 / p[i] - 2.5 * ca.fabs(x[j]) for j in range(12)), 0) for i in range(12)
+        ],
+        12,
+    )
 
 
 def test_numbers_that_differ_from_term_to_term():
-    check(lambda x, p: [sum((0.1 * (i + 3 * j) * ca.tanh(x[j] - x[i] * p[j]) for j in range(14)), 0) for i in range(14)], 14)
+    check(
+        lambda x, p: [
+            sum((0.1 * (i + 3 * j) * ca.tanh(x[j] - x[i] * p[j]) for j in range(14)), 0) for i in range(14)
+        ],
+        14,
+    )
 
 
 def test_loops_that_wait_for_loops():
@@ -40,7 +50,10 @@ def test_loops_that_wait_for_loops():
 
 
 def test_rows_of_different_lengths_and_signs():
-    check(lambda x, p: [x[i] - sum((ca.cos(x[j] * x[i] + p[j]) for j in range(i + 1)), 0) for i in range(20)], 20)
+    check(
+        lambda x, p: [x[i] - sum((ca.cos(x[j] * x[i] + p[j]) for j in range(i + 1)), 0) for i in range(20)],
+        20,
+    )
 
 
 def test_a_recursion_is_left_as_it_is():

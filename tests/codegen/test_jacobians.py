@@ -9,7 +9,11 @@ from strut.codegen.lower import JACOBIANS
 from strut.system.values import start
 from tests.problems import driven, pleiades, servo
 
-LARGE = {walkers.trunk_3d, walkers.dribbel, walkers.saurel_e}  # a minute to compile; compass_duindam is made of the same parts
+LARGE = {
+    walkers.trunk_3d,
+    walkers.dribbel,
+    walkers.saurel_e,
+}  # a minute to compile; compass_duindam is made of the same parts
 SYSTEMS = [*(make for make in walkers.CATALOGUE.values() if make not in LARGE), driven, servo, pleiades]
 STEP = 1e-6
 TOLERANCE = 1e-7  # of central differences with this step
@@ -33,9 +37,11 @@ def test_jacobians_match_differences(make, backend):
         "random": np.zeros(low.sizes["NR"]),
     }
     for which, (_, variables) in JACOBIANS.items():
-        functions = {"flow_jacobian": [low.functions["flow"]], "guard_jacobian": [low.functions["guards"]], "reset_jacobian": low.resets}[
-            which
-        ]
+        functions = {
+            "flow_jacobian": [low.functions["flow"]],
+            "guard_jacobian": [low.functions["guards"]],
+            "reset_jacobian": low.resets,
+        }[which]
         for jump, f in enumerate(functions):
             if not sum(f.numel_out(k) for k in range(f.n_out())):
                 continue
@@ -45,7 +51,9 @@ def test_jacobians_match_differences(make, backend):
                 extra |= {"random": point["random"], "jump": jump}
             exact = model.jacobian(which, **arguments, **extra)
             for name in variables:
-                assert exact[name] == pytest.approx(differences(f, point, name), abs=TOLERANCE * max(1, np.abs(exact[name]).max(initial=0)))
+                assert exact[name] == pytest.approx(
+                    differences(f, point, name), abs=TOLERANCE * max(1, np.abs(exact[name]).max(initial=0))
+                )
 
 
 def differences(f, point, name):

@@ -9,7 +9,9 @@ from strut import Discrete, Input, Param, State, System, compiled, time
 def machine():
     x, z, u, p = State("x", np.zeros(2)), Discrete("z", 0.0), Input("u", 0.0), Param("p", 2.0)
     flow = {x: p * x.sym * time + u.sym}
-    return System("machine", x=[x], z=[z], u=[u], p=[p], flow=flow, outputs={"y": x.sym[0] * x.sym[1] + z.sym})
+    return System(
+        "machine", x=[x], z=[z], u=[u], p=[p], flow=flow, outputs={"y": x.sym[0] * x.sym[1] + z.sym}
+    )
 
 
 @pytest.mark.parametrize("backend", ["native", "virtual"])
@@ -17,7 +19,12 @@ def machine():
 def test_one_point_after_another(backend, which):
     model = compiled(machine(), backend=backend)
     rng = np.random.default_rng(0)
-    t, x, z, u = rng.standard_normal(5), rng.standard_normal((5, 2)), rng.standard_normal((5, 1)), rng.standard_normal((5, 1))
+    t, x, z, u = (
+        rng.standard_normal(5),
+        rng.standard_normal((5, 2)),
+        rng.standard_normal((5, 1)),
+        rng.standard_normal((5, 1)),
+    )
     call = model.caller(which, [3.0])
     found = []
     for k in range(5):

@@ -11,7 +11,9 @@ def wild(n: int) -> ca.Function:
     x = ca.SX.sym("x", 3)
     y = x
     for k in range(n):
-        y = ca.vertcat(ca.sin(y[1]) * y[0] + k, ca.if_else(y[2] > 0, y[0] / (1 + y[1] ** 2), y[2]), ca.fmax(y[0], -y[2]))
+        y = ca.vertcat(
+            ca.sin(y[1]) * y[0] + k, ca.if_else(y[2] > 0, y[0] / (1 + y[1] ** 2), y[2]), ca.fmax(y[0], -y[2])
+        )
     return ca.Function("wild", [x], [y, ca.jacobian(y, x)])
 
 

@@ -35,7 +35,9 @@ def test_thrown_boxes_come_to_rest_or_slide_on():
     rng = np.random.default_rng(0)
     for _ in range(30):
         turned = rng.standard_normal(4) * np.array([0.3, 0.3, 1, 1])
-        x0 = {"base.z": 0.6} | dict(zip(("base.qx", "base.qy", "base.qz", "base.qw"), turned / np.linalg.norm(turned), strict=True))
+        x0 = {"base.z": 0.6} | dict(
+            zip(("base.qx", "base.qy", "base.qz", "base.qw"), turned / np.linalg.norm(turned), strict=True)
+        )
         x0 |= {f"base.v{axis}": v for axis, v in zip("xyz", rng.standard_normal(3), strict=True)}
         x0 |= {f"base.w{axis}": v for axis, v in zip("xyz", 3 * rng.standard_normal(3), strict=True)}
         p = {"mu": rng.uniform(0.05, 1.2), "slope": rng.choice([0.0, 0.2])}

@@ -59,7 +59,9 @@ def test_grip_has_the_sign_of_the_force():
     depth, rate = ca.SX.sym("depth"), ca.SX.sym("rate")
     for law in LAWS.values():
         if law.grip is not None:
-            both = ca.Function("f", [depth, rate], [law.grip(depth, rate), law.elastic(depth) + law.damping(depth) * rate])
+            both = ca.Function(
+                "f", [depth, rate], [law.grip(depth, rate), law.elastic(depth) + law.damping(depth) * rate]
+            )
             for x in (1e-3, 0.02, 0.09):
                 for r in np.linspace(-9, 3, 25):
                     grip, force = (float(e) for e in both(x, r))
@@ -67,11 +69,17 @@ def test_grip_has_the_sign_of_the_force():
 
 
 def test_hertz_from_modulus_and_radius():
-    assert number(contact.hertz(modulus=1e6, radius=0.04).elastic(ca.SX(0.01))) == pytest.approx(4 / 3 * 1e6 * 0.2 * 1e-3)
+    assert number(contact.hertz(modulus=1e6, radius=0.04).elastic(ca.SX(0.01))) == pytest.approx(
+        4 / 3 * 1e6 * 0.2 * 1e-3
+    )
 
 
 def test_bad_laws_are_refused():
-    for wrong in (lambda: contact.linear(0.0), lambda: contact.linear(10, -1), lambda: contact.anchored(1.0, 0.0, 0.5)):
+    for wrong in (
+        lambda: contact.linear(0.0),
+        lambda: contact.linear(10, -1),
+        lambda: contact.anchored(1.0, 0.0, 0.5),
+    ):
         with pytest.raises(ModelError, match="must"):
             wrong()
     with pytest.raises(ModelError, match="stiffness, or a modulus"):
@@ -117,7 +125,8 @@ def test_a_mass_that_leaves_too_fast_is_let_go_inside_the_ground():
 
 
 @pytest.mark.parametrize(
-    ("mass", "k", "d", "zeta", "e"), [(0.6, 1200, 1, 0.01863, 0.943), (0.3, 500, 1.5, 0.06124, 0.825), (0.4, 600, 1.8, 0.05809, 0.833)]
+    ("mass", "k", "d", "zeta", "e"),
+    [(0.6, 1200, 1, 0.01863, 0.943), (0.3, 500, 1.5, 0.06124, 0.825), (0.4, 600, 1.8, 0.05809, 0.833)],
 )
 def test_pogo_masses(mass, k, d, zeta, e):
     """Kieboom's bouncing masses: restitution exp(-pi zeta / sqrt(1 - zeta^2)) without gravity, rest at -m g / k."""
@@ -158,7 +167,9 @@ def test_hertz_contact_lasts_as_long_as_it_should():
     assert run["z_rate"][-1] == pytest.approx(v, rel=1e-8)
 
 
-@pytest.mark.parametrize(("law", "depth"), [(contact.linear(203600.0, 1006.0), 0.137e-3), (contact.hertz(400e3, 400.0), 1.69e-3)])
+@pytest.mark.parametrize(
+    ("law", "depth"), [(contact.linear(203600.0, 1006.0), 0.137e-3), (contact.hertz(400e3, 400.0), 1.69e-3)]
+)
 def test_coman_at_rest(law, depth):
     """28.36 kg on ten points."""
     m, feet = box(28.36, 0.2, height=0.1, points=10)
@@ -183,7 +194,9 @@ def test_books_close_and_say_where_the_energy_went(name):
 
 def test_parameters_stay_symbols():
     k, mu = Param("k", 1e3, "N/m"), Param("mu", 0.3)
-    system = contact.compliant(weight(), ["foot"], law=contact.linear(k, 80.0), friction=contact.anchored(k, 50.0, mu))
+    system = contact.compliant(
+        weight(), ["foot"], law=contact.linear(k, 80.0), friction=contact.anchored(k, 50.0, mu)
+    )
     run = strut.simulate(system, t=5.0, p={"k": 4e3})
     assert run["z"][-1] == pytest.approx(-G / 4e3, rel=1e-6)
 
@@ -204,11 +217,15 @@ STICKY = contact.linear(2e5, 800.0)
 def test_a_block_slides_down_a_slope_that_is_too_steep(mu):
     slope = math.atan(0.5)
     start = {"z": -2.0 * 0.5, "x": 2.0}
-    system = contact.compliant(weight(), ["foot"], contact.plane(slope), law=STICKY, friction=contact.anchored(2e5, 800.0, mu))
+    system = contact.compliant(
+        weight(), ["foot"], contact.plane(slope), law=STICKY, friction=contact.anchored(2e5, 800.0, mu)
+    )
     run = strut.simulate(system, t=1.0, x0=start)
     t = np.linspace(0.5, 1.0, 11)
     speed = run.at(t)["x_rate"] / math.cos(slope)
-    np.testing.assert_allclose(np.diff(speed) / np.diff(t), G * (math.sin(slope) - mu * math.cos(slope)), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.diff(speed) / np.diff(t), G * (math.sin(slope) - mu * math.cos(slope)), rtol=1e-6
+    )
     assert run["foot_slip"][-1] == 1
     friction = run.ledger.dissipated["foot_friction"]
     assert friction[-1] > 0
@@ -217,7 +234,9 @@ def test_a_block_slides_down_a_slope_that_is_too_steep(mu):
 
 def test_a_block_holds_on_a_slope_and_stays_where_it_is():
     slope, k = math.atan(0.5), 2e5
-    system = contact.compliant(weight(), ["foot"], contact.plane(slope), law=STICKY, friction=contact.anchored(k, 800.0, 0.6))
+    system = contact.compliant(
+        weight(), ["foot"], contact.plane(slope), law=STICKY, friction=contact.anchored(k, 800.0, 0.6)
+    )
     run = strut.simulate(system, t=20.0, x0={"z": -1.0, "x": 2.0})
     moved = np.hypot(run["x"][-1] - 2.0, run["z"][-1] + 1.0)
     assert run["foot_strain"][-1] == pytest.approx(G * math.sin(slope) / k, rel=1e-6)
@@ -230,7 +249,9 @@ def test_a_block_holds_on_a_slope_and_stays_where_it_is():
 
 def test_a_pushed_block_stops_after_the_right_distance():
     mu, v, k = 0.4, 2.0, 1e6
-    system = contact.compliant(weight(), ["foot"], law=contact.linear(k, 2e3), friction=contact.anchored(k, 2e3, mu))
+    system = contact.compliant(
+        weight(), ["foot"], law=contact.linear(k, 2e3), friction=contact.anchored(k, 2e3, mu)
+    )
     run = strut.simulate(system, t=2.0, x0={"z": -G / k, "x_rate": v})
     assert run["x"][-1] == pytest.approx(v**2 / (2 * mu * G), abs=3 * mu * G / k + v * 2e3 / k * 0.01)
     assert run.events.counts()["foot_slide"] >= 1
@@ -241,7 +262,9 @@ def test_a_pushed_block_stops_after_the_right_distance():
 def test_strain_at_liftoff_is_lost_and_booked():
     """A bouncing block is pushed sideways while it holds on: the spring along the ground is let go with what it stores."""
     run = strut.simulate(
-        contact.compliant(weight(), ["foot"], law=contact.linear(2e3), friction=contact.anchored(200.0, 1.0, 5.0)),
+        contact.compliant(
+            weight(), ["foot"], law=contact.linear(2e3), friction=contact.anchored(200.0, 1.0, 5.0)
+        ),
         t=1.0,
         x0={"x_rate": 0.3},
     )
@@ -257,13 +280,17 @@ def test_friction_in_space_acts_against_the_motion():
     mu, speed = 0.3, np.array([0.6, 0.8])
     m, feet = brick(at=(0, 0, 0.1))
     system = contact.compliant(m, feet, law=contact.linear(1e6, 2e3), friction=contact.anchored(1e6, 2e3, mu))
-    run = strut.simulate(system, t=0.2, x0={"base.z": 0.1 - 2 * G / 4e6, "base.vx": speed[0], "base.vy": speed[1]})
+    run = strut.simulate(
+        system, t=0.2, x0={"base.z": 0.1 - 2 * G / 4e6, "base.vx": speed[0], "base.vy": speed[1]}
+    )
     t = 0.1
     friction = np.array([sum(run.at(t)[f"{f}_friction_{a}"] for f in feet) for a in "xy"])
     np.testing.assert_allclose(friction, -mu * 2 * G * speed, rtol=2e-2)
     assert np.hypot(*friction) == pytest.approx(mu * sum(run.at(t)[f"{f}_normal"] for f in feet), rel=1e-3)
     assert run.ledger.residual < CLOSED * run.ledger.turnover
-    longer = strut.simulate(system, t=1.0, x0={"base.z": 0.1 - 2 * G / 4e6, "base.vx": speed[0], "base.vy": speed[1]})
+    longer = strut.simulate(
+        system, t=1.0, x0={"base.z": 0.1 - 2 * G / 4e6, "base.vx": speed[0], "base.vy": speed[1]}
+    )
     there = np.array([longer["base.x"][-1], longer["base.y"][-1]])
     assert np.linalg.norm(there) == pytest.approx(1 / (2 * mu * G), rel=5e-3)
     assert abs(there[0] * speed[1] - there[1] * speed[0]) < 1e-3
@@ -275,7 +302,11 @@ def test_a_ball_with_grip_rolls_down_without_sliding():
     n = np.array([math.sin(slope), 0, math.cos(slope)])
     m = ball(1.0, r, tuple(r * n))
     system = contact.compliant(
-        m, [contact.sphere("ball", r)], contact.plane(slope), law=contact.linear(1e6, 2e3), friction=contact.anchored(1e6, 2e3, 0.8)
+        m,
+        [contact.sphere("ball", r)],
+        contact.plane(slope),
+        law=contact.linear(1e6, 2e3),
+        friction=contact.anchored(1e6, 2e3, 0.8),
     )
     run = strut.simulate(system, t=1.0)
     along = (run["base.x"][-1] - run["base.x"][0]) / math.cos(slope)
@@ -288,11 +319,17 @@ def test_viscous_and_smooth_friction():
     k = 1e5
     start = {"z": -G / k, "x_rate": 1.0}
     thick = strut.simulate(
-        contact.compliant(weight(), ["foot"], law=contact.linear(k, 500), friction=contact.viscous(3.0)), t=1.0, x0=start
+        contact.compliant(weight(), ["foot"], law=contact.linear(k, 500), friction=contact.viscous(3.0)),
+        t=1.0,
+        x0=start,
     )
     assert thick["x_rate"][-1] == pytest.approx(math.exp(-3.0), rel=1e-7)
     dry = strut.simulate(
-        contact.compliant(weight(), ["foot"], law=contact.linear(k, 500), friction=contact.coulomb(0.2, 1e-4)), t=0.4, x0=start
+        contact.compliant(
+            weight(), ["foot"], law=contact.linear(k, 500), friction=contact.coulomb(0.2, 1e-4)
+        ),
+        t=0.4,
+        x0=start,
     )
     assert dry["x_rate"][-1] == pytest.approx(1 - 0.2 * G * 0.4, rel=1e-5)
     assert dry.ledger.residual < CLOSED * dry.ledger.turnover
@@ -309,11 +346,15 @@ def test_elastic_ground_of_any_shape_conserves_energy():
     np.testing.assert_allclose(total, total[0], rtol=1e-8)
 
 
-@pytest.mark.parametrize("ground", [contact.plane(0.1), contact.profile(lambda x, y: 0.05 * ca.sin(4 * x) * ca.cos(3 * y))])
+@pytest.mark.parametrize(
+    "ground", [contact.plane(0.1), contact.profile(lambda x, y: 0.05 * ca.sin(4 * x) * ca.cos(3 * y))]
+)
 def test_books_of_a_tumbling_brick(ground):
     """Four corners that land, slide, stick and let go in space."""
     m, feet = brick(at=(0.3, 0.2, 0.4))
-    system = contact.compliant(m, feet, ground, law=contact.hunt_crossley(1e5, 0.3), friction=contact.anchored(2e4, 100.0, 0.5))
+    system = contact.compliant(
+        m, feet, ground, law=contact.hunt_crossley(1e5, 0.3), friction=contact.anchored(2e4, 100.0, 0.5)
+    )
     run = strut.simulate(system, t=1.0, x0={"base.wx": 2.0, "base.wy": 1.0, "base.vx": 1.0})
     assert run.events.counts()["foot0_slide"] >= 1
     assert run.ledger.residual < CLOSED * run.ledger.turnover
@@ -327,10 +368,27 @@ def test_a_wheel_and_a_cylinder_roll():
     for kind in ("cylinder", "wheel"):
         m = Mechanism(kind, planar=kind == "wheel")
         body = m.body("body", 2.0, inertia=0.01 if m.planar else (0.01, 0.01, 0.01))
-        start = (r * math.sin(slope), r * math.cos(slope), 0) if m.planar else (r * math.sin(slope), 0, r * math.cos(slope), 0, 0, 0, 1)
-        m.joint("base", m.world, body, joints.planar("y") if m.planar else joints.free(), initial=start, actuated=False)
+        start = (
+            (r * math.sin(slope), r * math.cos(slope), 0)
+            if m.planar
+            else (r * math.sin(slope), 0, r * math.cos(slope), 0, 0, 0, 1)
+        )
+        m.joint(
+            "base",
+            m.world,
+            body,
+            joints.planar("y") if m.planar else joints.free(),
+            initial=start,
+            actuated=False,
+        )
         feet = [contact.wheel("body", r)] if m.planar else [contact.cylinder(m, "body", r, 0.3)]
-        system = contact.compliant(m, feet, contact.plane(slope), law=contact.linear(1e6, 4e3), friction=contact.anchored(1e6, 4e3, 0.6))
+        system = contact.compliant(
+            m,
+            feet,
+            contact.plane(slope),
+            law=contact.linear(1e6, 4e3),
+            friction=contact.anchored(1e6, 4e3, 0.6),
+        )
         run = strut.simulate(system, t=1.0)
         along = (run["base.x"][-1] - run["base.x"][0]) / math.cos(slope)
         assert along == pytest.approx(G * math.sin(slope) / 1.5 / 2, rel=1e-3)
@@ -357,7 +415,10 @@ def test_stiffer_ground_comes_nearer_to_rigid_ground():
 
 def test_damped_stiff_ground_lets_a_box_stand_as_rigid_ground_does():
     m, feet = box()
-    soft = strut.simulate(contact.compliant(m, feet, law=contact.linear(1e6, 3e4), friction=contact.anchored(1e6, 3e4, 0.6)), t=1.0)
+    soft = strut.simulate(
+        contact.compliant(m, feet, law=contact.linear(1e6, 3e4), friction=contact.anchored(1e6, 3e4, 0.6)),
+        t=1.0,
+    )
     rigid = strut.simulate(contact.rigid(box()[0], feet, friction=0.6), t=1.0)
     assert soft["base.z"][-1] == pytest.approx(rigid["base.z"][-1], abs=2e-5)
     for f in feet:
@@ -369,7 +430,9 @@ def wheel(inertia):
     m = Mechanism("wheel", planar=True)
     lean = SLOPE - math.pi / SPOKES
     hub = m.body("hub", 1.0, inertia=inertia)
-    m.joint("base", m.world, hub, joints.planar(), initial=(math.sin(lean), math.cos(lean), lean), actuated=False)
+    m.joint(
+        "base", m.world, hub, joints.planar(), initial=(math.sin(lean), math.cos(lean), lean), actuated=False
+    )
     for k in range(3):  # those that come to the ground
         angle = 2 * math.pi * k / SPOKES
         m.frame(f"spoke{k}", hub, (math.sin(angle), 0, -math.cos(angle)))

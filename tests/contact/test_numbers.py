@@ -26,8 +26,14 @@ NUMBERS = {
     "rest_speed": (lambda bad: rigid(rest_speed=bad), "the rest_speed"),
     "stabilise": (lambda bad: rigid(stabilise=bad), "stabilise"),
     "fall": (lambda bad: rigid(fall=("left", bad)), "the height of a fall"),
-    "lock": (lambda bad: rigid(locks=[contact.KneeLock("base", "left", bad)]), "the angle at which 'base' locks"),
-    "compliant stabilise": (lambda bad: contact.compliant(weight(), ["foot"], law=LAW, stabilise=bad), "stabilise"),
+    "lock": (
+        lambda bad: rigid(locks=[contact.KneeLock("base", "left", bad)]),
+        "the angle at which 'base' locks",
+    ),
+    "compliant stabilise": (
+        lambda bad: contact.compliant(weight(), ["foot"], law=LAW, stabilise=bad),
+        "stabilise",
+    ),
     "dt": (lambda bad: stepped(dt=bad), "the step dt"),
     "relaxation": (lambda bad: stepped(relaxation=bad), "the relaxation"),
     "recover": (lambda bad: stepped(recover=bad), "recover"),
@@ -72,14 +78,23 @@ def test_no_number_that_is_not_finite_gets_in(name, bad):
 
 
 RANGES = {
-    "restitution below": (lambda: rigid(restitution=-0.1), "the restitution is -0.1: it must not be negative"),
+    "restitution below": (
+        lambda: rigid(restitution=-0.1),
+        "the restitution is -0.1: it must not be negative",
+    ),
     "restitution above": (lambda: rigid(restitution=1.1), "the restitution is 1.1: 1 is the most"),
     "dt": (lambda: stepped(dt=0.0), "the step dt is 0: it must be positive"),
     "recover": (lambda: stepped(recover=1.5), "is 1.5: 1 is the most"),
-    "radius": (lambda: contact.sphere("foot", -0.1), "the radius of contact 'foot' is -0.1: it must not be negative"),
+    "radius": (
+        lambda: contact.sphere("foot", -0.1),
+        "the radius of contact 'foot' is -0.1: it must not be negative",
+    ),
     "stabilise": (lambda: rigid(stabilise=-1.0), "stabilise, is -1: it must not be negative"),
     "edge": (lambda: contact.stairs([1.0]), r"edge 0 of stairs is 1.0: give a pair \(x, rise\)"),
-    "no body": (lambda: contact.cylinder(rod(), "ro", 0.1, 1.0), "cylinder 'ro' is on body 'ro', which mechanism 'rod' does not have"),
+    "no body": (
+        lambda: contact.cylinder(rod(), "ro", 0.1, 1.0),
+        "cylinder 'ro' is on body 'ro', which mechanism 'rod' does not have",
+    ),
 }
 
 

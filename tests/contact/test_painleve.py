@@ -68,7 +68,14 @@ def test_a_rod_that_begins_inside_stops_dead(release, turning):
     assert lost > 0
 
 
-ENTERING = [(1.39, -20.0, 4.0), (1.39, -5.0, -4.0), (0.62, -5.0, -2.0), (0.62, -20.0, -0.5), (0.6, -20.0, 2.0), (0.6, -5.0, -4.0)]
+ENTERING = [
+    (1.39, -20.0, 4.0),
+    (1.39, -5.0, -4.0),
+    (0.62, -5.0, -2.0),
+    (0.62, -20.0, -0.5),
+    (0.6, -20.0, 2.0),
+    (0.6, -5.0, -4.0),
+]
 
 
 @pytest.mark.parametrize("begun", ENTERING)
@@ -131,7 +138,9 @@ def test_in_space_it_is_the_same():
     check_energy(run)
 
 
-@pytest.mark.parametrize(("heading", "event"), [(1.644, "tip_jam"), (4.131, "tip_jam"), (5.116, "tip_jam"), (0.346, "tip_stick")])
+@pytest.mark.parametrize(
+    ("heading", "event"), [(1.644, "tip_jam"), (4.131, "tip_jam"), (5.116, "tip_jam"), (0.346, "tip_stick")]
+)
 def test_in_space_the_way_of_sliding_turns_into_the_region(heading, event):
     """The force grows without bound on the way there; then the foot stops dead."""
     run = strut.simulate(chalk(2.0), t=0.1, x0=begin_in_space(0.9, heading))

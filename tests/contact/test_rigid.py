@@ -27,15 +27,22 @@ def two_corners(w=0.5, h=0.5, mass=1.0, inertia=0.1):
 @cache
 def any_box(frictional, bouncing):
     """A box of 2 w by 2 h that touches with its lower corners, every number of it a parameter, so that it is compiled once."""
-    p = {n: strut.Param(n, 0.5, bounds=(-1e4, 1e4)) for n in ("w", "h", "mass", "inertia", "slope", "friction", "restitution")}
+    p = {
+        n: strut.Param(n, 0.5, bounds=(-1e4, 1e4))
+        for n in ("w", "h", "mass", "inertia", "slope", "friction", "restitution")
+    }
     m, feet = two_corners(*list(p.values())[:4])
-    options = ({"friction": p["friction"]} if frictional else {}) | ({"restitution": p["restitution"]} if bouncing else {})
+    options = ({"friction": p["friction"]} if frictional else {}) | (
+        {"restitution": p["restitution"]} if bouncing else {}
+    )
     return contact.rigid(m, feet, contact.plane(p["slope"]), **options)
 
 
 def box(w=0.5, h=0.5, at=(0.0, 1.0, 0.0), rate=(0.0, 0.0, 0.0), slope=0.0, **options):
     """That box, of mass 1 and homogeneous."""
-    state = dict(zip(("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy"), (*at, *rate), strict=True))
+    state = dict(
+        zip(("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy"), (*at, *rate), strict=True)
+    )
     values = {"w": w, "h": h, "mass": 1.0, "inertia": (w * w + h * h) / 3, "slope": slope, **options}
     return any_box("friction" in options, "restitution" in options).using(values | state)
 
@@ -77,8 +84,13 @@ def landed(walker, event, x, z, p):
     """The state after an event, from its reset."""
     names = [q.name for q in walker.x]
     reset = next(e for e in walker.events if e.name == event).reset
-    arguments = [ca.vertcat(*[q.sym for q in getattr(walker, group)], ca.SX(0, 1)) for group in ("x", "z", "p")]
-    new = [ca.vertcat(*[reset.get(n, walker[n]) for n in names]), ca.vertcat(*[reset.get(q.name, q.sym) for q in walker.z])]
+    arguments = [
+        ca.vertcat(*[q.sym for q in getattr(walker, group)], ca.SX(0, 1)) for group in ("x", "z", "p")
+    ]
+    new = [
+        ca.vertcat(*[reset.get(n, walker[n]) for n in names]),
+        ca.vertcat(*[reset.get(q.name, q.sym) for q in walker.z]),
+    ]
     return (np.array(r).reshape(-1) for r in ca.Function("f", arguments, new)(x, z, p))
 
 
@@ -127,7 +139,12 @@ def test_an_impact_stops_the_foot_and_takes_the_least_energy(seed):
 def test_rocking_closets_thresholds():
     """A box on one corner lands on the other: it rocks on if h^2 - w^2 > -J/m, and stands still otherwise."""
     w, mass = 0.5, 2.0
-    for h, inertia, rocks in ((0.51, 1e-4, True), (0.49, 1e-4, False), (0.36, None, True), (0.35, None, False)):
+    for h, inertia, rocks in (
+        (0.51, 1e-4, True),
+        (0.49, 1e-4, False),
+        (0.36, None, True),
+        (0.35, None, False),
+    ):
         J = mass / 3 * (w * w + h * h) if inertia is None else inertia
         walker = box(w=w, h=h, mass=mass, inertia=J, at=(0, h, 0.0))
         omega = 0.7  # about the left corner, clockwise
@@ -138,7 +155,9 @@ def test_rocking_closets_thresholds():
         vx, vz, wy = after[3:]
         lift = vz + w * wy
         if rocks:
-            assert lift == pytest.approx(2 * w * (J + mass * (h * h - w * w)) / (J + mass * (h * h + w * w)) * omega, rel=1e-9)
+            assert lift == pytest.approx(
+                2 * w * (J + mass * (h * h - w * w)) / (J + mass * (h * h + w * w)) * omega, rel=1e-9
+            )
         else:
             np.testing.assert_allclose([vx, vz, wy], 0, atol=1e-12)
 
@@ -269,7 +288,14 @@ def test_rocking_ends():
 def test_redundant_contacts_rest_without_drift():
     """A plank on four points: eight rows, three of them independent."""
     m = Mechanism("plank", planar=True)
-    m.joint("base", m.world, m.body("plank", 6.0, inertia=2.0), joints.planar(), initial=(0, 0.1, 0), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("plank", 6.0, inertia=2.0),
+        joints.planar(),
+        initial=(0, 0.1, 0),
+        actuated=False,
+    )
     feet = contact.polygon(m, "plank", [(x, 0, -0.1) for x in np.linspace(-1, 1, 4)], name="p")
     run = strut.simulate(contact.rigid(m, feet, friction=0.5), t=60.0)
     np.testing.assert_allclose([run[f"p_{k}_normal"][-1] for k in range(4)], 1.5 * G, rtol=1e-6)
@@ -352,7 +378,14 @@ def test_a_cylinder_rolls_on_its_side():
 def test_landing_on_a_profile():
     ground = contact.profile(lambda x, y: 0.2 * ca.sin(x))
     m = Mechanism("pebble", planar=True)
-    m.joint("base", m.world, m.body("pebble", 1.0, inertia=1e-3), joints.planar(), initial=(0.7, 2.0, 0), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("pebble", 1.0, inertia=1e-3),
+        joints.planar(),
+        initial=(0.7, 2.0, 0),
+        actuated=False,
+    )
     m.frame("foot", m.bodies["pebble"])
     run = strut.simulate(contact.rigid(m, ["foot"], ground), t=2.0)
     assert run.events.t[0] == pytest.approx(np.sqrt(2 * (2 - 0.2 * np.sin(0.7)) / G), abs=1e-10)
@@ -362,7 +395,14 @@ def test_landing_on_a_profile():
 def test_a_bead_slides_along_a_profile_without_losing_energy():
     ground = contact.profile(lambda x, y: 0.2 * ca.cos(x))
     m = Mechanism("bead", planar=True)
-    m.joint("base", m.world, m.body("bead", 1.0, inertia=1e-3), joints.planar(), initial=(2.0, 0.2 * np.cos(2.0), 0), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("bead", 1.0, inertia=1e-3),
+        joints.planar(),
+        initial=(2.0, 0.2 * np.cos(2.0), 0),
+        actuated=False,
+    )
     m.frame("foot", m.bodies["bead"])
     run = strut.simulate(contact.rigid(m, ["foot"], ground, friction=0.0), t=5.0)
     assert run["foot_on"][-1] == 1
@@ -373,7 +413,15 @@ def test_a_bead_slides_along_a_profile_without_losing_energy():
 
 def test_stairs_are_stepped_down():
     m = Mechanism("sledge", planar=True)
-    m.joint("base", m.world, m.body("sledge", 1.0, inertia=1e-3), joints.planar(), initial=(0.0, 0.0, 0), rate=(1.0, 0, 0), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("sledge", 1.0, inertia=1e-3),
+        joints.planar(),
+        initial=(0.0, 0.0, 0),
+        rate=(1.0, 0, 0),
+        actuated=False,
+    )
     m.frame("foot", m.bodies["sledge"])
     ground = contact.stairs([(1.0, -0.3)])
     run = strut.simulate(contact.rigid(m, ["foot"], ground, friction=0.0, fall=("foot", -0.1)), t=2.0)
@@ -411,14 +459,18 @@ def test_sliding_rows_follow_the_normal_force():
     M = M @ M.T + 4 * np.eye(4)
     K = rng.standard_normal((2, 4))
     masked = Masked(Factors(ca.SX(M)), ca.SX(K))
-    force = np.array(ca.DM(masked.forces(ca.SX([1.0, 2.0]), ca.SX.ones(2), (Sliding(1, 0, ca.SX(1), ca.SX(-0.3)),)))).reshape(-1)
+    force = np.array(
+        ca.DM(masked.forces(ca.SX([1.0, 2.0]), ca.SX.ones(2), (Sliding(1, 0, ca.SX(1), ca.SX(-0.3)),)))
+    ).reshape(-1)
     assert force[1] == pytest.approx(-0.3 * force[0])
     assert (K @ np.linalg.solve(M, K.T) @ force)[0] == pytest.approx(1.0)
     off = np.array(ca.DM(masked.forces(ca.SX([1.0, 2.0]), ca.SX([1.0, 0.0])))).reshape(-1)
     assert off[1] == 0
     A = rng.standard_normal((5, 5)) + 5 * np.eye(5)
     np.testing.assert_allclose(
-        np.array(ca.DM(LU(ca.SX(A)).solve(ca.SX(np.ones(5))))).reshape(-1), np.linalg.solve(A, np.ones(5)), rtol=1e-12
+        np.array(ca.DM(LU(ca.SX(A)).solve(ca.SX(np.ones(5))))).reshape(-1),
+        np.linalg.solve(A, np.ones(5)),
+        rtol=1e-12,
     )
 
 
@@ -459,7 +511,9 @@ def test_a_block_at_rest_in_space_begins_to_slide():
     assert run.status == "done"
     assert np.hypot(run["x"][-1], run["z"][-1]) == pytest.approx(expected, rel=1e-6)
     pushed = strut.simulate(block(friction=mu), t=1.0, u={"x_force": 1.8, "y_force": 2.4})
-    assert [pushed["x"][-1], pushed["y"][-1]] == pytest.approx([0.6 * (3 - mu * G) / 2, 0.8 * (3 - mu * G) / 2], rel=1e-6)
+    assert [pushed["x"][-1], pushed["y"][-1]] == pytest.approx(
+        [0.6 * (3 - mu * G) / 2, 0.8 * (3 - mu * G) / 2], rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("h", [0.05, 0.3, 1.0])
@@ -467,13 +521,22 @@ def test_a_block_at_rest_in_space_begins_to_slide():
 def test_landing_flat_with_speed_takes_what_friction_allows(h, mu):
     """Both corners land at once: the tangential impulse is mu times the normal one."""
     run = strut.simulate(box(w=0.5, h=h, at=(0, h + 0.2, 0), rate=(3.0, 0, 0), friction=mu), t=0.25)
-    assert run["base.vx"][-1] == pytest.approx(3.0 - mu * np.sqrt(2 * G * 0.2) - mu * G * (0.25 - np.sqrt(0.4 / G)), rel=1e-7)
+    assert run["base.vx"][-1] == pytest.approx(
+        3.0 - mu * np.sqrt(2 * G * 0.2) - mu * G * (0.25 - np.sqrt(0.4 / G)), rel=1e-7
+    )
 
 
 def test_friction_at_impact_opposes_what_slides_after_it():
     """A rod falls on its end at rest: which way it slides does not hang on the sign of nothing."""
     m = Mechanism("rod", planar=True)
-    m.joint("base", m.world, m.body("rod", 1.0, inertia=1 / 12), joints.planar(), initial=(0, 1.0, 0.6), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("rod", 1.0, inertia=1 / 12),
+        joints.planar(),
+        initial=(0, 1.0, 0.6),
+        actuated=False,
+    )
     m.frame("end", m.bodies["rod"], (0.5, 0, 0))
     walker = contact.rigid(m, ["end"], friction=0.3)
     ends = [strut.simulate(walker, t=0.45, x0={"base.vx": v})["base.wy"][-1] for v in (-1e-6, 1e-6)]
@@ -484,8 +547,15 @@ def test_friction_at_impact_opposes_what_slides_after_it():
 @given(seed=st.integers(0, 2**31))
 def test_boxes_with_friction_and_bouncing_never_gain_energy(seed):
     rng = np.random.default_rng(seed)
-    walker = tumbling().using(friction=rng.uniform(0, 1.2), restitution=rng.uniform(0, 0.8), slope=rng.uniform(0, 0.5))
-    x0 = {"base.z": 1.2, "base.pitch": rng.uniform(-3, 3), "base.vx": rng.uniform(-2, 2), "base.wy": rng.uniform(-5, 5)}
+    walker = tumbling().using(
+        friction=rng.uniform(0, 1.2), restitution=rng.uniform(0, 0.8), slope=rng.uniform(0, 0.5)
+    )
+    x0 = {
+        "base.z": 1.2,
+        "base.pitch": rng.uniform(-3, 3),
+        "base.vx": rng.uniform(-2, 2),
+        "base.wy": rng.uniform(-5, 5),
+    }
     run = strut.simulate(walker, t=1.5, x0=x0, max_steps=20_000)
     assert run.status == "done"
     total = sum(run.ledger.stored.values())
@@ -498,9 +568,13 @@ def test_boxes_with_friction_and_bouncing_never_gain_energy(seed):
 def tumbling():
     """A box with four corners."""
     m = Mechanism("tumbling", planar=True)
-    m.joint("base", m.world, m.body("box", 1.0, inertia=0.1), joints.planar(), initial=(0, 1.2, 0), actuated=False)
+    m.joint(
+        "base", m.world, m.body("box", 1.0, inertia=0.1), joints.planar(), initial=(0, 1.2, 0), actuated=False
+    )
     feet = contact.polygon(m, "box", [(x, 0, z) for x in (-0.3, 0.3) for z in (-0.2, 0.2)], name="c")
-    p = [strut.Param(n, v, bounds=(0, 2)) for n, v in (("friction", 0.5), ("restitution", 0.0), ("slope", 0.0))]
+    p = [
+        strut.Param(n, v, bounds=(0, 2)) for n, v in (("friction", 0.5), ("restitution", 0.0), ("slope", 0.0))
+    ]
     return contact.rigid(m, feet, contact.plane(p[2]), friction=p[0], restitution=p[1])
 
 
@@ -537,7 +611,14 @@ def test_flags_follow_the_state_a_run_begins_with():
 
 def test_steps_up_and_down_end_or_drop():
     m = Mechanism("sledge", planar=True)
-    m.joint("base", m.world, m.body("sledge", 1.0, inertia=1e-3), joints.planar(), rate=(1.0, 0, 0), actuated=False)
+    m.joint(
+        "base",
+        m.world,
+        m.body("sledge", 1.0, inertia=1e-3),
+        joints.planar(),
+        rate=(1.0, 0, 0),
+        actuated=False,
+    )
     m.frame("foot", m.bodies["sledge"])
     up = strut.simulate(contact.rigid(m, ["foot"], contact.stairs([(1.0, 0.1)]), friction=0.0), t=3.0)
     assert up.status == "foot_inside"

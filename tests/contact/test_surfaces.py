@@ -49,7 +49,13 @@ def closest(run, t):
     y = pb - line / math.sqrt(line @ B @ line)
     k = h = np.linalg.norm(y - x) / 4
     for _ in range(50):
-        f = np.concatenate([x - y + k * A @ (x - pa), y - x + h * B @ (y - pb), [(x - pa) @ A @ (x - pa) - 1, (y - pb) @ B @ (y - pb) - 1]])
+        f = np.concatenate(
+            [
+                x - y + k * A @ (x - pa),
+                y - x + h * B @ (y - pb),
+                [(x - pa) @ A @ (x - pa) - 1, (y - pb) @ B @ (y - pb) - 1],
+            ]
+        )
         J = np.zeros((8, 8))
         J[:3, :3], J[:3, 3:6], J[:3, 6] = np.eye(3) + k * A, -np.eye(3), A @ (x - pa)
         J[3:6, 3:6], J[3:6, :3], J[3:6, 7] = np.eye(3) + h * B, -np.eye(3), B @ (y - pb)
@@ -62,7 +68,16 @@ def closest(run, t):
 
 def test_points_of_moving_ellipsoids_stay_the_closest():
     """Tumbling past each other for many turns, through both charts of both."""
-    start = {"fa.wx": 2.0, "fa.wy": 3.0, "fa.wz": 1.0, "fb.wx": -3.0, "fb.wy": 1.0, "fb.wz": 2.0, "fb.vx": 0.05, "fa.vy": 0.04}
+    start = {
+        "fa.wx": 2.0,
+        "fa.wy": 3.0,
+        "fa.wz": 1.0,
+        "fb.wx": -3.0,
+        "fb.wy": 1.0,
+        "fb.wz": 2.0,
+        "fb.vx": 0.05,
+        "fa.vy": 0.04,
+    }
     run = strut.simulate(two_ellipsoids(), t=6.0, x0=start, rtol=1e-11, atol=1e-12)
     assert run.ok
     assert run.events.counts()["touch_a_turn"] >= 2
@@ -89,7 +104,9 @@ def test_ellipsoids_collide_and_keep_momentum_and_energy():
             R = turned([now[f"{body}.q{c}"] for c in "xyzw"])
             p = mass * R @ np.array([now[f"{body}.v{c}"] for c in "xyz"])
             total += p
-            spin += R @ (np.array(inertia) * [now[f"{body}.w{c}"] for c in "xyz"]) + np.cross([now[f"{body}.{c}"] for c in "xyz"], p)
+            spin += R @ (np.array(inertia) * [now[f"{body}.w{c}"] for c in "xyz"]) + np.cross(
+                [now[f"{body}.{c}"] for c in "xyz"], p
+            )
         return np.concatenate([total, spin])
 
     np.testing.assert_allclose(momentum(1.0), momentum(0.0), atol=1e-8)
@@ -101,9 +118,13 @@ def test_a_ball_on_a_plane_is_a_sphere_on_the_ground():
     law, friction = contact.linear(1e4, 20.0), contact.anchored(1e4, 30.0, 0.5)
     start = {"base.vx": 1.0, "base.vy": 0.4, "base.wy": -20.0, "base.wx": 5.0}
     pair = contact.between("world", contact.plane_surface(), "ball", contact.ellipsoid(0.1, 0.1, 0.1))
-    ours = strut.simulate(contact.surfaces(ball(at=(0, 0, 0.5)), [pair], law=law, friction=friction), t=2.0, x0=start)
+    ours = strut.simulate(
+        contact.surfaces(ball(at=(0, 0, 0.5)), [pair], law=law, friction=friction), t=2.0, x0=start
+    )
     theirs = strut.simulate(
-        contact.compliant(ball(at=(0, 0, 0.5)), [contact.sphere("ball", 0.1)], law=law, friction=friction), t=2.0, x0=start
+        contact.compliant(ball(at=(0, 0, 0.5)), [contact.sphere("ball", 0.1)], law=law, friction=friction),
+        t=2.0,
+        x0=start,
     )
     t = np.linspace(0, 2, 41)
     for name in ("base.x", "base.y", "base.z", "base.vx", "base.wx", "base.wy", "ball_gap", "ball_strain_x"):
@@ -139,7 +160,13 @@ def test_an_ellipsoid_over_a_plane_touches_with_its_lowest_point():
     """-S^2 n / |S n| in its own frame."""
     q, axes = np.array([0.2, 0.3, -0.1, 0.9]), np.array([0.3, 0.2, 0.1])
     m = Mechanism("egg")
-    m.joint("base", m.world, m.body("egg", 1.0, inertia=0.1), joints.free(), initial=(0.3, -0.2, 1.0, *(q / np.linalg.norm(q))))
+    m.joint(
+        "base",
+        m.world,
+        m.body("egg", 1.0, inertia=0.1),
+        joints.free(),
+        initial=(0.3, -0.2, 1.0, *(q / np.linalg.norm(q))),
+    )
     pair = contact.between("world", contact.plane_surface(), "egg", contact.ellipsoid(*axes))
     run = strut.simulate(contact.surfaces(m, [pair], law=contact.linear(1e4)), t=0.01)
     R = turned(q)
@@ -158,7 +185,9 @@ def test_a_run_may_begin_in_any_posture():
     for _ in range(40):
         q, x, z = rng.standard_normal(4), rng.standard_normal(), rng.uniform(0.05, 0.5)
         q = q / np.linalg.norm(q)
-        start = dict(zip(("base.qx", "base.qy", "base.qz", "base.qw", "base.x", "base.z"), (*q, x, z), strict=True))
+        start = dict(
+            zip(("base.qx", "base.qy", "base.qz", "base.qw", "base.x", "base.z"), (*q, x, z), strict=True)
+        )
         run = strut.simulate(system, t=1e-9, x0=start)
         lowest = z - np.linalg.norm(axes * (turned(q).T @ [0, 0, 1]))
         assert run["ball_gap"][-1] == pytest.approx(lowest, abs=1e-7)
@@ -167,9 +196,19 @@ def test_a_run_may_begin_in_any_posture():
 
 def test_a_planar_wheel_on_waves():
     m = Mechanism("wheel", planar=True)
-    m.joint("base", m.world, m.body("wheel", 1.0, inertia=0.005), joints.planar("y"), actuated=False, initial=(0.1, 0.3, 0))
+    m.joint(
+        "base",
+        m.world,
+        m.body("wheel", 1.0, inertia=0.005),
+        joints.planar("y"),
+        actuated=False,
+        initial=(0.1, 0.3, 0),
+    )
     pair = contact.between("world", contact.sine_ground(0.03, 0.5), "wheel", contact.ellipsoid(0.1, 0.1, 0.1))
-    run = strut.simulate(contact.surfaces(m, [pair], law=contact.linear(2e4, 50.0), friction=contact.anchored(2e4, 50.0, 0.8)), t=2.0)
+    run = strut.simulate(
+        contact.surfaces(m, [pair], law=contact.linear(2e4, 50.0), friction=contact.anchored(2e4, 50.0, 0.8)),
+        t=2.0,
+    )
     assert run.ok
     assert run["wheel_error"].max() < 1e-8
     assert run.ledger.residual < 1e-9 * run.ledger.turnover
@@ -200,7 +239,13 @@ def cradle(radius, law):
     """Three balls on a line, touching exactly: to rounding, which has no sign."""
     m = Mechanism("cradle", g=0.0)
     for k in range(3):
-        m.joint(f"slide{k}", m.world, m.body(f"ball{k}", 1.0, inertia=4e-3), joints.prismatic("x"), initial=k * 2 * radius)
+        m.joint(
+            f"slide{k}",
+            m.world,
+            m.body(f"ball{k}", 1.0, inertia=4e-3),
+            joints.prismatic("x"),
+            initial=k * 2 * radius,
+        )
     shape = contact.ellipsoid(radius, radius, radius)
     pairs = [contact.between(f"ball{k}", shape, f"ball{k + 1}", shape, name=f"touch{k}") for k in range(2)]
     return contact.surfaces(m, pairs, law=law)
@@ -211,7 +256,9 @@ def test_newtons_cradle_begins_where_the_balls_touch():
     from scipy.integrate import solve_ivp
 
     radius, stiffness = 0.1, 1e6
-    run = strut.simulate(cradle(radius, contact.hertz(stiffness)), t=0.02, x0={"slide0_rate": 1.0}, max_steps=2000)
+    run = strut.simulate(
+        cradle(radius, contact.hertz(stiffness)), t=0.02, x0={"slide0_rate": 1.0}, max_steps=2000
+    )
     assert run.status == "done"
     assert run.events.counts() == {"touch0_liftoff": 1, "touch1_liftoff": 1}
 

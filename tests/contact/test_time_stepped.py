@@ -61,10 +61,14 @@ def test_a_box_slides_down_a_slope_as_it_should():
 def test_sliding_begins_at_the_friction_limit():
     slope = math.atan(0.5)
     for size in (0.499, 0.501):
-        system = contact.time_stepped(weight(height=0.0), ["foot"], contact.plane(slope), friction=size, sweeps=1)
+        system = contact.time_stepped(
+            weight(height=0.0), ["foot"], contact.plane(slope), friction=size, sweeps=1
+        )
         run = strut.simulate(system, t=1.0)
         moved = run["x"][-1] / math.cos(slope)
-        assert moved == pytest.approx(0.0 if size > 0.5 else G * (math.sin(slope) - size * math.cos(slope)) / 2, abs=1e-5)
+        assert moved == pytest.approx(
+            0.0 if size > 0.5 else G * (math.sin(slope) - size * math.cos(slope)) / 2, abs=1e-5
+        )
 
 
 def test_a_plank_on_many_points_rests():
@@ -79,7 +83,11 @@ def test_a_plank_on_many_points_rests():
 def test_a_brick_in_space_is_stopped_by_friction():
     mu, speed = 0.4, np.array([0.6, 0.8])
     m, feet = brick(at=(0, 0, 0.1))
-    run = strut.simulate(contact.time_stepped(m, feet, friction=mu, sweeps=4), t=0.5, x0={"base.vx": speed[0], "base.vy": speed[1]})
+    run = strut.simulate(
+        contact.time_stepped(m, feet, friction=mu, sweeps=4),
+        t=0.5,
+        x0={"base.vx": speed[0], "base.vy": speed[1]},
+    )
     there = np.array([run["base.x"][-1], run["base.y"][-1]])
     assert np.linalg.norm(there) == pytest.approx(1 / (2 * mu * G), rel=0.01)
     np.testing.assert_allclose(there / np.linalg.norm(there), speed, atol=0.01)
@@ -97,7 +105,12 @@ def test_shorter_steps_come_nearer_to_rigid_ground():
     errors = []
     for step in steps:
         soft = strut.simulate(system, t=0.38, p={"dt": step})
-        errors.append(max(abs(soft[n][-1] - rigid[n][-1]) for n in ("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy")))
+        errors.append(
+            max(
+                abs(soft[n][-1] - rigid[n][-1])
+                for n in ("base.x", "base.z", "base.pitch", "base.vx", "base.vz", "base.wy")
+            )
+        )
     order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert 0.8 < order < 1.3, errors
     assert errors[-1] < 5e-3
@@ -108,7 +121,11 @@ def test_inputs_and_dampers_have_names_in_the_books():
     body = m.body("body", 1.0)
     m.joint("x", m.world, body, joints.prismatic("x"), damping=2.0)
     m.frame("foot", body)
-    run = strut.simulate(contact.time_stepped(m, ["foot"], contact.plane(height=-1.0), friction=0.0, sweeps=1), t=5.0, u={"x_force": 3.0})
+    run = strut.simulate(
+        contact.time_stepped(m, ["foot"], contact.plane(height=-1.0), friction=0.0, sweeps=1),
+        t=5.0,
+        u={"x_force": 3.0},
+    )
     speed, books = 1.5, run.ledger
     assert run["x_rate"][-1] == pytest.approx(speed, rel=1e-3)
     assert books.residual < 1e-10
@@ -129,7 +146,9 @@ def test_closed_loops_stay_closed():
     assert run["a_normal"][-1] + run["b_normal"][-1] == pytest.approx(2 * G, rel=1e-3)
     assert run["base.z"][-1] == pytest.approx(0.5 * math.cos(0.4), abs=1e-3)
     name = next(n for n in list(run.keys()) if n.startswith("strap_"))
-    assert abs(run[name][-1]) == pytest.approx(G * 0.25 * math.sin(0.4), rel=1e-3)  # what keeps the legs from spreading
+    assert abs(run[name][-1]) == pytest.approx(
+        G * 0.25 * math.sin(0.4), rel=1e-3
+    )  # what keeps the legs from spreading
 
 
 def test_stiff_joints_do_no_harm():
@@ -140,7 +159,9 @@ def test_stiff_joints_do_no_harm():
     m.joint("knuckle", body, tip, joints.revolute("y"), spring=100.0, damping=50.0, actuated=False)
     m.frame("end", tip, (0.1, 0, 0))
     run = strut.simulate(contact.time_stepped(m, ["end"], friction=0.0, sweeps=1), t=8.0)
-    moment = G * 1.0 * 0.1  # the body's weight at the end of the finger; that of the finger is a thousandth of it
+    moment = (
+        G * 1.0 * 0.1
+    )  # the body's weight at the end of the finger; that of the finger is a thousandth of it
     assert run["knuckle"][-1] == pytest.approx(-math.sin(moment / 100.0), rel=5e-3)
     assert run["end_normal"][-1] == pytest.approx(G * 1.001, rel=1e-6)
     assert run.ledger.residual < 1e-9
@@ -172,7 +193,9 @@ def test_one_contact_is_resolved_by_coulombs_law(size):
             assert np.linalg.norm(push) == pytest.approx(mu * found[0], rel=1e-9)
             assert abs(after[0]) < 1e-12
             cosine = push @ along / (np.linalg.norm(push) * np.linalg.norm(along))
-            assert cosine == pytest.approx(-1, abs=1e-9 if size == 2 else 0.02)  # in space found by turning, sweep by sweep
+            assert cosine == pytest.approx(
+                -1, abs=1e-9 if size == 2 else 0.02
+            )  # in space found by turning, sweep by sweep
     assert min(kinds.values()) > 10, kinds
 
 

@@ -26,7 +26,8 @@ def entries():
     found = {}
     for section in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
         example, picture, printed = (
-            re.search(pattern, section) for pattern in (r"\]\(\.\./examples/([^)]+)\)", r"!\[[^\]]*\]\(([^)]+)\)", r"It prints `([^`]+)`")
+            re.search(pattern, section)
+            for pattern in (r"\]\(\.\./examples/([^)]+)\)", r"!\[[^\]]*\]\(([^)]+)\)", r"It prints `([^`]+)`")
         )
         assert example, section
         assert picture, section
@@ -42,4 +43,6 @@ def check_printed(example, said, rel=1e-3):
     pattern = f"({NUMBER.pattern})".join(re.escape(part) for part in NUMBER.split(line))
     said_so = [[float(number) for number in match.groups()] for match in re.finditer(pattern, words)]
     if not any(each == pytest.approx(numbers, rel=rel) for each in said_so):
-        raise AssertionError(f"docs/gallery.md says that examples/{example} prints {line!r}, but it printed:\n{said}")
+        raise AssertionError(
+            f"docs/gallery.md says that examples/{example} prints {line!r}, but it printed:\n{said}"
+        )

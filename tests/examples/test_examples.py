@@ -38,7 +38,9 @@ def test_first_system(capsys):
 def test_slip_map(capsys):
     steps = load("slip_map").main()
     assert abs(int((steps >= 24).sum()) - 581) <= 15
-    check_printed("slip_map.py", capsys.readouterr().out, rel=15 / 581)  # as above: runs at the edge may end either way
+    check_printed(
+        "slip_map.py", capsys.readouterr().out, rel=15 / 581
+    )  # as above: runs at the edge may end either way
 
 
 def test_controlled_pendulum(capsys):
@@ -64,7 +66,9 @@ def test_hopper_keeps_its_apex_and_its_books(tmp_path, capsys):
     assert books.residual < 1e-10 * books.turnover
     for book in (*books.supplied.values(), *books.dissipated.values(), *books.lost.values()):
         assert book[-1] > 0.1 * books.turnover  # none is negligible, all have the sign of their name
-        assert np.diff(book).min() > -1e-12  # and none runs backwards: the motor only pushes up while the body moves up
+        assert (
+            np.diff(book).min() > -1e-12
+        )  # and none runs backwards: the motor only pushes up while the body moves up
     said = capsys.readouterr().out
     assert "wanted 0.8" in said
     assert "201 done" in said
@@ -75,7 +79,9 @@ def test_hopper_controllers_agree():
     hopper = load("hopper")
     times = np.linspace(0, 8, 1601)
     as_expressions = strut.simulate(hopper.hopper, t=8).at(times)
-    in_python = strut.simulate(hopper.machine, t=8, control=strut.Hold(hopper.keep_apex, every=hopper.PERIOD)).at(times)
+    in_python = strut.simulate(
+        hopper.machine, t=8, control=strut.Hold(hopper.keep_apex, every=hopper.PERIOD)
+    ).at(times)
     for theirs, ours in (("height", "height"), ("velocity", "velocity"), ("thrust", "command")):
         np.testing.assert_allclose(in_python[theirs], as_expressions[ours], rtol=1e-9, atol=1e-9)
 
@@ -84,15 +90,25 @@ def test_hopper_foot_costs_what_impacts_take():
     """From a steady apex the foot stops from v and is jerked from (1 + foot / mass) v, v^2 = 2 g (apex - length)."""
     hopper = load("hopper")
     feet = np.array([0.0, 0.5, 1.0])
-    many = strut.simulate_batch(hopper.hopper, t=4, x0={"height": hopper.WANTED}, p={"foot": feet}, ledger=True)
-    cost = many.lost["foot stopped"] / many.counts["touchdown"] + many.lost["foot jerked"] / many.counts["liftoff"]
-    np.testing.assert_allclose(cost, feet * 9.81 * (hopper.WANTED - 0.5) * (2 + feet / 10), rtol=1e-4)  # the apex is kept to 1e-5 m
+    many = strut.simulate_batch(
+        hopper.hopper, t=4, x0={"height": hopper.WANTED}, p={"foot": feet}, ledger=True
+    )
+    cost = (
+        many.lost["foot stopped"] / many.counts["touchdown"]
+        + many.lost["foot jerked"] / many.counts["liftoff"]
+    )
+    np.testing.assert_allclose(
+        cost, feet * 9.81 * (hopper.WANTED - 0.5) * (2 + feet / 10), rtol=1e-4
+    )  # the apex is kept to 1e-5 m
 
 
 def test_hopper_goes_on_where_it_stopped(tmp_path):
     hopper = load("hopper")
     kept = strut.Trajectory.load(strut.simulate(hopper.hopper, t=3).save(tmp_path / "run.h5"), hopper.hopper)
-    more, whole = strut.simulate(hopper.hopper, t=(kept.t1, 5), **kept.end), strut.simulate(hopper.hopper, t=5)
+    more, whole = (
+        strut.simulate(hopper.hopper, t=(kept.t1, 5), **kept.end),
+        strut.simulate(hopper.hopper, t=5),
+    )
     times = np.linspace(3, 5, 401)
     np.testing.assert_allclose(more.at(times)["height"], whole.at(times)["height"], rtol=1e-9)
 
@@ -102,7 +118,9 @@ def test_three_grounds_agree(capsys):
     assert {run.status for run in runs.values()} == {"done"}
     for name, apart in (("soft", 1e-3), ("stepped", 1e-3)):
         assert runs[name]["base.x"][-1] == pytest.approx(runs["rigid"]["base.x"][-1], abs=apart)
-        assert runs[name]["base.z"][-1] == pytest.approx(runs["rigid"]["base.z"][-1], abs=2e-4)  # soft: it sinks by 0.1 mm
+        assert runs[name]["base.z"][-1] == pytest.approx(
+            runs["rigid"]["base.z"][-1], abs=2e-4
+        )  # soft: it sinks by 0.1 mm
     for run in runs.values():
         assert run.ledger.residual < 1e-9
         assert run["foot_0_normal"][-1] == pytest.approx(9.81, rel=1e-6)
@@ -123,10 +141,17 @@ def test_a_walker_from_a_urdf_is_designed(capsys):
 
     def fixed(machine):
         free = {name: (value, value) for name, value in machine.items()}
-        return strut.optimal.design(walker, free=free, cost="squared-torque", speed=0.5, slope=0.0, guess=found, accuracy=1e-6).result.cost
+        return strut.optimal.design(
+            walker, free=free, cost="squared-torque", speed=0.5, slope=0.0, guess=found, accuracy=1e-6
+        ).result.cost
 
-    assert found.result.cost == pytest.approx(fixed(here), rel=1e-5)  # what was found is the best torque for this machine
-    for name, step in (("hip_spring", 5.0), ("hip_mass", 1.0)):  # and no other machine nearby has a better one
+    assert found.result.cost == pytest.approx(
+        fixed(here), rel=1e-5
+    )  # what was found is the best torque for this machine
+    for name, step in (
+        ("hip_spring", 5.0),
+        ("hip_mass", 1.0),
+    ):  # and no other machine nearby has a better one
         assert fixed({**here, name: here[name] + step}) > found.result.cost
 
 
@@ -172,14 +197,19 @@ def test_elastic_drives_need_less_torque(tmp_path, capsys):
     assert found["series"].replay.balance.dissipated > 10  # and pays for it in work
     curves = load("elastic_drives").figures(found)[0].named
     t, torque = curves["rigid"].x, curves["rigid"].y
-    assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(rigid, rel=1e-3)  # what is drawn is what was counted
+    assert np.trapezoid(torque**2, t) / 0.35 == pytest.approx(
+        rigid, rel=1e-3
+    )  # what is drawn is what was counted
     assert (tmp_path / "drives.svg").exists()
     said = capsys.readouterr().out
     assert said.count("agrees") == 3
     check_printed("elastic_drives.py", said)
 
 
-TESTED_ELSEWHERE = {"demo.py": "tests/view/test_demo.py", "own_walker.py": "tests/examples/test_own_walker.py"}
+TESTED_ELSEWHERE = {
+    "demo.py": "tests/view/test_demo.py",
+    "own_walker.py": "tests/examples/test_own_walker.py",
+}
 
 
 def test_no_example_is_forgotten():
@@ -212,4 +242,6 @@ def test_the_biped_of_the_model_file_falls(capsys):
 
     run = strut.simulate(mechanism.system(mechanism.modelfile.load(EXAMPLES / "biped.toml")), t=0.5)
     assert run["com_z"][-1] - run["com_z"][0] == pytest.approx(-9.81 * 0.5**2 / 2, rel=1e-9)
-    check_printed("biped.toml", "\n".join(f"{where} {joules:.9g}" for where, joules in run.ledger.summary().items()))
+    check_printed(
+        "biped.toml", "\n".join(f"{where} {joules:.9g}" for where, joules in run.ledger.summary().items())
+    )

@@ -59,11 +59,15 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
     assert (tmp_path / "strider" / "index.html").is_file()
     if shutil.which("cc") and shutil.which("make"):  # what the tutorial's last shell block does
         subprocess.run(["make"], cwd=tmp_path / "firmware", check=True, capture_output=True)
-        said = subprocess.run(["./strider"], cwd=tmp_path / "firmware", check=True, capture_output=True, text=True).stdout
+        said = subprocess.run(
+            ["./strider"], cwd=tmp_path / "firmware", check=True, capture_output=True, text=True
+        ).stdout
         last = [float(word) for word in said.splitlines()[-1].split()]
         end = names["strut"].simulate(names["machine"], t=10)
         assert last[0] == 10
-        assert last[1:5] == pytest.approx([end[name][-1] for name in ("stance", "swing", "stance_rate", "swing_rate")], abs=1e-6)
+        assert last[1:5] == pytest.approx(
+            [end[name][-1] for name in ("stance", "swing", "stance_rate", "swing_rate")], abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.stem)
@@ -80,7 +84,9 @@ def test_the_integrator_page_quotes_the_code():
     """Lines that its diffs take away stand in the code."""
     page = (ROOT / "docs" / "how-to" / "integrator.md").read_text(encoding="utf-8")
     removed = re.findall(r"^-(?!-)(\S.*)$", page, flags=re.MULTILINE)
-    sources = [ROOT / "src" / "strut" / name for name in ("codegen/runtime/strut_math.h", "simulate/options.py")]
+    sources = [
+        ROOT / "src" / "strut" / name for name in ("codegen/runtime/strut_math.h", "simulate/options.py")
+    ]
     code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     assert len(removed) == 3
     assert all(line in code for line in removed)

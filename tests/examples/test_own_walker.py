@@ -27,7 +27,9 @@ def test_its_gait_is_the_closed_form(done):
     found, half, slope = done[0], 0.3, 0.08
     c = math.cos(2 * half)
     assert found.section == "foot_strike"
-    assert found.x0["spin"] ** 2 == pytest.approx(4 * 9.81 / 0.9 * math.sin(half) * math.sin(slope) * c**2 / (1 - c**2), rel=1e-9)
+    assert found.x0["spin"] ** 2 == pytest.approx(
+        4 * 9.81 / 0.9 * math.sin(half) * math.sin(slope) * c**2 / (1 - c**2), rel=1e-9
+    )
     assert abs(found.multipliers[0]) == pytest.approx(c**2, rel=1e-8)
     assert found.step_length == pytest.approx(2 * 0.9 * math.sin(half), rel=1e-9)
     assert found.cost_of_transport == pytest.approx(math.sin(slope), rel=1e-8)
@@ -59,7 +61,9 @@ def test_its_report_speaks_of_its_own_names(done, tmp_path):
 
 def test_without_a_walk_it_must_be_said_what_ends_a_step():
     bare = stilts().replace(walk=None)
-    with pytest.raises(ModelError, match=r"does not say what ends a step: give its System a walk=Walk\(section=...\)"):
+    with pytest.raises(
+        ModelError, match=r"does not say what ends a step: give its System a walk=Walk\(section=...\)"
+    ):
         gait.find(bare)
     assert gait.find(bare, section="foot_strike").period > 0
     with pytest.raises(ModelError, match="a slope is asked, but 'stilts' has none"):
@@ -67,9 +71,14 @@ def test_without_a_walk_it_must_be_said_what_ends_a_step():
 
 
 def test_a_walk_names_what_there_is():
-    with pytest.raises(UnknownNameError, match="section of the walk of system 'stilts' is 'foot_strik', which is no event: did you mean"):
+    with pytest.raises(
+        UnknownNameError,
+        match="section of the walk of system 'stilts' is 'foot_strik', which is no event: did you mean",
+    ):
         stilts().replace(walk=Walk(section="foot_strik"))
-    with pytest.raises(UnknownNameError, match="an output of foot 'a' of the walk of system 'stilts' is 'pushh'"):
+    with pytest.raises(
+        UnknownNameError, match="an output of foot 'a' of the walk of system 'stilts' is 'pushh'"
+    ):
         stilts().replace(walk=Walk(feet=(Foot(name="a", normal="pushh"),)))
     with pytest.raises(ModelError, match="foot 'a' stands twice"):
         stilts().replace(walk=Walk(feet=(Foot(name="a"), Foot(name="a"))))

@@ -14,7 +14,11 @@ def octave(directory, code):
     """What a piece of MATLAB code prints, run in a directory."""
     (directory / "strut_test_script.m").write_text(code)
     done = subprocess.run(
-        [OCTAVE, "--norc", "--quiet", "--no-gui", "strut_test_script.m"], cwd=directory, capture_output=True, text=True, check=False
+        [OCTAVE, "--norc", "--quiet", "--no-gui", "strut_test_script.m"],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     (directory / "strut_test_script.m").unlink()
     assert done.returncode == 0, done.stderr
@@ -24,7 +28,11 @@ def octave(directory, code):
 def matrix(values):
     """A matrix as MATLAB reads it back, without loss."""
     array = np.atleast_2d(np.asarray(values, dtype=float))
-    return "[" + "; ".join(" ".join(f"{v!r}" for v in map(float, row)) for row in array) + "]" if array.size else "zeros(0, 1)"
+    return (
+        "[" + "; ".join(" ".join(f"{v!r}" for v in map(float, row)) for row in array) + "]"
+        if array.size
+        else "zeros(0, 1)"
+    )
 
 
 def numbers(text):

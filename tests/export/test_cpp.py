@@ -62,7 +62,9 @@ int main()
 
 def test_functions_in_cpp(tmp_path):
     a = ca.SX.sym("a")
-    square = labelled("square", "", [(Port("a", "", (Entry("a"),)), a)], [(Port("b", "", (Entry("b"),)), a**2)])
+    square = labelled(
+        "square", "", [(Port("a", "", (Entry("a"),)), a)], [(Port("b", "", (Entry("b"),)), a**2)]
+    )
     strut.export_functions("plain", {"square": square}, tmp_path, languages=["c"], unit="math")
     out = linked(
         tmp_path,

@@ -28,8 +28,17 @@ def biped(loop=True):
     m.joint("base", m.world, pelvis, joints.planar(), actuated=False)
     for side, swing in (("_l", 0.3), ("_r", -0.3)):
         thigh = m.body("thigh" + side, mass=8.4, com=(0, 0, -0.43 * length), inertia=0.14)
-        shank = m.body("shank" + side, mass=Param("shank_mass" + side, 3.1, "kg"), com=(0, 0, -length / 2), inertia=0.05)
-        m.joint("hip" + side, pelvis, thigh, joints.revolute("y"), spring=Param("hip_spring" + side, 20.0, "N m/rad"), initial=-swing)
+        shank = m.body(
+            "shank" + side, mass=Param("shank_mass" + side, 3.1, "kg"), com=(0, 0, -length / 2), inertia=0.05
+        )
+        m.joint(
+            "hip" + side,
+            pelvis,
+            thigh,
+            joints.revolute("y"),
+            spring=Param("hip_spring" + side, 20.0, "N m/rad"),
+            initial=-swing,
+        )
         m.joint(
             "knee" + side,
             thigh,
@@ -63,7 +72,10 @@ MECHANISMS = [coman_mechanism, biped, pushed]
 
 def points(f, rng):
     """Random values for every argument; parameters at their own values."""
-    return [np.array(p.values) if p.values is not None else rng.uniform(-1, 1, p.rows_columns[0]) for p in f.inputs]
+    return [
+        np.array(p.values) if p.values is not None else rng.uniform(-1, 1, p.rows_columns[0])
+        for p in f.inputs
+    ]
 
 
 @pytest.mark.parametrize("make", MECHANISMS, ids=lambda make: make.__name__)
@@ -71,9 +83,17 @@ def test_c_equals_casadi(make, tmp_path):
     m = make()
     functions = mechanism.functions(m)
     done = strut.export_functions(m.name, functions, tmp_path, languages=["c"])
-    assert set(done.files) == {f"{m.name}_dynamics.h", f"{m.name}_dynamics.c", "strut_math.h", "strut_template.h"}
+    assert set(done.files) == {
+        f"{m.name}_dynamics.h",
+        f"{m.name}_dynamics.c",
+        "strut_math.h",
+        "strut_template.h",
+    }
     library = tmp_path / "lib.so"
-    subprocess.run(["cc", "-O1", *STRICT, "-fPIC", "-shared", "-o", library, tmp_path / f"{m.name}_dynamics.c", "-lm"], check=True)
+    subprocess.run(
+        ["cc", "-O1", *STRICT, "-fPIC", "-shared", "-o", library, tmp_path / f"{m.name}_dynamics.c", "-lm"],
+        check=True,
+    )
     c, rng = ctypes.CDLL(str(library)), np.random.default_rng(3)
     pointer = ctypes.POINTER(ctypes.c_double)
     for name, f in functions.items():
@@ -82,12 +102,17 @@ def test_c_equals_casadi(make, tmp_path):
         for _ in range(3):
             values = points(f, rng)
             results = [np.full(p.rows_columns[0] * p.rows_columns[1], np.nan) for p in f.outputs]
-            passed = [ctypes.c_double(v[0]) if p.name == "t" else v.ctypes.data_as(pointer) for p, v in zip(f.inputs, values, strict=True)]
+            passed = [
+                ctypes.c_double(v[0]) if p.name == "t" else v.ctypes.data_as(pointer)
+                for p, v in zip(f.inputs, values, strict=True)
+            ]
             call(*passed, *[r.ctypes.data_as(pointer) for r in results])
             expected = f.function.call([ca.DM(v) for v in values])
             for ours, theirs in zip(results, expected, strict=True):
                 exact = np.array(theirs).reshape(-1, order="F")
-                np.testing.assert_allclose(ours, exact, rtol=SAME, atol=SAME * np.abs(exact).max(), err_msg=name)
+                np.testing.assert_allclose(
+                    ours, exact, rtol=SAME, atol=SAME * np.abs(exact).max(), err_msg=name
+                )
 
 
 @needs_octave
@@ -101,7 +126,10 @@ def test_matlab_equals_casadi(make, tmp_path):
     code, expected = f"p = {m.name}_parameters();\n", []
     for name, f in functions.items():
         values = points(f, rng)
-        given = ", ".join("p" if p.values is not None else matrix(v.reshape(-1, 1)) for p, v in zip(f.inputs, values, strict=True))
+        given = ", ".join(
+            "p" if p.values is not None else matrix(v.reshape(-1, 1))
+            for p, v in zip(f.inputs, values, strict=True)
+        )
         words = [f"r{k}" for k in range(len(f.outputs))]
         code += f"[{', '.join(words)}] = {m.name}_{name}({given});\n"
         code += "".join(f"printf('%d ', size({w})); printf('%.17g ', {w}); printf('\\n');\n" for w in words)
@@ -109,7 +137,9 @@ def test_matlab_equals_casadi(make, tmp_path):
     for line, (name, exact) in zip(octave(tmp_path, code).splitlines(), expected, strict=True):
         said, exact = numbers(line), np.array(exact)
         assert tuple(said[:2]) == exact.shape, name
-        np.testing.assert_allclose(said[2:], exact.reshape(-1, order="F"), rtol=SAME, atol=SAME * np.abs(exact).max(), err_msg=name)
+        np.testing.assert_allclose(
+            said[2:], exact.reshape(-1, order="F"), rtol=SAME, atol=SAME * np.abs(exact).max(), err_msg=name
+        )
 
 
 @pytest.mark.parametrize("make", [biped, lambda: biped(loop=False), pushed], ids=["loop", "tree", "pushed"])
@@ -117,19 +147,34 @@ def test_forward_dynamics_is_that_of_the_system(make):
     """The same accelerations as the flow of the assembled system, constraints, springs and stops included."""
     m, rng = make(), np.random.default_rng(5)
     system, f = mechanism.system(m), mechanism.functions(m)["forward_dynamics"]
-    driven = [k for k, e in enumerate(next(p for p in f.inputs if p.name == "tau").entries) if e.note != "not actuated"]
+    driven = [
+        k
+        for k, e in enumerate(next(p for p in f.inputs if p.name == "tau").entries)
+        if e.note != "not actuated"
+    ]
     nq, nv = (len(next(p for p in f.inputs if p.name == n).entries) for n in ("q", "v"))
     for _ in range(4):
-        t, q, v, u = rng.uniform(0, 1), rng.uniform(-1, 1, nq), rng.uniform(-1, 1, nv), rng.uniform(-5, 5, len(driven))
+        t, q, v, u = (
+            rng.uniform(0, 1),
+            rng.uniform(-1, 1, nq),
+            rng.uniform(-1, 1, nv),
+            rng.uniform(-5, 5, len(driven)),
+        )
         tau = np.zeros(nv)
         tau[driven] = u
         p = np.concatenate([each.value for each in system.p])
-        flow = np.array(lowered(system).functions["flow"](t, np.concatenate([q, v]), [], u, p, [])).reshape(-1)
+        flow = np.array(lowered(system).functions["flow"](t, np.concatenate([q, v]), [], u, p, [])).reshape(
+            -1
+        )
         found = f.function.call([*([t] if f.inputs[0].name == "t" else []), q, v, tau, p])[0]
-        np.testing.assert_allclose(np.array(found).reshape(-1), flow[nq:], rtol=1e-10, atol=1e-10 * np.abs(flow).max())
+        np.testing.assert_allclose(
+            np.array(found).reshape(-1), flow[nq:], rtol=1e-10, atol=1e-10 * np.abs(flow).max()
+        )
 
 
-@pytest.mark.parametrize("make", [coman_mechanism, biped, lambda: biped(loop=False)], ids=["coman", "loop", "tree"])
+@pytest.mark.parametrize(
+    "make", [coman_mechanism, biped, lambda: biped(loop=False)], ids=["coman", "loop", "tree"]
+)
 def test_the_functions_fit_together(make):
     """M a + bias = inverse dynamics, and = tau + K' force of the forward dynamics."""
     functions, rng = mechanism.functions(make()), np.random.default_rng(6)
@@ -140,7 +185,9 @@ def test_the_functions_fit_together(make):
     constraint = f["constraint_jacobian"](q, p).T @ answer[1] if len(answer) == 2 else 0
     total = np.array(tau + constraint).reshape(-1)
     scale = 1e-9 * np.abs(total).max()
-    np.testing.assert_allclose(np.array(f["mass_matrix"](q, p) @ a + f["bias"](q, v, p)).reshape(-1), total, atol=scale)
+    np.testing.assert_allclose(
+        np.array(f["mass_matrix"](q, p) @ a + f["bias"](q, v, p)).reshape(-1), total, atol=scale
+    )
     np.testing.assert_allclose(np.array(f["inverse_dynamics"](q, v, a, p)).reshape(-1), total, atol=scale)
 
 
@@ -148,7 +195,9 @@ def test_jacobians_are_derivatives_of_positions():
     functions = mechanism.functions(biped())
     q, p = points(functions["position_foot_l"], np.random.default_rng(7))
     v, step = np.random.default_rng(8).uniform(-1, 1, 7), 1e-6
-    turn = np.array([[np.cos(q[2]), np.sin(q[2])], [-np.sin(q[2]), np.cos(q[2])]])  # the base's velocities are in its own frame
+    turn = np.array(
+        [[np.cos(q[2]), np.sin(q[2])], [-np.sin(q[2]), np.cos(q[2])]]
+    )  # the base's velocities are in its own frame
     rate = np.concatenate([turn @ v[:2], v[2:]])
     for place, jacobian in (("position_foot_l", "jacobian_foot_l"), ("com_position", "com_jacobian")):
         f, J = functions[place].function, np.array(functions[jacobian].function(q, p))[-3:]
@@ -212,7 +261,10 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(ModelError, match="no export to 'matlb': did you mean 'matlab'"):
         strut.export_functions("m", {}, tmp_path, languages=["matlb"])
     r = ca.SX.sym("r")
-    first, second = (labelled(n, "", [(Port("p", "", (Entry("r"),), values=(v,)), r)], []) for n, v in (("f", 1.0), ("g", 2.0)))
+    first, second = (
+        labelled(n, "", [(Port("p", "", (Entry("r"),), values=(v,)), r)], [])
+        for n, v in (("f", 1.0), ("g", 2.0))
+    )
     with pytest.raises(ModelError, match="different parameters"):
         strut.export_functions("m", {"f": first, "g": second}, tmp_path)
     still = Mechanism("still")

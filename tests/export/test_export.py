@@ -14,9 +14,17 @@ from tests.simulate.test_backends import echo, noisy
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
 SAME = 1e-12  # relative: the same operations in the same order, by the same compiler
-FALLS = {walkers.trunk_3d, walkers.saurel_b, walkers.saurel_d, walkers.saurel_e}  # without a controller, before the first second is printed
+FALLS = {
+    walkers.trunk_3d,
+    walkers.saurel_b,
+    walkers.saurel_d,
+    walkers.saurel_e,
+}  # without a controller, before the first second is printed
 MODELS = [*(make for make in walkers.CATALOGUE.values() if make not in FALLS), driven, servo, noisy, echo]
-FREE_FEET = {walkers.compass_duindam, walkers.dribbel}  # gaps are judged to a billionth of a metre: float cannot
+FREE_FEET = {
+    walkers.compass_duindam,
+    walkers.dribbel,
+}  # gaps are judged to a billionth of a metre: float cannot
 
 
 def build(directory, name, *flags, main="main.c"):
@@ -42,11 +50,15 @@ def test_the_example_gives_the_numbers_of_simulate(make, tmp_path):
     strut.export(system, tmp_path)
     rows = table(build(tmp_path, system.name))
     shown = system.replace(outputs={f"copy{k}": system[q.name] for k, q in enumerate(system.x)})
-    batch = strut.simulate_batch(shown, t=10.0, at=np.arange(1.0, 11.0), outputs=list(shown.outputs), x0={}, ledger=False)
+    batch = strut.simulate_batch(
+        shown, t=10.0, at=np.arange(1.0, 11.0), outputs=list(shown.outputs), x0={}, ledger=False
+    )
     expected = np.column_stack([batch[name][0] for name in shown.outputs])
     finished = np.all(np.isfinite(expected), axis=1)
     expected = expected[finished][: len(rows)]
-    np.testing.assert_allclose(rows[: len(expected), 1:], expected, rtol=SAME, atol=SAME * np.abs(expected).max())
+    np.testing.assert_allclose(
+        rows[: len(expected), 1:], expected, rtol=SAME, atol=SAME * np.abs(expected).max()
+    )
     assert rows[-1, 0] == pytest.approx(batch.t[0], rel=SAME)
 
 
@@ -79,7 +91,9 @@ int main(void)
     assert abs(row[-1]) < 1e-6
 
 
-@pytest.mark.parametrize("make", [make for make in MODELS if make not in FREE_FEET], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [make for make in MODELS if make not in FREE_FEET], ids=lambda make: make.__name__
+)
 def test_single_precision(make, tmp_path):
     """One macro makes everything float, with no double left to slow a microcontroller down."""
     system = make()
@@ -97,17 +111,32 @@ def test_functions_can_be_replaced(tmp_path):
     (tmp_path / "main.c").write_text(
         (tmp_path / "main.c")
         .read_text()
-        .replace("int main(void)", "#include <math.h>\nint calls;\ndouble my_sin(double a) { calls++; return sin(a); }\nint main(void)")
+        .replace(
+            "int main(void)",
+            "#include <math.h>\nint calls;\ndouble my_sin(double a) { calls++; return sin(a); }\nint main(void)",
+        )
         .replace("    return sim.status", "    if (!calls) return 9;\n    return sim.status")
     )
     program = build(tmp_path, "pendulum", "-DSTRUT_SIN=my_sin", "-include", str(tmp_path / "mine.h"))
     assert subprocess.run([program], capture_output=True, check=False).returncode == 0
     symbols = subprocess.run(
-        ["cc", "-c", *STRICT, "-DSTRUT_SIN=my_sin", "-include", tmp_path / "mine.h", "-o", tmp_path / "p.o", tmp_path / "pendulum.c"],
+        [
+            "cc",
+            "-c",
+            *STRICT,
+            "-DSTRUT_SIN=my_sin",
+            "-include",
+            tmp_path / "mine.h",
+            "-o",
+            tmp_path / "p.o",
+            tmp_path / "pendulum.c",
+        ],
         check=True,
     )
     assert symbols.returncode == 0
-    undefined = subprocess.run(["nm", "-u", tmp_path / "p.o"], capture_output=True, text=True, check=True).stdout.split()
+    undefined = subprocess.run(
+        ["nm", "-u", tmp_path / "p.o"], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert "my_sin" in undefined
     assert "sin" not in undefined
 
@@ -117,9 +146,13 @@ def test_nothing_but_math_is_needed(make, tmp_path):
     """No heap, no input or output, no state outside the struct."""
     system = make()
     strut.export(system, tmp_path, jacobians=True)
-    subprocess.run(["cc", "-c", "-O2", *STRICT, "-o", tmp_path / "m.o", tmp_path / f"{system.name}.c"], check=True)
+    subprocess.run(
+        ["cc", "-c", "-O2", *STRICT, "-o", tmp_path / "m.o", tmp_path / f"{system.name}.c"], check=True
+    )
     undefined = set(
-        subprocess.run(["nm", "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.replace("U ", "").split()
+        subprocess.run(["nm", "-u", tmp_path / "m.o"], capture_output=True, text=True, check=True)
+        .stdout.replace("U ", "")
+        .split()
     )
     allowed = {
         "sin",
@@ -147,7 +180,9 @@ def test_nothing_but_math_is_needed(make, tmp_path):
     assert undefined <= allowed
     writable = [
         line
-        for line in subprocess.run(["nm", tmp_path / "m.o"], capture_output=True, text=True, check=True).stdout.splitlines()
+        for line in subprocess.run(
+            ["nm", tmp_path / "m.o"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
         if line.split()[-2] in "bBdDC"
     ]
     assert writable == []
@@ -205,7 +240,17 @@ def test_two_models_live_in_one_program(tmp_path):
         '#include "slip.h"\n#include "pendulum.h"\nint main(void) { static slip_sim a; static pendulum_sim b; return a.status + b.status + SLIP_X_VX - 2; }\n'
     )
     subprocess.run(
-        ["cc", *STRICT, "-o", tmp_path / "both", tmp_path / "both.c", tmp_path / "slip.c", tmp_path / "pendulum.c", "-lm"], check=True
+        [
+            "cc",
+            *STRICT,
+            "-o",
+            tmp_path / "both",
+            tmp_path / "both.c",
+            tmp_path / "slip.c",
+            tmp_path / "pendulum.c",
+            "-lm",
+        ],
+        check=True,
     )
     assert subprocess.run([tmp_path / "both"], check=False).returncode == 0
 
@@ -286,7 +331,12 @@ __global__ void go(m_sim *s, const strut_options *o, const double *x, const doub
     m_run(s, t);
 }}
 """)
-    done = subprocess.run(["nvcc", "-ptx", "-o", tmp_path / "k.ptx", tmp_path / "kernel.cu"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["nvcc", "-ptx", "-o", tmp_path / "k.ptx", tmp_path / "kernel.cu"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "error" not in done.stderr
 
@@ -295,5 +345,7 @@ def test_delays_samples_and_randoms_are_exported(tmp_path):
     system = everything()
     strut.export(system, tmp_path)
     rows = table(build(tmp_path, "all"))
-    batch = strut.simulate_batch(system.replace(outputs={"y": system["x"]}), t=10.0, at=np.arange(1.0, 11.0), outputs=["y"])
+    batch = strut.simulate_batch(
+        system.replace(outputs={"y": system["x"]}), t=10.0, at=np.arange(1.0, 11.0), outputs=["y"]
+    )
     np.testing.assert_allclose(rows[:, 1], batch["y"][0], rtol=1e-11)

@@ -25,14 +25,21 @@ MODELS = [*walkers.CATALOGUE.values(), driven, servo]
 def every(names=EVERY):
     point = Port("point", "where", (Entry("x"), Entry("y")))
     result = Port("result", "all of them", tuple(Entry(name) for name in names))
-    return labelled("every", "Every operation.", [(point, ca.vertcat(x, y))], [(result, ca.vertcat(*[EVERY[n] for n in names]))])
+    return labelled(
+        "every",
+        "Every operation.",
+        [(point, ca.vertcat(x, y))],
+        [(result, ca.vertcat(*[EVERY[n] for n in names]))],
+    )
 
 
 @needs_octave
 def test_every_operation(tmp_path):
     f = every()
     (tmp_path / "every.m").write_text(function_text(f, "every"))
-    said = octave(tmp_path, "".join(f"printf('%.17g ', every({matrix(point.reshape(-1, 1))}));\n" for point in POINTS))
+    said = octave(
+        tmp_path, "".join(f"printf('%.17g ', every({matrix(point.reshape(-1, 1))}));\n" for point in POINTS)
+    )
     ours = numbers(said.replace("NaN", "nan").replace("Inf", "inf")).reshape(len(POINTS), -1)
     theirs = np.array([np.array(f.function(point)).reshape(-1) for point in POINTS])
     for k, name in enumerate(EVERY):
@@ -43,7 +50,16 @@ def test_every_operation(tmp_path):
 def test_what_is_not_real_is_nan(tmp_path):
     """As in C; MATLAB alone would go on with complex numbers."""
     s = ca.SX.sym("s")
-    results = ca.vertcat(ca.sqrt(s), ca.log(s), ca.asin(3 * s), ca.acos(3 * s), ca.acosh(s), ca.atanh(3 * s), ca.log1p(3 * s), s**0.3)
+    results = ca.vertcat(
+        ca.sqrt(s),
+        ca.log(s),
+        ca.asin(3 * s),
+        ca.acos(3 * s),
+        ca.acosh(s),
+        ca.atanh(3 * s),
+        ca.log1p(3 * s),
+        s**0.3,
+    )
     f = labelled("f", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", shape=(8, 1)), results)])
     (tmp_path / "f.m").write_text(function_text(f, "f"))
     assert numbers(octave(tmp_path, "printf('%d ', isnan(f(-0.5)));")).tolist() == [1] * 8
@@ -52,7 +68,12 @@ def test_what_is_not_real_is_nan(tmp_path):
 @needs_octave
 def test_a_branch_not_taken_does_not_spoil_the_other(tmp_path):
     s = ca.SX.sym("s")
-    f = labelled("f", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", (Entry("r"),)), ca.if_else(s > 0, 1 / s, -1))])
+    f = labelled(
+        "f",
+        "",
+        [(Port("s", "", (Entry("s"),)), s)],
+        [(Port("r", "", (Entry("r"),)), ca.if_else(s > 0, 1 / s, -1))],
+    )
     (tmp_path / "f.m").write_text(function_text(f, "f"))
     assert numbers(octave(tmp_path, "printf('%g %g', f(0), f(4));")).tolist() == [-1, 0.25]
 
@@ -63,8 +84,12 @@ def test_everything_that_c_can_say():
 
 def test_an_operation_without_equivalent_is_named():
     s = ca.SX.sym("s")
-    f = labelled("wrong", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", (Entry("r"),)), ca.erfinv(s))])
-    with pytest.raises(CompileError, match="'wrong' uses CasADi operation OP_ERFINV, which has no MATLAB equivalent"):
+    f = labelled(
+        "wrong", "", [(Port("s", "", (Entry("s"),)), s)], [(Port("r", "", (Entry("r"),)), ca.erfinv(s))]
+    )
+    with pytest.raises(
+        CompileError, match="'wrong' uses CasADi operation OP_ERFINV, which has no MATLAB equivalent"
+    ):
         function_text(f, "wrong")
 
 
@@ -76,7 +101,11 @@ def test_literals_survive(value):
 def test_the_header_says_what_is_computed():
     text = function_text(lowered_flow(walkers.pendulum()), "pendulum_flow", "pendulum_parameters")
     head = text[: text.index("\n\n")]
-    for words in ("dx = pendulum_flow(t, x, z, u, p)", "1 angle [rad] (from hanging straight down)", "a struct as pendulum_parameters()"):
+    for words in (
+        "dx = pendulum_flow(t, x, z, u, p)",
+        "1 angle [rad] (from hanging straight down)",
+        "a struct as pendulum_parameters()",
+    ):
         assert words in head
     assert f"{lowered_flow(walkers.pendulum()).operations} operations" in head
     assert f"strut {strut.__version__}" in head
@@ -143,7 +172,14 @@ def last(system, directory, t):
 
 @needs_octave
 @pytest.mark.parametrize(
-    ("make", "t"), [(walkers.pendulum, 3), (walkers.rimless_wheel, 5), (walkers.slip, 2), (walkers.bouncing_ball, 2), (servo, 1)]
+    ("make", "t"),
+    [
+        (walkers.pendulum, 3),
+        (walkers.rimless_wheel, 5),
+        (walkers.slip, 2),
+        (walkers.bouncing_ball, 2),
+        (servo, 1),
+    ],
 )
 def test_the_example_runs_as_simulate_does(make, t, tmp_path):
     system = make()
@@ -178,7 +214,9 @@ def test_events_with_conditions_and_ends(tmp_path):
 @needs_octave
 def test_random_numbers_are_drawn(tmp_path):
     x0, k, r = State("x", 0.0), Discrete("k", 0.0), Random("r", law="normal")
-    system = System("walk", x=[x0], z=[k], randoms=[r], flow={x0: k}, samples=[Sample("s", every=0.1, set={k: r})])
+    system = System(
+        "walk", x=[x0], z=[k], randoms=[r], flow={x0: k}, samples=[Sample("s", every=0.1, set={k: r})]
+    )
     strut.export_matlab(system, tmp_path)
     drawn = numbers(octave(tmp_path, "[T, X, Z] = walk_example(2); printf('%g ', unique(Z));"))
     assert len(drawn) >= 20
@@ -203,13 +241,24 @@ def test_the_example_is_kept(tmp_path):
 def test_words_of_users_stay_in_comments(tmp_path):
     """Keywords, names that collide once made safe, vectors, and text that tries to leave its comment."""
     evil = "\nsystem('touch injected');\n%}\n%{ ' \" ... é"
-    p = [Param("end", 2.0, evil, description=evil), Param("a.b", 3.0), Param("a_b", [5.0, 7.0]), Param("φ", 1.0), Param("w3", 1.0)]
+    p = [
+        Param("end", 2.0, evil, description=evil),
+        Param("a.b", 3.0),
+        Param("a_b", [5.0, 7.0]),
+        Param("φ", 1.0),
+        Param("w3", 1.0),
+    ]
     x0 = State("sin", 1.0, evil, description=evil)
     u = Input("function", 0.5, evil)
     rate = p[0] + p[1] * 10 + p[2][1] * 100 + ca.sin(x0) * u + p[3] * p[4]
     system = System("end", x=[x0], u=[u], p=p, flow={x0: rate}, description=evil, outputs={"while": x0 * 2})
     strut.export_matlab(system, tmp_path)
-    said = numbers(octave(tmp_path, "p = end_parameters(); printf('%.17g ', end_flow(0, 1, [], 0.5, p), end_outputs(0, 1, [], 0.5, p));"))
+    said = numbers(
+        octave(
+            tmp_path,
+            "p = end_parameters(); printf('%.17g ', end_flow(0, 1, [], 0.5, p), end_outputs(0, 1, [], 0.5, p));",
+        )
+    )
     np.testing.assert_allclose(said, [2 + 30 + 700 + np.sin(1.0) / 2 + 1, 2], rtol=1e-15)
     assert not (tmp_path / "injected").exists()
     octave(tmp_path, "end_example(0.01);")

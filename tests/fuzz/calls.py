@@ -33,7 +33,10 @@ ROOMS = [
             "units",
         ]
     ),
-    *(f"strut.mechanism.{part}" for part in ["urdf", "mjcf", "modelfile", "constraints", "joints", "shapes", "observe", "human"]),
+    *(
+        f"strut.mechanism.{part}"
+        for part in ["urdf", "mjcf", "modelfile", "constraints", "joints", "shapes", "observe", "human"]
+    ),
 ]
 MADE_BY_STRUT = [
     "Account",
@@ -115,11 +118,18 @@ def public():
     for room in ROOMS:
         module = importlib.import_module(room)
         names = getattr(module, "__all__", None) or [
-            n for n, v in vars(module).items() if not n.startswith("_") and getattr(v, "__module__", None) == room
+            n
+            for n, v in vars(module).items()
+            if not n.startswith("_") and getattr(v, "__module__", None) == room
         ]
         for name in names:
             value = getattr(module, name)
-            if isinstance(value, types.ModuleType) or not callable(value) or name in MADE_BY_STRUT or name.startswith("_"):
+            if (
+                isinstance(value, types.ModuleType)
+                or not callable(value)
+                or name in MADE_BY_STRUT
+                or name.startswith("_")
+            ):
                 continue
             if not any(value is known for known in found.values()):
                 found[f"{room}.{name}"] = value
@@ -184,16 +194,68 @@ RIGHT = {
     **dict.fromkeys(("system", "parts"), pendulum),
     **dict.fromkeys(("walker",), walker),
     **dict.fromkeys(("trajectory",), run),
-    **{"gait": a_gait, "start": a_gait, "like": lambda: None, "mechanism": arm, "tree": tree, "t": lambda: 0.05},
+    **{
+        "gait": a_gait,
+        "start": a_gait,
+        "like": lambda: None,
+        "mechanism": arm,
+        "tree": tree,
+        "t": lambda: 0.05,
+    },
     **{"linear": lambda: linear.linearise(pendulum()), "name": lambda: "a", "directory": lambda: Path("out")},
-    **{"path": lambda: Path("file.h5"), "feet": lambda: ["tip"], "law": lambda: contact.linear(1e4), "stiffness": lambda: 100.0},
-    **{"frame": lambda: "tip", "other": lambda: "tip", "radius": lambda: 0.1, "kind": lambda: "series", "angle": lambda: 1.0},
-    **{"prefix": lambda: "p", "function": lambda: abs, "every": lambda: 0.1, "guard": lambda: strut.State("y") - 1.0, "set": dict},
-    **{"functions": lambda: mechanism.functions(arm()), "body": lambda: "link", "length": lambda: 0.1, "damping": lambda: 1.0},
-    **{"corners": lambda: [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)], "edges": lambda: [(1.0, 0.1)], "height": lambda: 0.1, "mu": lambda: 0.5},
-    **{"frequency": lambda: 1.0, "a": lambda: 0.1, "b": lambda: 0.1, "c": lambda: 0.1, "chart": lambda: lambda s: ca.vertcat(s, 0, 0)},
-    **{"parameter": lambda: "slope", "to": lambda: 0.01, "speed": lambda: 0.5, "leg": lambda: 1.0, "g": lambda: 9.81, "free": tuple},
-    **{"direction": lambda: "x", "state": lambda: dict(a_gait().x0), "disturbance": lambda: np.eye(2), "indicator": lambda: np.eye(2)},
+    **{
+        "path": lambda: Path("file.h5"),
+        "feet": lambda: ["tip"],
+        "law": lambda: contact.linear(1e4),
+        "stiffness": lambda: 100.0,
+    },
+    **{
+        "frame": lambda: "tip",
+        "other": lambda: "tip",
+        "radius": lambda: 0.1,
+        "kind": lambda: "series",
+        "angle": lambda: 1.0,
+    },
+    **{
+        "prefix": lambda: "p",
+        "function": lambda: abs,
+        "every": lambda: 0.1,
+        "guard": lambda: strut.State("y") - 1.0,
+        "set": dict,
+    },
+    **{
+        "functions": lambda: mechanism.functions(arm()),
+        "body": lambda: "link",
+        "length": lambda: 0.1,
+        "damping": lambda: 1.0,
+    },
+    **{
+        "corners": lambda: [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)],
+        "edges": lambda: [(1.0, 0.1)],
+        "height": lambda: 0.1,
+        "mu": lambda: 0.5,
+    },
+    **{
+        "frequency": lambda: 1.0,
+        "a": lambda: 0.1,
+        "b": lambda: 0.1,
+        "c": lambda: 0.1,
+        "chart": lambda: lambda s: ca.vertcat(s, 0, 0),
+    },
+    **{
+        "parameter": lambda: "slope",
+        "to": lambda: 0.01,
+        "speed": lambda: 0.5,
+        "leg": lambda: 1.0,
+        "g": lambda: 9.81,
+        "free": tuple,
+    },
+    **{
+        "direction": lambda: "x",
+        "state": lambda: dict(a_gait().x0),
+        "disturbance": lambda: np.eye(2),
+        "indicator": lambda: np.eye(2),
+    },
     **{
         "text": lambda: "1",
         "source": lambda: MJCF,
@@ -229,16 +291,37 @@ RIGHT = {
         "values": lambda: [0.5],
         "A": lambda: ca.SX.eye(2),
     },
-    **{"events": tuple, "event": lambda: "heel_strike", "times": lambda: [0.1, 0.2], "selector": lambda: "nodes", "node": lambda: "a"},
-    **{"low": lambda: -1.0, "high": lambda: 1.0, "spring": lambda: 1.0, "file": lambda: Path("robot.urdf"), "J": lambda: ca.SX.zeros(3, 1)},
-    **{"max_speed": lambda: 1.0, "weights": lambda: {"a": 1.0}, "pose": lambda: lambda q: mechanism.Pose(ca.SX.eye(3), ca.SX.zeros(3))},
+    **{
+        "events": tuple,
+        "event": lambda: "heel_strike",
+        "times": lambda: [0.1, 0.2],
+        "selector": lambda: "nodes",
+        "node": lambda: "a",
+    },
+    **{
+        "low": lambda: -1.0,
+        "high": lambda: 1.0,
+        "spring": lambda: 1.0,
+        "file": lambda: Path("robot.urdf"),
+        "J": lambda: ca.SX.zeros(3, 1),
+    },
+    **{
+        "max_speed": lambda: 1.0,
+        "weights": lambda: {"a": 1.0},
+        "pose": lambda: lambda q: mechanism.Pose(ca.SX.eye(3), ca.SX.zeros(3)),
+    },
     **{
         "coordinates": lambda: ["q"],
         "frame_a": lambda: "tip",
         "frame_b": lambda: "world",
         "surface_a": lambda: contact.ellipsoid(0.1, 0.1, 0.1),
     },
-    **{"surface_b": contact.plane_surface, "pairs": list, "problem": lambda: optimal.Problem(walker()), "steps": lambda: 1},
+    **{
+        "surface_b": contact.plane_surface,
+        "pairs": list,
+        "problem": lambda: optimal.Problem(walker()),
+        "steps": lambda: 1,
+    },
     **{
         "starts": lambda: 2,
         "walk": lambda: 2,
@@ -308,9 +391,54 @@ NUMBERS = [
     b"1",
     1j,
 ]
-NUMBERS += [[1.0], (), {}, np.array([]), np.array([1.0, float("nan")]), np.array("x"), np.array([None]), ca.SX.sym("s"), ca.DM(), Silent()]
-TEXTS = [None, "", " ", "\0", "nothing_of_the_kind", "ü", "a" * 3000, "../x", 3, 1.5, True, b"text", [], ["a"], {}, Silent(), float("nan")]
-PATHS = [None, "", "\0", "a" * 3000, "no/such/folder/x.h5", "/dev/null/x", "x.unknown", 3, 1.5, b"x", [], {}, Silent(), Path("taken"), True]
+NUMBERS += [
+    [1.0],
+    (),
+    {},
+    np.array([]),
+    np.array([1.0, float("nan")]),
+    np.array("x"),
+    np.array([None]),
+    ca.SX.sym("s"),
+    ca.DM(),
+    Silent(),
+]
+TEXTS = [
+    None,
+    "",
+    " ",
+    "\0",
+    "nothing_of_the_kind",
+    "ü",
+    "a" * 3000,
+    "../x",
+    3,
+    1.5,
+    True,
+    b"text",
+    [],
+    ["a"],
+    {},
+    Silent(),
+    float("nan"),
+]
+PATHS = [
+    None,
+    "",
+    "\0",
+    "a" * 3000,
+    "no/such/folder/x.h5",
+    "/dev/null/x",
+    "x.unknown",
+    3,
+    1.5,
+    b"x",
+    [],
+    {},
+    Silent(),
+    Path("taken"),
+    True,
+]
 LISTS = [
     None,
     "text",
@@ -364,7 +492,21 @@ def wrong_values(parameter):
         (("float", "int", "Expression", "bool", "Any"), NUMBERS),
         (("Path", "Roots"), PATHS),
         (("str", "Any"), TEXTS),
-        (("Sequence", "tuple", "Mapping", "Collection", "Iterable", "dict", "list", "ndarray", "Any", "Bounds"), LISTS),
+        (
+            (
+                "Sequence",
+                "tuple",
+                "Mapping",
+                "Collection",
+                "Iterable",
+                "dict",
+                "list",
+                "ndarray",
+                "Any",
+                "Bounds",
+            ),
+            LISTS,
+        ),
     ):
         if any(kind in words for kind in kinds):
             pools += pool
@@ -420,7 +562,9 @@ def spoiled(title, function, rng):
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional = [*_leading(signature, arguments), arguments[name]]
         elif parameter.kind is parameter.VAR_KEYWORD:
-            keywords[str(rng.choice(FURTHER.get(title, ("mass", "slope", "nothing_of_the_kind"))))] = arguments[name]
+            keywords[str(rng.choice(FURTHER.get(title, ("mass", "slope", "nothing_of_the_kind"))))] = (
+                arguments[name]
+            )
         else:
             keywords[name] = arguments[name]
     if positional:
@@ -433,7 +577,11 @@ def spoiled(title, function, rng):
 
 
 def _leading(signature, arguments):
-    return [arguments.get(n, 1.0) for n, p in signature.parameters.items() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return [
+        arguments.get(n, 1.0)
+        for n, p in signature.parameters.items()
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
 
 
 def _text(arguments):

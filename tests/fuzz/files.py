@@ -8,7 +8,7 @@ import numpy as np
 
 import strut
 from strut import mechanism, network, walkers
-from strut.optimal.walk.sweep_file import Point, SweepFile
+from strut.optimal.walk.sweep_file import SweepFile, SweepPoint
 from strut.view import Result as Page
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +114,11 @@ def samples():
         "toml": ([TOML.encode()], ".toml", lambda path: mechanism.system(mechanism.modelfile.load(path))),
         "urdf": ([URDF.encode()], ".urdf", mechanism.urdf.load),
         "mjcf": ([MJCF.encode()], ".xml", mechanism.mjcf.load),
-        "cdn": (networks, ".cdn", lambda path: network.load(path, roots=[ROOT / "examples" / "network"]).system()),
+        "cdn": (
+            networks,
+            ".cdn",
+            lambda path: network.load(path, roots=[ROOT / "examples" / "network"]).system(),
+        ),
         "h5": ([run], ".h5", _look_at_run),
         "result": ([result], ".json", Page.load),
         "sweep": ([_sweep(scratch / "sweep.db")], ".db", _read_sweep),
@@ -148,7 +152,7 @@ def _sweep(path):
             a0=np.zeros((2, 2)),
             b0=np.zeros((2, 2)),
         )
-        file.put(Point(float(k), True, "done", numbers), plan.getvalue())
+        file.put(SweepPoint(float(k), True, "done", numbers), plan.getvalue())
     return path.read_bytes()
 
 

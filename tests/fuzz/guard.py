@@ -68,7 +68,9 @@ def nonsense(result):
     """A result that claims to be well and is not."""
     if isinstance(result, Trajectory) and result.ok and not np.all(np.isfinite(result.raw.x_end)):
         return f"a run with status '{result.status}' ends at {result.raw.x_end}"
-    if isinstance(result, Gait) and not (np.all(np.isfinite(result.multipliers)) and np.isfinite(result.period)):
+    if isinstance(result, Gait) and not (
+        np.all(np.isfinite(result.multipliers)) and np.isfinite(result.period)
+    ):
         return "a gait whose multipliers or period are no numbers"
     if isinstance(result, (float, np.floating)) and np.isnan(result):
         return "the result is not a number"

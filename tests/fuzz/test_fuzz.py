@@ -17,11 +17,15 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(("schedule", "count"), [(calls.schedule, CALLS), (files.schedule, FILES)], ids=["calls", "files"])
+@pytest.mark.parametrize(
+    ("schedule", "count"), [(calls.schedule, CALLS), (files.schedule, FILES)], ids=["calls", "files"]
+)
 @pytest.mark.timeout(600)
 def test_only_errors_of_our_own(schedule, count):
     files.samples.cache_clear()
-    faults = [f"{text}\n    {wrong}" for _, text, call in schedule(count, seed=2024) if (wrong := fault(call))]
+    faults = [
+        f"{text}\n    {wrong}" for _, text, call in schedule(count, seed=2024) if (wrong := fault(call))
+    ]
     assert not faults, f"{len(faults)} of {count}:\n" + "\n".join(faults[:20])
 
 
@@ -42,6 +46,13 @@ def test_the_judge_sees_what_is_wrong():
 
 def test_every_room_is_called():
     titles = set(calls.public())
-    for name in ("strut.simulate", "strut.join", "strut.export", "strut.gait.find", "strut.optimal.walk.design", "strut.linear.linearise"):
+    for name in (
+        "strut.simulate",
+        "strut.join",
+        "strut.export",
+        "strut.gait.find",
+        "strut.optimal.walk.design",
+        "strut.linear.linearise",
+    ):
         assert name in titles
     assert len(titles) > 200

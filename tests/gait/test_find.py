@@ -13,7 +13,12 @@ from strut.gait import ReturnMap, decay, find, find_all
 from strut.system import Param
 from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest, slip
 
-COMPASS = {"stance": 0.218668802939, "swing": -0.323388558059, "stance_rate": -1.092383589884, "swing_rate": -0.377373948907}
+COMPASS = {
+    "stance": 0.218668802939,
+    "swing": -0.323388558059,
+    "stance_rate": -1.092383589884,
+    "swing_rate": -0.377373948907,
+}
 POOR = [
     {"stance": 0.3, "swing": -0.4, "stance_rate": -1.0, "swing_rate": -0.5},
     {"stance": 0.25, "swing": -0.25, "stance_rate": -1.2, "swing_rate": 0.0},
@@ -34,7 +39,9 @@ def test_compass_from_poor_guesses(guess):
     assert gait.period == pytest.approx(0.734346391159, abs=1e-9)
     assert gait.step_length == pytest.approx(0.535445415430, abs=1e-9)
     assert gait.energy_per_step == pytest.approx(5.498121985, abs=1e-9)
-    assert close(gait.multipliers, [-0.199726127 + 0.544476062j, -0.199726127 - 0.544476062j, 0.131572624, 0], 1e-7)
+    assert close(
+        gait.multipliers, [-0.199726127 + 0.544476062j, -0.199726127 - 0.544476062j, 0.131572624, 0], 1e-7
+    )
     assert gait.stable
 
 
@@ -73,7 +80,9 @@ def test_feet_that_are_free_walk_the_same_gait():
     assert close(free.multipliers, pinned.multipliers, 1e-7)
 
 
-@pytest.mark.parametrize("walker", [compass(slope=0.04), simplest(slope=0.012), round_foot(), kneed(), rimless_wheel(slope=0.15)])
+@pytest.mark.parametrize(
+    "walker", [compass(slope=0.04), simplest(slope=0.012), round_foot(), kneed(), rimless_wheel(slope=0.15)]
+)
 def test_passive_gaits_cost_the_sine_of_the_slope(walker):
     gait = find(walker)
     slope = float(next(q for q in walker.p if q.name == "slope").value[0])
@@ -85,7 +94,9 @@ def test_passive_gaits_cost_the_sine_of_the_slope(walker):
 def test_rimless_wheel_has_its_closed_form():
     gait = find(rimless_wheel(slope=0.15))
     alpha, c = math.pi / 8, math.cos(math.pi / 4)
-    assert gait.x0["rate"] == pytest.approx(math.sqrt(4 * 9.81 * math.sin(alpha) * math.sin(0.15) * c * c / (1 - c * c)), abs=1e-10)
+    assert gait.x0["rate"] == pytest.approx(
+        math.sqrt(4 * 9.81 * math.sin(alpha) * math.sin(0.15) * c * c / (1 - c * c)), abs=1e-10
+    )
     assert close(gait.multipliers, [c**2, 0], 1e-9)
 
 
@@ -114,7 +125,9 @@ def test_derivative_by_a_parameter_is_that_of_the_gait():
 def test_derivative_of_a_mirrored_gait():
     """The same walker with free feet, whose steps are mirrored, changes in the same way."""
     free, pinned = find(compass_duindam()), find(compass(leg_mass=1, hip_mass=5, g=9.8))
-    assert free.derivative("hip_mass")["period"] == pytest.approx(pinned.derivative("hip_mass")["period"], abs=1e-8)
+    assert free.derivative("hip_mass")["period"] == pytest.approx(
+        pinned.derivative("hip_mass")["period"], abs=1e-8
+    )
 
 
 def test_disturbances_decay_as_multipliers_say():
@@ -196,4 +209,6 @@ def test_a_poor_guess_nearer_to_the_unstable_gait_gives_that_one():
     gait = find(compass(), guess)
     assert not gait.stable
     assert np.linalg.norm(gait.y0 - list(guess.values())) == pytest.approx(0.3716116, abs=1e-6)
-    assert np.linalg.norm(np.subtract(list(COMPASS.values()), list(guess.values()))) == pytest.approx(0.4339932, abs=1e-6)
+    assert np.linalg.norm(np.subtract(list(COMPASS.values()), list(guess.values()))) == pytest.approx(
+        0.4339932, abs=1e-6
+    )

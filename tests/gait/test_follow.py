@@ -79,7 +79,9 @@ def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
     assert np.abs(fold.point.multipliers - 1).min() < 1e-6
     assert fold.at == pytest.approx(branch.parameter.min(), abs=1e-4)
     assert fold.at <= branch.parameter.min() + 1e-10
-    again = branch.gait(0.0504, occurrence=len(np.flatnonzero(np.diff(np.sign(branch.parameter - 0.0504)))) - 1)
+    again = branch.gait(
+        0.0504, occurrence=len(np.flatnonzero(np.diff(np.sign(branch.parameter - 0.0504)))) - 1
+    )
     assert again.period == pytest.approx(0.484238, abs=1e-6)
     with pytest.raises(NoGaitError):
         find(kneed(slope=fold.at - 1e-4), starts=60)
@@ -96,7 +98,9 @@ def test_a_branch_reaches_the_end_of_a_range():
 def test_derivatives_predict_the_branch(branch):
     gait = branch.gait(0.06)
     k = int(np.argmin(np.abs(branch.parameter - 0.06)))
-    change = (branch.values("stance")[k + 1] - branch.values("stance")[k - 1]) / (branch.parameter[k + 1] - branch.parameter[k - 1])
+    change = (branch.values("stance")[k + 1] - branch.values("stance")[k - 1]) / (
+        branch.parameter[k + 1] - branch.parameter[k - 1]
+    )
     assert gait.derivative("slope")["stance"] == pytest.approx(change, rel=1e-2)
 
 

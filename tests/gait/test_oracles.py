@@ -16,7 +16,11 @@ def rolling(slope, R=0.2, c=1.0, b=0.5, m=0.5, inertia=0.02, hip=1.0):
 
     def masses(q):
         top = q[:2] + c * along(q[2])
-        return [(m, q[:2] + (c - b) * along(q[2]), inertia, q[2]), (hip, top, 0, q[2]), (m, top - b * along(q[3]), inertia, q[3])]
+        return [
+            (m, q[:2] + (c - b) * along(q[2]), inertia, q[2]),
+            (hip, top, 0, q[2]),
+            (m, top - b * along(q[3]), inertia, q[3]),
+        ]
 
     def swing_centre(q):
         return q[:2] + c * along(q[2]) - c * along(q[3])

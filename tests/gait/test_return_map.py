@@ -29,7 +29,12 @@ SETTLED = {
 """Every walker of the catalogue, and how many steps it takes first; those without a gait fall soon."""
 LARGE = ("dribbel", "trunk_3d")
 """A compiler needs longer for their variational equations than CasADi's machine for one step."""
-PARAMETERS = {"compass": ("slope", "hip_mass"), "simplest": ("slope",), "rimless_wheel": ("slope", "length"), "slip": ("attack",)}
+PARAMETERS = {
+    "compass": ("slope", "hip_mass"),
+    "simplest": ("slope",),
+    "rimless_wheel": ("slope", "length"),
+    "slip": ("attack",),
+}
 
 
 def settled(name, steps, parameters=()):
@@ -88,11 +93,17 @@ def test_derivatives_of_the_period():
     step, y = settled("compass", 1, ("slope", "hip_mass"))
     p = np.array([step.start.p[k] for k in step.places])
     done = step(y, p)
-    assert done.period_by_y == pytest.approx(differences(lambda e: np.array([step(e, p).period]), y)[0], rel=TOLERANCE)
-    assert done.period_by_p == pytest.approx(differences(lambda q: np.array([step(y, q).period]), p)[0], rel=TOLERANCE)
+    assert done.period_by_y == pytest.approx(
+        differences(lambda e: np.array([step(e, p).period]), y)[0], rel=TOLERANCE
+    )
+    assert done.period_by_p == pytest.approx(
+        differences(lambda q: np.array([step(y, q).period]), p)[0], rel=TOLERANCE
+    )
 
 
-@pytest.mark.parametrize("name", ["compass", "simplest", "round_foot", "kneed", "rimless_wheel", "compass_duindam"])
+@pytest.mark.parametrize(
+    "name", ["compass", "simplest", "round_foot", "kneed", "rimless_wheel", "compass_duindam"]
+)
 def test_the_section_has_a_multiplier_of_zero(name):
     step, y = settled(name, 2)
     assert np.abs(spectrum(step(y).by_y)[0]).min() < 1e-10

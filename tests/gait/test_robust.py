@@ -51,7 +51,9 @@ def test_pushes(duindam):
         step_down(find(rimless_wheel(slope=0.15)))
 
 
-@pytest.mark.parametrize(("angle", "fractions"), [(0.5, (0.9971, 0.2704)), (0.2, (0.9976, 0.0495)), (0.8, (0.9958, 0.5523))])
+@pytest.mark.parametrize(
+    ("angle", "fractions"), [(0.5, (0.9971, 0.2704)), (0.2, (0.9976, 0.0495)), (0.8, (0.9958, 0.5523))]
+)
 def test_what_an_impact_takes(angle, fractions):
     """Section 4.1.4 of the notes on Duindam's thesis."""
     loss = impact_loss(compass(leg_mass=1, hip_mass=5), {"stance": -angle / 2, "swing": angle / 2})
@@ -84,9 +86,17 @@ def test_motors_have_their_costs():
     """A constant hip torque: its signed work is what it supplies, absolute work no less than positive, torque squared times time."""
     gait = find(compass(hip_torque=0.2))
     found = gait.energetics
-    assert found.costs["signed-work"] * found.weight * gait.step_length == pytest.approx(found.supplied["hip_torque"])
-    assert found.costs["absolute-work"] >= found.costs["positive-work"] >= abs(found.costs["signed-work"]) - 1e-12
-    assert found.costs["squared-torque"] * found.weight * gait.step_length == pytest.approx(0.04 * gait.period, rel=1e-9)
+    assert found.costs["signed-work"] * found.weight * gait.step_length == pytest.approx(
+        found.supplied["hip_torque"]
+    )
+    assert (
+        found.costs["absolute-work"]
+        >= found.costs["positive-work"]
+        >= abs(found.costs["signed-work"]) - 1e-12
+    )
+    assert found.costs["squared-torque"] * found.weight * gait.step_length == pytest.approx(
+        0.04 * gait.period, rel=1e-9
+    )
     assert found.spent == pytest.approx(found.fallen + found.supplied["hip_torque"], abs=1e-8)
     assert "net work" in found.table()
 
@@ -122,8 +132,13 @@ def test_sensitivity_norm_is_what_steps_do():
     """A small disturbance, walked in the simulator: the summed squares of what a leg's angle shows of it."""
     gait, size = find(compass()), 1e-6
     disturbed = {**gait.x0, "stance_rate": gait.x0["stance_rate"] + size}
-    runs = [strut.simulate(gait.system, t=30 * gait.period, x0=x0, rtol=1e-12, atol=1e-14) for x0 in (disturbed, gait.x0)]
-    angles = [np.array([e.after["stance"] for e in run.events if e.name == "heel_strike"][:25]) for run in runs]
+    runs = [
+        strut.simulate(gait.system, t=30 * gait.period, x0=x0, rtol=1e-12, atol=1e-14)
+        for x0 in (disturbed, gait.x0)
+    ]
+    angles = [
+        np.array([e.after["stance"] for e in run.events if e.name == "heel_strike"][:25]) for run in runs
+    ]
     seen = (
         np.linalg.norm(angles[0] - angles[1]) / size
     )  # the disturbance itself is one of the rate: the angle shows it from the first step on

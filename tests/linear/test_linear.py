@@ -28,7 +28,9 @@ def test_equilibrium_under_a_torque():
     found = linear.equilibrium(walkers.pendulum(angle=0.3, rate=1.0), u={"torque": 5.0})
     assert found.ok
     assert found.states["angle"] == pytest.approx(np.arcsin(5 / 9.81), abs=1e-10)
-    assert not linear.equilibrium(walkers.pendulum(angle=0.3), u={"torque": 50.0}).ok  # too strong: there is none
+    assert not linear.equilibrium(
+        walkers.pendulum(angle=0.3), u={"torque": 50.0}
+    ).ok  # too strong: there is none
     with pytest.raises(UnknownNameError, match="'angel' is not a state"):
         linear.equilibrium(walkers.pendulum(), hold=["angel"])
 
@@ -45,7 +47,9 @@ def test_pantograph_rests_and_swings_as_published():
         ("par", 0.1, 0.025, 0.05),
     ):
         bodies[name] = m.body(name, mass, (0, 0, com), box(mass, 0.01, 0.005, length))
-    m.joint("hip", m.world, bodies["hip"], joints.revolute(), initial=0.1 * np.pi, damping=1e-3, actuated=False)
+    m.joint(
+        "hip", m.world, bodies["hip"], joints.revolute(), initial=0.1 * np.pi, damping=1e-3, actuated=False
+    )
     m.joint(
         "knee",
         bodies["hip"],
@@ -57,8 +61,24 @@ def test_pantograph_rests_and_swings_as_published():
         rest=-0.4 * np.pi,
         actuated=False,
     )
-    m.joint("ankle", bodies["knee"], bodies["ankle"], joints.revolute(), at=(0, 0, -0.06), initial=0.4 * np.pi, actuated=False)
-    m.joint("par", bodies["ankle"], bodies["par"], joints.revolute(), at=(0, 0, 0.02), initial=-0.4 * np.pi, actuated=False)
+    m.joint(
+        "ankle",
+        bodies["knee"],
+        bodies["ankle"],
+        joints.revolute(),
+        at=(0, 0, -0.06),
+        initial=0.4 * np.pi,
+        actuated=False,
+    )
+    m.joint(
+        "par",
+        bodies["ankle"],
+        bodies["par"],
+        joints.revolute(),
+        at=(0, 0, 0.02),
+        initial=-0.4 * np.pi,
+        actuated=False,
+    )
     m.frame("top", bodies["par"], (0, 0, 0.06))
     m.frame("seat", bodies["hip"], (0, 0, -0.02))
     m.constrain(constraints.hinge("loop", "top", "seat"))
@@ -83,7 +103,14 @@ def test_bungee_jump():
         for k in range(n):
             body = m.body(f"rope{k}", (91.0 if k == n - 1 else 0.0) + (lump if n > 1 else 0.0))
             m.joint(
-                f"s{k}", at, body, joints.prismatic("z"), at=(0, 0, 60 if k == 0 else 0), spring=30.0 * n, damping=1.0 * n, actuated=False
+                f"s{k}",
+                at,
+                body,
+                joints.prismatic("z"),
+                at=(0, 0, 60 if k == 0 else 0),
+                spring=30.0 * n,
+                damping=1.0 * n,
+                actuated=False,
             )
             at = body
         m.frame("person", at)

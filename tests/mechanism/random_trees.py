@@ -53,7 +53,9 @@ class Plan:
             if have + size > dof and kind != base:
                 kind, size = "revolute", 1
             points = rng.standard_normal((3, 5))
-            spread = points @ points.T  # the inertia of a cloud of points: any real body's obeys the same inequalities
+            spread = (
+                points @ points.T
+            )  # the inertia of a cloud of points: any real body's obeys the same inequalities
             self.rows.append(
                 {
                     "kind": kind,
@@ -88,7 +90,9 @@ class Plan:
                 "universal": lambda row=row: joints.universal(row["axis"], row["second"]),
                 "cylindrical": lambda row=row: joints.cylindrical(row["axis"]),
                 "euler": joints.spherical_euler,
-                "custom": lambda row=row: joints.custom(slid_and_turned(row["axis"], row["second"]), ("slide", "angle")),
+                "custom": lambda row=row: joints.custom(
+                    slid_and_turned(row["axis"], row["second"]), ("slide", "angle")
+                ),
             }[row["kind"]]()
             parent = m.world if row["parent"] < 0 else bodies[row["parent"]]
             m.joint(f"j{k}", parent, body, joint, at=row["p"], rotation=ca.SX(row["R"]))
@@ -134,8 +138,12 @@ def to_pinocchio(plan, tree):
         }.get(row["kind"], lambda row=row: composite(row))()
         parent = 0 if row["parent"] < 0 else ids[row["parent"]]
         ids.append(model.addJoint(parent, joint, pin.SE3(row["R"], row["p"]), f"j{k}"))
-        model.appendBodyToJoint(ids[-1], pin.Inertia(row["mass"], row["com"], row["inertia"]), pin.SE3.Identity())
-        model.addFrame(pin.Frame(f"f{k}", ids[-1], pin.SE3(np.eye(3), row["com"] + 0.1), pin.FrameType.OP_FRAME))
+        model.appendBodyToJoint(
+            ids[-1], pin.Inertia(row["mass"], row["com"], row["inertia"]), pin.SE3.Identity()
+        )
+        model.addFrame(
+            pin.Frame(f"f{k}", ids[-1], pin.SE3(np.eye(3), row["com"] + 0.1), pin.FrameType.OP_FRAME)
+        )
 
     def translate(q):
         theirs, P = np.zeros(model.nq), np.zeros((model.nv, model.nv))
@@ -183,7 +191,11 @@ def to_mujoco(plan, tree):
         )
         I = row["inertia"]  # noqa: E741
         full = numbers([I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
-        place = "" if row["kind"] == "free" else f' pos="{numbers(row["p"])}" quat="{numbers(quaternion(row["R"]))}"'
+        place = (
+            ""
+            if row["kind"] == "free"
+            else f' pos="{numbers(row["p"])}" quat="{numbers(quaternion(row["R"]))}"'
+        )
         inner = "".join(body(c) for c in children.get(k, []))
         return (
             f'<body name="b{k}"{place}>{own}'

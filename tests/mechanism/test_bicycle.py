@@ -13,7 +13,11 @@ from strut.mechanism import Mechanism, constraints, joints, system
 WHEELBASE, TRAIL, TILT = 1.02, 0.08, np.pi / 10
 REAR, FRONT = 0.3, 0.35
 WEAVE, CAPSIZE = 4.292382536341, 6.024262015388  # [m/s], published
-AT_FIVE = (-0.775341882195845 + 4.464867713788230j, -14.078389692798220, -0.322866429004087)  # eigenvalues at 5 m/s [1/s]
+AT_FIVE = (
+    -0.775341882195845 + 4.464867713788230j,
+    -14.078389692798220,
+    -0.322866429004087,
+)  # eigenvalues at 5 m/s [1/s]
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +26,21 @@ def bicycle():
     frame = m.body("frame", 85.0, (0.3, 0, 0.9), [9.2, 0, -2.4, 11.0, 0, 2.8])
     rear = m.body("rear", 2.0, inertia=[0.0603, 0.12, 0.0603])
     steer_at = np.array([WHEELBASE + TRAIL, 0, 0])  # where the steering axis meets the ground
-    fork = m.body("fork", 4.0, tuple(np.array([0.9, 0, 0.7]) - steer_at), [0.05892, 0, 0.00756, 0.06, 0, 0.00708])
+    fork = m.body(
+        "fork", 4.0, tuple(np.array([0.9, 0, 0.7]) - steer_at), [0.05892, 0, 0.00756, 0.06, 0, 0.00708]
+    )
     front = m.body("front", 3.0, inertia=[0.1405, 0.28, 0.1405])
     m.joint("base", m.world, frame, joints.free())
     m.joint("rear_wheel", frame, rear, joints.revolute("y"), at=(0, 0, REAR), actuated=False)
     m.joint("steer", frame, fork, joints.revolute((-np.sin(TILT), 0, np.cos(TILT))), at=tuple(steer_at))
-    m.joint("front_wheel", fork, front, joints.revolute("y"), at=tuple(np.array([WHEELBASE, 0, FRONT]) - steer_at), actuated=False)
+    m.joint(
+        "front_wheel",
+        fork,
+        front,
+        joints.revolute("y"),
+        at=tuple(np.array([WHEELBASE, 0, FRONT]) - steer_at),
+        actuated=False,
+    )
     m.constrain(constraints.rolling("rear_contact", "rear", "y", REAR))
     m.constrain(constraints.rolling("front_contact", "front", "y", FRONT))
     return system(m, stabilise=50.0)
@@ -41,7 +54,9 @@ def eigenvalues(bicycle, speed):
 
 
 def test_running_straight_is_an_equilibrium_of_the_velocities(bicycle):
-    point = linear.linearise(bicycle, x0={"base.vx": 5.0, "rear_wheel_rate": 5 / REAR, "front_wheel_rate": 5 / FRONT})
+    point = linear.linearise(
+        bicycle, x0={"base.vx": 5.0, "rear_wheel_rate": 5 / REAR, "front_wheel_rate": 5 / FRONT}
+    )
     rates = dict(zip(point.states, point.f0, strict=True))
     assert rates.pop("base.x") == pytest.approx(5.0)
     rates.pop("rear_wheel")

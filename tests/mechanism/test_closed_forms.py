@@ -30,7 +30,9 @@ def test_a_pendulum_in_cartesian_coordinates():
     """The period is 4 sqrt(l/g) K(sin(theta/2)); the rod pulls with 3 m g at the bottom: its force is the multiplier
     times the gradient 2 (x, z)."""
     machine = point_on_a_rod()
-    run = strut.simulate(machine.replace(events=[Event("top", machine["at.z_rate"], direction="down")]), t=10.0)
+    run = strut.simulate(
+        machine.replace(events=[Event("top", machine["at.z_rate"], direction="down")]), t=10.0
+    )
     half = 2 * np.sqrt(1 / G) * COMPLETE  # it is at the top on both sides
     np.testing.assert_allclose(np.diff(run.events.t), half, rtol=0, atol=1e-8)
     assert len(run.events.t) == 9
@@ -63,7 +65,14 @@ def one_upright(n):
     same moment and inertia about the ground."""
     moment, inertia = (n + 1) / 2 + n, (n + 1) / 3 + n
     m = Mechanism("upright")
-    m.joint("a", m.world, m.body("all", moment**2 / inertia, (0, 0, inertia / moment)), joints.revolute("y"), rate=1.0, actuated=False)
+    m.joint(
+        "a",
+        m.world,
+        m.body("all", moment**2 / inertia, (0, 0, inertia / moment)),
+        joints.revolute("y"),
+        rate=1.0,
+        actuated=False,
+    )
     return system(m)
 
 
@@ -145,13 +154,27 @@ def test_a_tree_in_free_flight_keeps_its_angular_momentum():
     the angular momentum about it and the energy stay."""
     m = Mechanism("thrown")
     torso = m.body("torso", 3.0, (0.05, 0, 0.2), [0.3, 0.25, 0.1])
-    arm, leg = m.body("arm", 0.8, (0, 0.1, -0.2), [0.02, 0.02, 0.005]), m.body("leg", 1.5, (0, 0, -0.2), [0.05, 0.05, 0.01])
+    arm, leg = (
+        m.body("arm", 0.8, (0, 0.1, -0.2), [0.02, 0.02, 0.005]),
+        m.body("leg", 1.5, (0, 0, -0.2), [0.05, 0.05, 0.01]),
+    )
     foot, pack = m.body("foot", 0.4, (0.1, 0, 0), 0.002), m.body("pack", 1.0, (0, 0, 0.1), 0.01)
     m.joint("base", m.world, torso, joints.free(), rate=(2.0, -1.0, 3.0, 1.0, 0.5, 4.0))
-    m.joint("shoulder", torso, arm, joints.spherical(), at=(0, 0.2, 0.4), rate=(-3.0, 2.0, 1.0), actuated=False)
+    m.joint(
+        "shoulder", torso, arm, joints.spherical(), at=(0, 0.2, 0.4), rate=(-3.0, 2.0, 1.0), actuated=False
+    )
     m.joint("hip", torso, leg, joints.revolute([0.6, 0.8, 0.0]), at=(0, -0.1, -0.1), rate=5.0, actuated=False)
     m.joint("ankle", leg, foot, joints.universal("x", "y"), at=(0, 0, -0.4), rate=(1.0, -6.0), actuated=False)
-    m.joint("strap", torso, pack, joints.prismatic("z"), at=(-0.2, 0, 0.1), spring=200.0, rate=-1.0, actuated=False)
+    m.joint(
+        "strap",
+        torso,
+        pack,
+        joints.prismatic("z"),
+        at=(-0.2, 0, 0.1),
+        spring=200.0,
+        rate=-1.0,
+        actuated=False,
+    )
     tree, machine = Tree(m), system(m)
     f = ca.Function("f", [tree.q, tree.v], [observe.momentum(tree), observe.com(tree)])
     run = strut.simulate(machine, t=5.0)

@@ -43,12 +43,19 @@ def test_meshes_of_its_own_are_located(robot, name, place):
 
 @pytest.mark.parametrize(
     "name",
-    ["../../sibling/link.stl", "{}/sibling/link.stl", "file://{}/sibling/link.stl", "linked.stl", "package://pack/../sibling/link.stl"],
+    [
+        "../../sibling/link.stl",
+        "{}/sibling/link.stl",
+        "file://{}/sibling/link.stl",
+        "linked.stl",
+        "package://pack/../sibling/link.stl",
+    ],
 )
 def test_a_mesh_elsewhere_is_not_read_and_told(robot, name):
     name = name.format(robot.base)
     with pytest.warns(
-        UserWarning, match=r"the mesh '.*' of r is not read, which leads outside of the model's folder .*roots=\['.*sibling'\]"
+        UserWarning,
+        match=r"the mesh '.*' of r is not read, which leads outside of the model's folder .*roots=\['.*sibling'\]",
     ):
         assert robot(name) == f"outside://{name}"
 
@@ -60,7 +67,9 @@ def test_a_root_gives_it(robot):
         assert Path(robot("../../sibling/link.stl", roots=[sibling])).resolve() == sibling / "link.stl"
         assert Path(robot("package://sibling/link.stl", roots=[robot.base])) == sibling / "link.stl"
         assert Path(robot("package://sibling/link.stl", roots=[sibling])) == sibling / "link.stl"
-        assert robot("package://sibling/link.stl") == "package://sibling/link.stl"  # whose package nobody gave
+        assert (
+            robot("package://sibling/link.stl") == "package://sibling/link.stl"
+        )  # whose package nobody gave
 
 
 def test_a_package_is_not_as_wide_as_a_home(robot, monkeypatch):

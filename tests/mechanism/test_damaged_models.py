@@ -17,8 +17,38 @@ from tests.mechanism.test_urdf import HAND, ROBOT
 LONGEST = 10.0
 """[s] for one file, on a busy machine; a tenth of a second is usual."""
 WRONG = (
-    *("", " ", "nan", "inf", "-inf", "1e400", "-1", "0", "0 0 0", "1 2 3 4 5 6 7 8", "abc", "true", "false", "auto", "world", "a", "h"),
-    *("\u00e9\u4e2d", "../../x", "/dev/zero", "x" * 500, "1e308 1e308 1e308", "1e-320", "mesh", "ball", "free", "fixed", "continuous"),
+    *(
+        "",
+        " ",
+        "nan",
+        "inf",
+        "-inf",
+        "1e400",
+        "-1",
+        "0",
+        "0 0 0",
+        "1 2 3 4 5 6 7 8",
+        "abc",
+        "true",
+        "false",
+        "auto",
+        "world",
+        "a",
+        "h",
+    ),
+    *(
+        "\u00e9\u4e2d",
+        "../../x",
+        "/dev/zero",
+        "x" * 500,
+        "1e308 1e308 1e308",
+        "1e-320",
+        "mesh",
+        "ball",
+        "free",
+        "fixed",
+        "continuous",
+    ),
 )
 VALUE = re.compile(r'="[^"]*"')
 ELEMENT = re.compile(r"<[^<>]*/>")
@@ -50,13 +80,18 @@ def damaged(text, rng):
 def check_damaged(count, seed):
     """Read `count` damaged files; how many could be, and how long the slowest took [s]."""
     rng = np.random.default_rng(seed)
-    closures = (
-        '<connect name="e" body1="b" body2="c" anchor="0 0 -0.4"/><tendon name="f" tendon1="two" tendon2="one" polycoef="0.1 2 0.5"/>'
-    )
+    closures = '<connect name="e" body1="b" body2="c" anchor="0 0 -0.4"/><tendon name="f" tendon1="two" tendon2="one" polycoef="0.1 2 0.5"/>'
     inline = MESHED.format(mesh='vertex="0 0 0 1 0 0 0 2 0 0 0 3"', geom="", compiler="")
     sources = [
-        *((mjcf.parse, text) for text in (*WITH.values(), *FIT.values(), PASSIVE, CLOSED.format(closures), inline)),
-        *((urdf.parse, text) for text in (ROBOT, HAND.format("two"), ROBOT, HAND.format("wrist")) for _ in range(6)),
+        *(
+            (mjcf.parse, text)
+            for text in (*WITH.values(), *FIT.values(), PASSIVE, CLOSED.format(closures), inline)
+        ),
+        *(
+            (urdf.parse, text)
+            for text in (ROBOT, HAND.format("two"), ROBOT, HAND.format("wrist"))
+            for _ in range(6)
+        ),
     ]
     loaded, slowest = 0, 0.0
     for _ in range(count):

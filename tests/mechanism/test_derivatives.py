@@ -24,7 +24,9 @@ def test_through_the_inverse_and_straight_agree(seed):
     tau = ca.SX.sym("tau", tree.nv)
     symbols = [tree.q, tree.v, tau]
     ours = ca.Function("ours", symbols, list(forward_derivatives(tree, tau)))(q, v, tau0)
-    straight = ca.Function("straight", symbols, [ca.jacobian(tree.forward(tau), s) for s in symbols])(q, v, tau0)
+    straight = ca.Function("straight", symbols, [ca.jacobian(tree.forward(tau), s) for s in symbols])(
+        q, v, tau0
+    )
     for one, other in zip(ours, straight, strict=True):
         assert relative(np.array(one), np.array(other)) < TOLERANCE
 
@@ -37,8 +39,12 @@ def test_gears_and_armatures():
     m.joint("c", b, c, joints.gear("a", -2.0, 0.1, of=joints.revolute("z")), at=(0, 0, -0.4))
     tree, tau = Tree(m), ca.SX.sym("tau", 2)
     symbols = [tree.q, tree.v, tau]
-    ours = ca.Function("ours", symbols, list(forward_derivatives(tree, tau)))([0.3, -0.7], [1.0, 2.0], [0.5, 0.1])
-    straight = ca.Function("straight", symbols, [ca.jacobian(tree.forward(tau), s) for s in symbols])([0.3, -0.7], [1.0, 2.0], [0.5, 0.1])
+    ours = ca.Function("ours", symbols, list(forward_derivatives(tree, tau)))(
+        [0.3, -0.7], [1.0, 2.0], [0.5, 0.1]
+    )
+    straight = ca.Function("straight", symbols, [ca.jacobian(tree.forward(tau), s) for s in symbols])(
+        [0.3, -0.7], [1.0, 2.0], [0.5, 0.1]
+    )
     for one, other in zip(ours, straight, strict=True):
         assert relative(np.array(one), np.array(other)) < TOLERANCE
 

@@ -17,9 +17,15 @@ def arm_on_a_floating_base(base):
     body = m.body("body", 3.0, (0.05, -0.02, 0.1), [0.2, 0.01, 0.0, 0.3, 0.02, 0.25])
     upper = m.body("upper", 1.0, (0, 0, -0.2), [0.02, 0.02, 0.002])
     lower = m.body("lower", Param("tip_mass", 0.7, "kg"), (0, 0, -0.15), [0.01, 0.01, 0.001])
-    rate = {"free": (0.5, -1.0, 0.7, 0.3, 0.2, 0.1), "spherical": (0.5, -1.0, 0.7), "planar": (0.3, -0.2, 1.5)}[base]
+    rate = {
+        "free": (0.5, -1.0, 0.7, 0.3, 0.2, 0.1),
+        "spherical": (0.5, -1.0, 0.7),
+        "planar": (0.3, -0.2, 1.5),
+    }[base]
     m.joint("base", m.world, body, getattr(joints, base)(), rate=rate, actuated=False)
-    m.joint("shoulder", body, upper, joints.revolute("x"), at=(0, 0.1, 0), initial=0.4, rate=1.0, damping=0.05)
+    m.joint(
+        "shoulder", body, upper, joints.revolute("x"), at=(0, 0.1, 0), initial=0.4, rate=1.0, damping=0.05
+    )
     m.joint("elbow", upper, lower, joints.revolute("y"), at=(0, 0, -0.4), initial=-0.7, spring=2.0)
     return m
 
@@ -27,7 +33,9 @@ def arm_on_a_floating_base(base):
 @pytest.mark.parametrize("base", ["free", "spherical", "planar"])
 def test_both_forms_move_alike(base):
     m = arm_on_a_floating_base(base)
-    plain, momentum = (strut.simulate(make(m), t=2.0, u={"elbow_torque": 0.3}) for make in (system, hamiltonian_system))
+    plain, momentum = (
+        strut.simulate(make(m), t=2.0, u={"elbow_torque": 0.3}) for make in (system, hamiltonian_system)
+    )
     times = np.linspace(0, 2, 21)
     for name in plain.names.x:
         np.testing.assert_allclose(momentum.at(times)[name], plain.at(times)[name], atol=2e-8, err_msg=name)
@@ -58,7 +66,9 @@ def test_velocity_is_the_gradient_of_the_energy_by_momentum():
     tree = Tree(chain(3))
     form = hamiltonian(tree)
     f = ca.Function(
-        "v", [tree.q, form.p, tree.mechanism.gravity], [form.v, ca.jacobian(form.H, form.p).T, form.gradient, ca.jacobian(form.H, tree.q).T]
+        "v",
+        [tree.q, form.p, tree.mechanism.gravity],
+        [form.v, ca.jacobian(form.H, form.p).T, form.gradient, ca.jacobian(form.H, tree.q).T],
     )
     v, by_p, gradient, by_q = (np.array(r) for r in f([0.3, -0.5, 0.9], [1.0, -2.0, 0.5], 9.81))
     np.testing.assert_allclose(v, by_p, rtol=1e-12)

@@ -34,10 +34,16 @@ def cart():
 
 def test_joints_are_where_bodies_meet(cart):
     found, at = pivots(cart), cart.at(cart.stage(rate=20).t)
-    assert {name: p.kind for name, p in found.items()} == {"slide": "prismatic", "swing": "revolute", "ball": "ball"}
+    assert {name: p.kind for name, p in found.items()} == {
+        "slide": "prismatic",
+        "swing": "revolute",
+        "ball": "ball",
+    }
     moved = np.asarray(at["slide"])
     np.testing.assert_allclose(found["slide"].at, np.column_stack([moved, 0 * moved, 0 * moved]), atol=1e-12)
-    np.testing.assert_allclose(found["swing"].at, np.column_stack([moved + 0.1, 0 * moved, 0 * moved + 0.2]), atol=1e-12)
+    np.testing.assert_allclose(
+        found["swing"].at, np.column_stack([moved + 0.1, 0 * moved, 0 * moved + 0.2]), atol=1e-12
+    )
     np.testing.assert_allclose(found["ball"].at, np.column_stack([at[f"tip_{x}"] for x in "xyz"]), atol=1e-12)
     np.testing.assert_allclose(found["swing"].axis, np.tile([0, 0.6, 0.8], (len(moved), 1)), atol=1e-12)
     np.testing.assert_allclose(found["slide"].axis, np.tile([1, 0, 0], (len(moved), 1)), atol=1e-12)
@@ -56,7 +62,9 @@ def test_an_axis_turns_with_its_body():
 
 
 def test_what_carries_a_floating_base_is_no_joint():
-    assert [p.kind for p in strut.simulate(walkers.compass(), t=0.1).stage().pivots] == ["revolute"]  # the hip
+    assert [p.kind for p in strut.simulate(walkers.compass(), t=0.1).stage().pivots] == [
+        "revolute"
+    ]  # the hip
     m = Mechanism("block", planar=True)
     body = m.body("block", 1.0, inertia=0.01)
     m.joint("base", m.world, body, joints.planar("y"), actuated=False)
@@ -92,7 +100,9 @@ def test_joints_survive_a_file_and_names(cart, tmp_path):
         np.testing.assert_allclose(kept.at, whole.at, atol=1e-6)
     two = strut.join("two", strut.prefixed(walkers.pendulum(), "a"), strut.prefixed(walkers.pendulum(), "b"))
     assert [h.name for h in two.scene.hinges] == ["a.pivot", "b.pivot"]
-    with pytest.raises(ModelError, match="the joint 'knee' is marked as 'weld': known are revolute, prismatic, ball"):
+    with pytest.raises(
+        ModelError, match="the joint 'knee' is marked as 'weld': known are revolute, prismatic, ball"
+    ):
         Hinge("knee", "weld", np.zeros(3), np.zeros(3))
 
 

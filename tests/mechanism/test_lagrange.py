@@ -43,7 +43,9 @@ def hanging(length: float, angle: ca.SX) -> np.ndarray:
     return np.array([-length * ca.sin(angle), -length * ca.cos(angle)])
 
 
-def arm(name: str, m: tuple, length: float, com: tuple, inertia: tuple, g: float) -> tuple[Mechanism, list[Mass], float]:
+def arm(
+    name: str, m: tuple, length: float, com: tuple, inertia: tuple, g: float
+) -> tuple[Mechanism, list[Mass], float]:
     """Two links that hang."""
     machine = Mechanism(name, planar=True, g=g)
     upper = machine.body("upper", m[0], (0, 0, -com[0]), inertia[0])
@@ -54,16 +56,25 @@ def arm(name: str, m: tuple, length: float, com: tuple, inertia: tuple, g: float
         machine,
         [
             Mass(m[0], lambda q: hanging(com[0], q[0]), inertia[0], lambda q: q[0]),
-            Mass(m[1], lambda q: hanging(length, q[0]) + hanging(com[1], q[0] + q[1]), inertia[1], lambda q: q[0] + q[1]),
+            Mass(
+                m[1],
+                lambda q: hanging(length, q[0]) + hanging(com[1], q[0] + q[1]),
+                inertia[1],
+                lambda q: q[0] + q[1],
+            ),
         ],
         g,
     )
 
 
-def compass(m: float = 5.0, hip: float = 10.0, a: float = 0.5, b: float = 0.5, g: float = 9.81) -> tuple[Mechanism, list[Mass], float]:
+def compass(
+    m: float = 5.0, hip: float = 10.0, a: float = 0.5, b: float = 0.5, g: float = 9.81
+) -> tuple[Mechanism, list[Mass], float]:
     """Goswami's biped on its stance foot: legs with a point mass at `a` from the foot and `b` from the hip."""
     machine = Mechanism("compass", planar=True, g=g)
-    stance = machine.body("stance", m + hip, (0, 0, (m * a + hip * (a + b)) / (m + hip)), m * hip / (m + hip) * b**2)
+    stance = machine.body(
+        "stance", m + hip, (0, 0, (m * a + hip * (a + b)) / (m + hip)), m * hip / (m + hip) * b**2
+    )
     swing = machine.body("swing", m, (0, 0, -b))
     machine.joint("stance", machine.world, stance, joints.revolute())
     machine.joint("swing", stance, swing, joints.revolute(), at=(0, 0, a + b))
@@ -92,7 +103,9 @@ def states(count: int, n: int) -> list[np.ndarray]:
 
 def assert_equal(ours: ca.DM, theirs: np.ndarray, tolerance: float = TOLERANCE) -> None:
     theirs = np.asarray(theirs, dtype=float)
-    np.testing.assert_allclose(np.array(ours).reshape(theirs.shape), theirs, rtol=0, atol=tolerance * max(1.0, np.abs(theirs).max()))
+    np.testing.assert_allclose(
+        np.array(ours).reshape(theirs.shape), theirs, rtol=0, atol=tolerance * max(1.0, np.abs(theirs).max())
+    )
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -120,7 +133,9 @@ def test_goswamis_compass():
     length = a + b
     tree = Tree(compass(m, hip, a, b, g)[0])
     f = ca.Function("f", [tree.q, tree.v], [tree.mass_matrix, tree.bias])
-    A = np.array([[0.0, 1.0], [1.0, -1.0]])  # our rates (stance, swing relative to it) from his (swing, stance)
+    A = np.array(
+        [[0.0, 1.0], [1.0, -1.0]]
+    )  # our rates (stance, swing relative to it) from his (swing, stance)
     for q, v, _ in states(10, 2):
         swing, stance = q[0] + q[1], q[0]
         rates = np.array([v[0] + v[1], v[0]])
@@ -164,16 +179,23 @@ def test_duindams_compass():
         )
         M, bias = (np.array(r) for r in f(q, v))
         assert_equal(M, upper + np.triu(upper, 1).T)
-        coriolis = np.array([m * np.sin(q4) * v3 * v4 + m / 2 * np.sin(q4) * v4**2, -m / 2 * np.sin(q4) * v3**2])
+        coriolis = np.array(
+            [m * np.sin(q4) * v3 * v4 + m / 2 * np.sin(q4) * v4**2, -m / 2 * np.sin(q4) * v3**2]
+        )
         low = m / 2 * g * np.sin(both - slope)
         assert_equal(bias[2:].reshape(-1), coriolis + np.array([-g * top * np.sin(q3 - slope) + low, low]))
-        assert_equal(bias[:2].reshape(-1) - _foot_coriolis(q, v, m, top), total * g * np.array([-np.sin(slope), np.cos(slope)]))
+        assert_equal(
+            bias[:2].reshape(-1) - _foot_coriolis(q, v, m, top),
+            total * g * np.array([-np.sin(slope), np.cos(slope)]),
+        )
 
 
 def _foot_coriolis(q: np.ndarray, v: np.ndarray, m: float, top: float) -> np.ndarray:
     """What the turning legs push on the foot: mass times centripetal acceleration, of the hip's side and of the swing leg."""
     both, rate = q[2] + q[3], v[2] + v[3]
-    return top * v[2] ** 2 * np.array([np.sin(q[2]), -np.cos(q[2])]) - m / 2 * rate**2 * np.array([np.sin(both), -np.cos(both)])
+    return top * v[2] ** 2 * np.array([np.sin(q[2]), -np.cos(q[2])]) - m / 2 * rate**2 * np.array(
+        [np.sin(both), -np.cos(both)]
+    )
 
 
 # ---- derivatives by parameters ----
@@ -187,7 +209,9 @@ def spong(p: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.n
     m1, m2, l1, c1, c2, I1, I2, g = p
     c, s = np.cos(q[1]), np.sin(q[1])
     M12 = m2 * (c2**2 + l1 * c2 * c) + I2
-    M = np.array([[m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * c) + I1 + I2, M12], [M12, m2 * c2**2 + I2]])
+    M = np.array(
+        [[m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * c) + I1 + I2, M12], [M12, m2 * c2**2 + I2]]
+    )
     turning = m2 * l1 * c2 * s * np.array([-(v[1] ** 2) - 2 * v[0] * v[1], v[0] ** 2])
     low = m2 * c2 * g * np.sin(q[0] + q[1])
     return M, turning + np.array([(m1 * c1 + m2 * l1) * g * np.sin(q[0]) + low, low])

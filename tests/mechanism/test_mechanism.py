@@ -73,7 +73,10 @@ def test_recursive_and_lagrangian_derivations_agree(n):
     x = z = vx = vz = angle = rate = ca.SX(0)
     for k in range(n):
         angle, rate = angle + q[k], rate + v[k]
-        along = (-ca.sin(angle), -ca.cos(angle))  # a rotation about +y moves the lower end of a rod towards -x
+        along = (
+            -ca.sin(angle),
+            -ca.cos(angle),
+        )  # a rotation about +y moves the lower end of a rod towards -x
         ahead = (-ca.cos(angle) * rate, ca.sin(angle) * rate)
         cx, cz = vx + 0.5 * ahead[0], vz + 0.5 * ahead[1]
         kinetic = kinetic + (cx**2 + cz**2) / 2 + box(1, 0.05, 0.05, 1)[1, 1] * rate**2 / 2
@@ -91,7 +94,12 @@ def test_recursive_and_lagrangian_derivations_agree(n):
 
 def test_every_number_can_be_a_parameter_and_be_differentiated_by():
     """Derivatives of the accelerations by length, mass, place of the mass and inertia, against central differences."""
-    length, mass, fraction, inertia = Param("length", 0.9), Param("mass", 1.3), Param("fraction", 0.4), Param("inertia", 0.07)
+    length, mass, fraction, inertia = (
+        Param("length", 0.9),
+        Param("mass", 1.3),
+        Param("fraction", 0.4),
+        Param("inertia", 0.07),
+    )
     m = Mechanism("two", planar=True)
     upper = m.body("upper", mass, (0, 0, -fraction * length), inertia)
     lower = m.body("lower", 2 * mass, (0, 0, -0.5 * length), inertia)
@@ -100,14 +108,20 @@ def test_every_number_can_be_a_parameter_and_be_differentiated_by():
     machine = system(m)
     assert set(machine.labels("p")) == {"g", "length", "mass", "fraction", "inertia"}
     model = strut.compiled(machine, jacobians=True)
-    x, p, u = np.array([0.3, -0.8, 1.1, 0.4]), np.array([q.value[0] for q in machine.p]), np.array([0.2, -0.1])
+    x, p, u = (
+        np.array([0.3, -0.8, 1.1, 0.4]),
+        np.array([q.value[0] for q in machine.p]),
+        np.array([0.2, -0.1]),
+    )
     exact = model.jacobian("flow_jacobian", 0.0, x, [], u, p)["p"]
     for k in range(len(p)):
         h = 1e-6
         ahead, back = p.copy(), p.copy()
         ahead[k] += h
         back[k] -= h
-        slope = (model.evaluate("flow", 0.0, x, [], u, ahead) - model.evaluate("flow", 0.0, x, [], u, back))[0] / (2 * h)
+        slope = (model.evaluate("flow", 0.0, x, [], u, ahead) - model.evaluate("flow", 0.0, x, [], u, back))[
+            0
+        ] / (2 * h)
         np.testing.assert_allclose(exact[:, k], slope, rtol=1e-6, atol=1e-7)
 
 
@@ -167,10 +181,13 @@ def test_subspace_and_rate_are_what_the_pose_says(name):
 def test_a_joint_from_its_transform_alone_moves_like_the_built_in_one():
     def hinge(q):
         c, s = ca.cos(q[0]), ca.sin(q[0])
-        return Pose(ca.vertcat(ca.horzcat(c, 0, s), ca.horzcat(0, 1, 0), ca.horzcat(-s, 0, c)), ca.SX.zeros(3))
+        return Pose(
+            ca.vertcat(ca.horzcat(c, 0, s), ca.horzcat(0, 1, 0), ca.horzcat(-s, 0, c)), ca.SX.zeros(3)
+        )
 
     one, other = (
-        strut.simulate(system(chain(3, joint=joint)), t=2.0) for joint in (joints.revolute("y"), joints.custom(hinge, [""], ["rad"]))
+        strut.simulate(system(chain(3, joint=joint)), t=2.0)
+        for joint in (joints.revolute("y"), joints.custom(hinge, [""], ["rad"]))
     )
     np.testing.assert_allclose(one.raw.x_end[:6], other.raw.x_end[:6], atol=1e-9)
 
@@ -180,7 +197,14 @@ def test_a_curve_as_a_joint():
     with the parabola's radius of curvature."""
     m = Mechanism("bead")
     bead = m.body("bead", 1.0, inertia=0.0)
-    m.joint("s", m.world, bead, joints.custom(lambda q: Pose.at((q[0], 0, q[0] ** 2 / 2)), [""], ["m"]), initial=1e-3, actuated=False)
+    m.joint(
+        "s",
+        m.world,
+        bead,
+        joints.custom(lambda q: Pose.at((q[0], 0, q[0] ** 2 / 2)), [""], ["m"]),
+        initial=1e-3,
+        actuated=False,
+    )
     plain = system(m)
     run = strut.simulate(plain.replace(events=[Event("top", plain["s_rate"], direction="down")]), t=20.0)
     assert np.diff(run.events.t)[-1] == pytest.approx(2 * np.pi / np.sqrt(9.81), rel=1e-6)
@@ -230,10 +254,16 @@ def test_external_wrenches_and_inverse_dynamics_undo_each_other():
     tau, wrench = ca.SX.sym("tau", 3), ca.SX.sym("f", 6)
     there = tree.forward(tau, {"rod3": wrench})
     back = tree.inverse(there, {"rod3": wrench})
-    f = ca.Function("f", [tree.q, tree.v, tau, wrench, tree.mechanism.gravity], [back, tree.articulated(tau, {"rod3": wrench}), there])
+    f = ca.Function(
+        "f",
+        [tree.q, tree.v, tau, wrench, tree.mechanism.gravity],
+        [back, tree.articulated(tau, {"rod3": wrench}), there],
+    )
     rng = np.random.default_rng(2)
     tau0 = rng.standard_normal(3)
-    undone, articulated, direct = f(rng.uniform(-1, 1, 3), rng.standard_normal(3), tau0, rng.standard_normal(6), 9.81)
+    undone, articulated, direct = f(
+        rng.uniform(-1, 1, 3), rng.standard_normal(3), tau0, rng.standard_normal(6), 9.81
+    )
     np.testing.assert_allclose(np.array(undone).reshape(-1), tau0, rtol=1e-12)
     np.testing.assert_allclose(np.array(articulated), np.array(direct), rtol=1e-10)
 
@@ -241,7 +271,14 @@ def test_external_wrenches_and_inverse_dynamics_undo_each_other():
 def test_initial_values_can_be_parameters():
     lean = Param("lean", 0.3, "rad")
     m = Mechanism("stick", planar=True)
-    m.joint("hinge", m.world, m.body("stick", 1.0, (0, 0, -0.5), 0.1), joints.revolute(), initial=2 * lean, rate=-lean)
+    m.joint(
+        "hinge",
+        m.world,
+        m.body("stick", 1.0, (0, 0, -0.5), 0.1),
+        joints.revolute(),
+        initial=2 * lean,
+        rate=-lean,
+    )
     run = strut.simulate(system(m), t=0.0, p={"lean": 0.5})
     assert run["hinge"][0] == 1.0
     assert run["hinge_rate"][0] == -0.5
@@ -256,7 +293,15 @@ def closed_chain():
     parent = m.world
     for k, q in enumerate((-0.2 * np.pi, 0.7 * np.pi, 0.3 * np.pi)):
         rod = m.body(f"rod{k + 1}", 1.0, (0, 0, -0.5), box(1, 0.05, 0.05, 1))
-        m.joint(f"q{k + 1}", parent, rod, joints.revolute("y"), at=(0, 0, 0 if k == 0 else -1), initial=q, actuated=False)
+        m.joint(
+            f"q{k + 1}",
+            parent,
+            rod,
+            joints.revolute("y"),
+            at=(0, 0, 0 if k == 0 else -1),
+            initial=q,
+            actuated=False,
+        )
         parent = rod
     m.frame("tip", parent, (0, 0, -1))
     m.frame("anchor", m.world, (-1, 0, 0))
@@ -285,7 +330,12 @@ def test_stabilisation_alone_bounds_the_drift():
     assert run["closure_error"].max() < 1e-8
 
 
-PANTOGRAPH = {0.05: (0.20555, -0.94298), 0.25: (0.95506, -1.12988), 1.0: (0.47096, -1.06173), 10.0: (0.60026, -1.05438)}
+PANTOGRAPH = {
+    0.05: (0.20555, -0.94298),
+    0.25: (0.95506, -1.12988),
+    1.0: (0.47096, -1.06173),
+    10.0: (0.60026, -1.05438),
+}
 
 
 def test_pantographic_leg():
@@ -297,7 +347,17 @@ def test_pantographic_leg():
     ankle = m.body("ankle", 0.01, (0, 0, -0.025), box(0.01, 0.01, 0.005, 0.05))
     par = m.body("par", 0.1, (0, 0, 0.025), box(0.1, 0.01, 0.005, 0.05))
     m.joint("hip", m.world, hip, joints.revolute(), initial=0.1 * pi, damping=1e-3, actuated=False)
-    m.joint("knee", hip, knee, joints.revolute(), at=(0, 0, -0.04), initial=-0.4 * pi, spring=0.1, rest=-0.4 * pi, actuated=False)
+    m.joint(
+        "knee",
+        hip,
+        knee,
+        joints.revolute(),
+        at=(0, 0, -0.04),
+        initial=-0.4 * pi,
+        spring=0.1,
+        rest=-0.4 * pi,
+        actuated=False,
+    )
     m.joint("ankle", knee, ankle, joints.revolute(), at=(0, 0, -0.06), initial=0.4 * pi, actuated=False)
     m.joint("par", ankle, par, joints.revolute(), at=(0, 0, 0.02), initial=-0.4 * pi, actuated=False)
     m.frame("top", par, (0, 0, 0.06))
@@ -316,7 +376,15 @@ def test_initial_states_are_moved_onto_the_constraints():
     m.connections.clear()
     parent = m.world
     for k, q in enumerate((-0.55, 2.1, 1.0)):  # not closed
-        m.joint(f"q{k + 1}", parent, m.bodies[f"rod{k + 1}"], joints.revolute("y"), at=(0, 0, 0 if k == 0 else -1), initial=q, rate=1.0)
+        m.joint(
+            f"q{k + 1}",
+            parent,
+            m.bodies[f"rod{k + 1}"],
+            joints.revolute("y"),
+            at=(0, 0, 0 if k == 0 else -1),
+            initial=q,
+            rate=1.0,
+        )
         parent = m.bodies[f"rod{k + 1}"]
     run = strut.simulate(system(m), t=0.0)
     assert run["closure_error"][0] < 1e-11
@@ -347,7 +415,11 @@ def test_coupled_joints_and_gears_are_the_same_machine():
         motor, wheel = m.body("motor", 1.0, inertia=0.2), m.body("wheel", 1.0, inertia=0.5)
         m.joint("shaft", m.world, motor, joints.revolute("z"))
         m.joint(
-            "axle", m.world, wheel, joints.gear("shaft", 3.0, of=joints.revolute("z")) if geared else joints.revolute("z"), actuated=False
+            "axle",
+            m.world,
+            wheel,
+            joints.gear("shaft", 3.0, of=joints.revolute("z")) if geared else joints.revolute("z"),
+            actuated=False,
         )
         if not geared:
             m.constrain(constraints.coupled("teeth", "shaft", "axle", 3.0))
@@ -398,12 +470,21 @@ MISTAKES = [
         "body 'ghost' has no mass and carries none, but joint 'j' can move it",
     ),
     (lambda m: m.body("b", mass=-1.0), "body 'b' has mass -1 kg"),
-    (lambda m: m.body("b", 1.0, inertia=[-1.0, 1.0, 1.0]), "body 'b' has a negative principal moment of inertia"),
-    (lambda m: m.body("b", 1.0, inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), "body 'b' has an inertia that is not symmetric"),
+    (
+        lambda m: m.body("b", 1.0, inertia=[-1.0, 1.0, 1.0]),
+        "body 'b' has a negative principal moment of inertia",
+    ),
+    (
+        lambda m: m.body("b", 1.0, inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]),
+        "body 'b' has an inertia that is not symmetric",
+    ),
     (lambda m: m.body("b", 1.0, inertia=[1.0, 2.0]), "the inertia of body 'b' has 2 numbers"),
     (lambda m: m.body("b", 1.0), "body 'b' of mechanism 'machine' is joined to nothing"),
     (lambda m: (m.body("b", 1.0), m.body("b", 2.0)), "has a body 'b' already"),
-    (lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.revolute([1, 1, 0])), r"axis \[1.0, 1.0, 0.0\] has length 1.41421"),
+    (
+        lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.revolute([1, 1, 0])),
+        r"axis \[1.0, 1.0, 0.0\] has length 1.41421",
+    ),
     (lambda m: m.joint("j", m.body("b", 1.0), m.world, joints.revolute()), "has the world as child"),
     (lambda m: m.body("b", ca.SX.sym("stray")), "uses 'stray', which is unknown"),
     (
@@ -414,7 +495,10 @@ MISTAKES = [
         lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.planar(), spring=1.0),
         "is planar: a joint spring or stop needs coordinates whose rates are the velocities",
     ),
-    (lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.free(), initial=[1, 2]), "7 and 6 numbers are needed"),
+    (
+        lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.free(), initial=[1, 2]),
+        "7 and 6 numbers are needed",
+    ),
     (
         lambda m: m.joint("j", m.world, m.body("b", 1.0, inertia=1.0), joints.gear("k")),
         "joint 'j' follows 'k', which is no joint of one coordinate",
@@ -487,21 +571,38 @@ def test_snakeboard():
 def test_bodies_welded_to_the_world_do_not_count():
     """A pendulum on a heavy post, which stands on a slab: mass, centre and momentum are the pendulum's."""
     m = Mechanism("post")
-    slab, post, bob = m.body("slab", 50.0, (1, 0, 0)), m.body("post", 20.0, (0, 3, 0)), m.body("bob", 2.0, (0, 0, -0.5), (0.1, 0.1, 0.1))
+    slab, post, bob = (
+        m.body("slab", 50.0, (1, 0, 0)),
+        m.body("post", 20.0, (0, 3, 0)),
+        m.body("bob", 2.0, (0, 0, -0.5), (0.1, 0.1, 0.1)),
+    )
     tool = m.body("tool", 1.0)
     m.joint("ground", m.world, slab, joints.fixed())
     m.joint("foot", slab, post, joints.fixed(), at=(0, 0, 2))
     m.joint("hinge", post, bob, joints.revolute("y"))
     m.joint("grip", bob, tool, joints.fixed(), at=(0, 0, -0.8))
     tree = Tree(m)
-    f = ca.Function("f", [tree.q, tree.v], [observe.mass(tree), observe.com(tree), observe.momentum(tree), observe.momentum_matrix(tree)])
+    f = ca.Function(
+        "f",
+        [tree.q, tree.v],
+        [observe.mass(tree), observe.com(tree), observe.momentum(tree), observe.momentum_matrix(tree)],
+    )
     angle, rate = 0.3, 2.0
     mass, centre, momentum, matrix = (np.array(e) for e in f(angle, rate))
     assert mass.item() == 3.0
     arm = (2.0 * 0.5 + 1.0 * 0.8) / 3.0
-    np.testing.assert_allclose(centre.reshape(-1), [-arm * np.sin(angle), 0, 2 - arm * np.cos(angle)], atol=1e-15)
+    np.testing.assert_allclose(
+        centre.reshape(-1), [-arm * np.sin(angle), 0, 2 - arm * np.cos(angle)], atol=1e-15
+    )
     about_centre = 0.1 + 2.0 * 0.5**2 + 1.0 * 0.8**2 - 3.0 * arm**2
-    expected = [0, about_centre * rate, 0, -3.0 * arm * rate * np.cos(angle), 0, 3.0 * arm * rate * np.sin(angle)]
+    expected = [
+        0,
+        about_centre * rate,
+        0,
+        -3.0 * arm * rate * np.cos(angle),
+        0,
+        3.0 * arm * rate * np.sin(angle),
+    ]
     np.testing.assert_allclose(momentum.reshape(-1), expected, atol=1e-14)
     np.testing.assert_allclose(matrix.reshape(-1) * rate, expected, atol=1e-14)
 
@@ -509,7 +610,9 @@ def test_bodies_welded_to_the_world_do_not_count():
 def test_what_cannot_move_has_no_centre_of_mass():
     m = Mechanism("wall")
     m.joint("stands", m.world, m.body("wall", 5.0), joints.fixed())
-    with pytest.raises(ModelError, match="mechanism 'wall' has no centre of mass: none of its bodies can move"):
+    with pytest.raises(
+        ModelError, match="mechanism 'wall' has no centre of mass: none of its bodies can move"
+    ):
         observe.com(Tree(m))
     assert float(ca.DM(observe.mass(Tree(m)))) == 0.0
 
@@ -517,10 +620,18 @@ def test_what_cannot_move_has_no_centre_of_mass():
 def test_a_joint_of_ones_own_moves_in_a_planar_mechanism():
     """Its motion subspace, derived from the transform, is also wanted at numbers: does the joint stay in the plane?"""
     m = Mechanism("slider", planar=True)
-    m.joint("slide", m.world, m.body("block", 2.0), joints.custom(lambda q: Pose.at((2 * q[0], 0, 0)), ["slide"]), rate=1.5)
+    m.joint(
+        "slide",
+        m.world,
+        m.body("block", 2.0),
+        joints.custom(lambda q: Pose.at((2 * q[0], 0, 0)), ["slide"]),
+        rate=1.5,
+    )
     run = strut.simulate(system(m), t=1.0)
     assert run["com_x"][-1] == pytest.approx(3.0, abs=1e-9)
     out = Mechanism("sideways", planar=True)
-    out.joint("slide", out.world, out.body("block", 2.0), joints.custom(lambda q: Pose.at((0, q[0], 0)), ["slide"]))
+    out.joint(
+        "slide", out.world, out.body("block", 2.0), joints.custom(lambda q: Pose.at((0, q[0], 0)), ["slide"])
+    )
     with pytest.raises(ModelError, match="plane"):
         system(out)

@@ -32,11 +32,24 @@ def biped(hip=None, base=None):
         damping=0.3,
     )
     shank = m.body("shank_l", 3.0, (0.01, -0.01, -0.2), (0.05, 0.001, 0.002, 0.04, 0.003, 0.014))
-    m.joint("knee_l", thigh, shank, joints.revolute("y"), at=(0, 0.01, -length), spring=5.0, rest=0.2, stop=Stop(-0.1, 2.0, 500.0))
+    m.joint(
+        "knee_l",
+        thigh,
+        shank,
+        joints.revolute("y"),
+        at=(0, 0.01, -length),
+        spring=5.0,
+        rest=0.2,
+        stop=Stop(-0.1, 2.0, 500.0),
+    )
     rail = m.body("rail_l", 0.5, (0, 0.1, 0), 0.01)
     m.joint("rail_l", shank, rail, joints.prismatic((0.0, 0.6, 0.8)), armature=0.1)
     m.frame("foot_l", shank, (0.05, 0.02, -0.4), rotation_of_rpy([0.3, 0, 0.1]))
-    m.shape(shank, shapes.capsule((0, 0, 0), (0.05, 0.02, -0.4), 0.03), shapes.mesh("shank.stl", 0.001, at=(0, 0.1, 0)))
+    m.shape(
+        shank,
+        shapes.capsule((0, 0, 0), (0.05, 0.02, -0.4), 0.03),
+        shapes.mesh("shank.stl", 0.001, at=(0, 0.1, 0)),
+    )
     m.mirror()
     return m
 
@@ -91,7 +104,9 @@ def test_the_image_moves_like_the_original(hip, base):
     np.testing.assert_allclose(rate2, Q @ rate, atol=EXACT * np.abs(rate).max())
     np.testing.assert_allclose(foot2, FLIP @ foot, atol=EXACT)
     np.testing.assert_allclose(com2, FLIP @ com, atol=EXACT)
-    assert all(sign == 1 for name, (_, sign) in same.states.items() if name.endswith(("_l", "_r")))  # equal coordinates: mirrored posture
+    assert all(
+        sign == 1 for name, (_, sign) in same.states.items() if name.endswith(("_l", "_r"))
+    )  # equal coordinates: mirrored posture
 
 
 def test_signs_of_the_base():
@@ -148,7 +163,14 @@ def test_gears_and_constraints_are_mirrored():
     for name, parent in (("a_l", "world"), ("b_l", "a_l"), ("c_l", "b_l")):
         body = m.body(name, 1.0, (0, 0.1, -0.2), 0.1)
         joint = joints.gear("j_a_l", -0.5, of=joints.revolute("x")) if name == "c_l" else joints.revolute("x")
-        m.joint(f"j_{name}", m.bodies[parent], body, joint, at=(0, 0.3, -0.4), initial=None if name == "c_l" else 0.1)
+        m.joint(
+            f"j_{name}",
+            m.bodies[parent],
+            body,
+            joint,
+            at=(0, 0.3, -0.4),
+            initial=None if name == "c_l" else 0.1,
+        )
     m.frame("tip_l", m.bodies["c_l"], (0, 0.1, -0.4))
     m.frame("anchor_l", m.world, (0, 0.9, -1.4))
     m.constrain(constraints.coupled("belt_l", "j_a_l", "j_b_l", 2.0))
@@ -210,7 +232,11 @@ def test_coman_is_symmetric_but_for_its_waist():
     assert same.states["l_hip_lat"] == ("r_hip_lat", -1.0)
     assert same.frames["l_sole1"] == "r_sole2"
     assert same.states["l_knee_sag"] == ("r_knee_sag", 1.0)
-    assert {n for n in ("x", "y", "z", "roll", "pitch", "yaw") if same.states[n][1] < 0} == {"y", "roll", "yaw"}
+    assert {n for n in ("x", "y", "z", "roll", "pitch", "yaw") if same.states[n][1] < 0} == {
+        "y",
+        "roll",
+        "yaw",
+    }
 
 
 def bent(change):
@@ -239,14 +265,26 @@ def _geared(m, leader):
             lambda m: m.frame("toe_l", m.bodies["shank_l"]),
             "frame 'toe_l' has no mirror image: no frame is at the mirrored place on body 'shank_r'",
         ),
-        (lambda m: _replace(m.frames, "foot_r", X_BF=m.frames["foot_l"].X_BF), "frame 'foot_l' has no mirror image"),
+        (
+            lambda m: _replace(m.frames, "foot_r", X_BF=m.frames["foot_l"].X_BF),
+            "frame 'foot_l' has no mirror image",
+        ),
         (
             lambda m: _replace(m.connections, "hip_r", X_PJ=m.connections["hip_l"].X_PJ),
             "joint 'hip_r' is not where the mirror image of 'hip_l' is",
         ),
-        (lambda m: _replace(m.connections, "knee_r", joint=joints.prismatic("y")), "the motion of joint 'knee_r' \\(prismatic\\)"),
-        (lambda m: _replace(m.bodies, "thigh_r", mass=ca.SX(8.1)), "the inertia of body 'thigh_r' is not the mirror image"),
-        (lambda m: _geared(m, "knee_r"), "joint 'gear_r' does not follow 'knee_r' as the mirror image of 'gear_l' follows 'knee_l'"),
+        (
+            lambda m: _replace(m.connections, "knee_r", joint=joints.prismatic("y")),
+            "the motion of joint 'knee_r' \\(prismatic\\)",
+        ),
+        (
+            lambda m: _replace(m.bodies, "thigh_r", mass=ca.SX(8.1)),
+            "the inertia of body 'thigh_r' is not the mirror image",
+        ),
+        (
+            lambda m: _geared(m, "knee_r"),
+            "joint 'gear_r' does not follow 'knee_r' as the mirror image of 'gear_l' follows 'knee_l'",
+        ),
         (lambda m: _geared(m, "hip_r"), "joint 'gear_r' does not follow 'hip_r'"),
         (lambda m: m.mirror(), "has a body 'thigh_r' already"),
         (lambda m: m.mirror("_x"), "there is no side '_x' to mirror"),
@@ -266,7 +304,10 @@ def test_images_nobody_can_know():
         m.mirror()
     for constraint, message in (
         (constraints.general("c_l", lambda tree: tree.q), "constraint 'c_l' is one of your own"),
-        (constraints.coupled("c_l", "j_l", "spine"), "constraint 'c_l' couples 'spine', which is in the middle"),
+        (
+            constraints.coupled("c_l", "j_l", "spine"),
+            "constraint 'c_l' couples 'spine', which is in the middle",
+        ),
     ):
         m = Mechanism("m")
         m.joint("spine", m.world, m.body("back", 1.0, inertia=1.0), joints.revolute())

@@ -34,24 +34,48 @@ def by_name(parent):
 
 NEGATIVE = Param("d", -0.1)
 MISTAKES = {
-    "world by name": (lambda: by_name("world"), "joint 's' of mechanism 'arm' is given 'world' for a body: give the body itself, m.world"),
-    "body by name": (lambda: by_name("lower"), r"given 'lower' for a body: give the body itself, .* or m.bodies\['lower'\]"),
+    "world by name": (
+        lambda: by_name("world"),
+        "joint 's' of mechanism 'arm' is given 'world' for a body: give the body itself, m.world",
+    ),
+    "body by name": (
+        lambda: by_name("lower"),
+        r"given 'lower' for a body: give the body itself, .* or m.bodies\['lower'\]",
+    ),
     "a slip in a name": (lambda: by_name("lowr"), "given 'lowr' for a body: .* did you mean 'lower'"),
-    "a frame's body by name": (lambda: arm()[0].frame("f", "upper"), "frame 'f' of mechanism 'arm' is given 'upper' for a body"),
-    "uncalled": (lambda: joined(joints.revolute), r"joint 's' is of type revolute, which is no joint: write joints.revolute\(\)"),
-    "a word": (lambda: joined("revolute"), r"joint 's' is of type revolute, which is no joint: write joints.revolute\(\)"),
+    "a frame's body by name": (
+        lambda: arm()[0].frame("f", "upper"),
+        "frame 'f' of mechanism 'arm' is given 'upper' for a body",
+    ),
+    "uncalled": (
+        lambda: joined(joints.revolute),
+        r"joint 's' is of type revolute, which is no joint: write joints.revolute\(\)",
+    ),
+    "a word": (
+        lambda: joined("revolute"),
+        r"joint 's' is of type revolute, which is no joint: write joints.revolute\(\)",
+    ),
     "a number": (lambda: joined(3.0), "joint 's' is of type 3.0, which is no joint: use joints.revolute"),
     "stop as a pair": (
         lambda: joined(stop=(-1, 1)),
         r"the stop of joint 's' is \(-1, 1\): give its stiffness too, stop=Stop\(-1, 1, stiffness\)",
     ),
-    "stop the wrong way round": (lambda: joined(stop=Stop(1, -1, 100)), "the stop of joint 's' begins at 1 and ends at -1"),
-    "stop of parameters": (lambda: joined(stop=Stop(0, Param("most", -1.0), 100)), "begins at 0 and ends at -1: low must not exceed high"),
+    "stop the wrong way round": (
+        lambda: joined(stop=Stop(1, -1, 100)),
+        "the stop of joint 's' begins at 1 and ends at -1",
+    ),
+    "stop of parameters": (
+        lambda: joined(stop=Stop(0, Param("most", -1.0), 100)),
+        "begins at 0 and ends at -1: low must not exceed high",
+    ),
     "damping": (lambda: joined(damping=-0.1), "the damping of joint 's' is -0.1: it must not be negative"),
     "damping of a parameter": (lambda: joined(damping=2 * NEGATIVE), "the damping of joint 's' is -0.2"),
     "mass": (lambda: arm(mass=-2.0), "body 'upper' has mass -2 kg"),
     "mass of a parameter": (lambda: arm(mass=Param("m", -2.0)), "body 'upper' has mass -2 kg"),
-    "inertia": (lambda: arm(False, inertia=(0.1, 0.1, 0.3)), "body 'upper' has principal moments of inertia 0.1, 0.1 and 0.3"),
+    "inertia": (
+        lambda: arm(False, inertia=(0.1, 0.1, 0.3)),
+        "body 'upper' has principal moments of inertia 0.1, 0.1 and 0.3",
+    ),
 }
 
 
@@ -76,7 +100,9 @@ def test_a_mass_cannot_be_set_below_zero():
     made = mechanism.system(m)
     with pytest.raises(ValueRangeError, match="parameter 'weight' is -2 kg: allowed are 0 to"):
         strut.simulate(made, t=0.1, p={"weight": -2})
-    both = strut.join("both", made, strut.System("other", p=[weight], outputs={"twice": 2 * weight}), share=["weight"])
+    both = strut.join(
+        "both", made, strut.System("other", p=[weight], outputs={"twice": 2 * weight}), share=["weight"]
+    )
     with pytest.raises(ValueRangeError, match="parameter 'weight' is -2"):
         both.using(weight=-2)
     assert both.using(weight=3)["twice"] is not None
@@ -110,7 +136,9 @@ def chain(joint, **more):
 
 @pytest.mark.parametrize("name", OUT_OF_PLANE)
 def test_joints_that_leave_the_plane_are_named(name):
-    with pytest.raises(ModelError, match=r"joint 'second' \(.*\) leaves the x-z plane of the planar mechanism"):
+    with pytest.raises(
+        ModelError, match=r"joint 'second' \(.*\) leaves the x-z plane of the planar mechanism"
+    ):
         mechanism.Tree(chain(OUT_OF_PLANE[name]()))
 
 
@@ -154,7 +182,9 @@ GROUNDS = {
 @pytest.mark.parametrize("name", GROUNDS)
 def test_feet_and_ground_are_checked(name):
     make = GROUNDS[name]
-    with pytest.raises(ModelError, match=r"the ground is 0.1, which is no ground: write contact.plane\(0.1\)"):
+    with pytest.raises(
+        ModelError, match=r"the ground is 0.1, which is no ground: write contact.plane\(0.1\)"
+    ):
         make(box(), ["foot"], 0.1)
     with pytest.raises(ModelError, match=r"the feet are 'foot', one alone: give a list, \['foot'\]"):
         make(box(), "foot")
@@ -211,7 +241,14 @@ PARAMETER = '[parameters.a]\nvalue = {}\nunit = "{}"\nbounds = [{}, {}]\n[bodies
 
 @pytest.mark.parametrize(
     ("unit", "factor", "si"),
-    [("cm", 0.01, "m"), ("deg", np.pi / 180, "rad"), ("g", 1e-3, "kg"), ("kN/m", 1e3, "N/m"), ("N m", 1, "N m"), ("", 1, "")],
+    [
+        ("cm", 0.01, "m"),
+        ("deg", np.pi / 180, "rad"),
+        ("g", 1e-3, "kg"),
+        ("kN/m", 1e3, "N/m"),
+        ("N m", 1, "N m"),
+        ("", 1, ""),
+    ],
 )
 def test_units_of_parameters_become_si(unit, factor, si):
     m = modelfile.parse(PARAMETER.format(20, unit, 0, 50, 0))
@@ -221,14 +258,21 @@ def test_units_of_parameters_become_si(unit, factor, si):
     assert a.unit == si
 
 
-@pytest.mark.parametrize(("unit", "wanted"), [("N/mm", "N/m"), ("N m/deg", "N m/rad"), ("rpm", "rad/s"), ("m/h", "m/s"), ("lb", "kg")])
+@pytest.mark.parametrize(
+    ("unit", "wanted"),
+    [("N/mm", "N/m"), ("N m/deg", "N m/rad"), ("rpm", "rad/s"), ("m/h", "m/s"), ("lb", "kg")],
+)
 def test_other_units_are_refused_with_the_one_to_use(unit, wanted):
     with pytest.raises(ModelError, match=f"the unit '{unit}' is not SI: give the value in {wanted}"):
         modelfile.parse(PARAMETER.format(20, unit, 0, 50, 0))
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [('"20deg"', r"initial: a number has no unit here: write deg\(20\)"), ('"20 cm"', "write the number alone")]
+    ("text", "message"),
+    [
+        ('"20deg"', r"initial: a number has no unit here: write deg\(20\)"),
+        ('"20 cm"', "write the number alone"),
+    ],
 )
 def test_a_number_with_a_unit_is_told_what_to_write(text, message):
     with pytest.raises(ModelError, match=message):
@@ -254,14 +298,19 @@ def test_imports_warn_of_an_impossible_inertia_and_keep_limits():
 
 
 def test_a_mechanism_is_not_yet_a_system():
-    with pytest.raises(ModelError, match=r"'arm' is a Mechanism, not a System: simulate mechanism.system\(m\)"):
+    with pytest.raises(
+        ModelError, match=r"'arm' is a Mechanism, not a System: simulate mechanism.system\(m\)"
+    ):
         strut.simulate(joined(), t=1)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"x0": {"s_torque": 1}}, r"'s_torque' of 'arm' is an input, not a state: give it as u=\{'s_torque': ...\}"),
+        (
+            {"x0": {"s_torque": 1}},
+            r"'s_torque' of 'arm' is an input, not a state: give it as u=\{'s_torque': ...\}",
+        ),
         ({"u": {"s": 1}}, r"'s' of 'arm' is a state, not an input: give it as x0="),
         ({"x0": {"g": 1}}, r"is a parameter, not a state: give it as p="),
         ({"x0": {"com_z": 1}}, "'com_z' of 'arm' is an output: it follows from the states"),
@@ -274,13 +323,18 @@ def test_values_given_in_the_wrong_place(given, message):
 
 
 def test_discrete_states_are_given_as_z0():
-    with pytest.raises(UnknownNameError, match=r"'foot_on' of 'box' is a discrete state, not a state: give it as z0=\{'foot_on': ...\}"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"'foot_on' of 'box' is a discrete state, not a state: give it as z0=\{'foot_on': ...\}",
+    ):
         strut.simulate(contact.rigid(box(), ["foot"]), t=0.1, x0={"foot_on": 1})
 
 
 def test_the_account_names_what_it_has_and_prints_as_a_table():
     books = strut.simulate(mechanism.system(joined(damping=0.1, initial=1.0)), t=1).ledger
-    with pytest.raises(UnknownNameError, match="there is no 'kin' in this part of the energy account: .*kinetic"):
+    with pytest.raises(
+        UnknownNameError, match="there is no 'kin' in this part of the energy account: .*kinetic"
+    ):
         books.stored["kin"]
     assert "kin" not in books.stored
     assert books.stored.get("kin") is None

@@ -124,10 +124,14 @@ def test_a_run_begins_where_mujoco_does():
         model = mujoco.MjModel.from_xml_string(WITH[case])
         m = mjcf.parse(WITH[case])
         tree = Tree(m)
-        q = np.concatenate([np.array(n.connection.initial, dtype=float) for n in tree.nodes if n.connection.joint.nq])
+        q = np.concatenate(
+            [np.array(n.connection.initial, dtype=float) for n in tree.nodes if n.connection.joint.nq]
+        )
         theirs = translate(tree, model, q)[0]
         if case == "free bodies":
-            theirs[3:7] *= np.sign(theirs[3:7] @ model.qpos0[3:7])  # a quaternion and its negative are one rotation
+            theirs[3:7] *= np.sign(
+                theirs[3:7] @ model.qpos0[3:7]
+            )  # a quaternion and its negative are one rotation
         np.testing.assert_allclose(theirs, model.qpos0, atol=1e-12)
 
 
@@ -181,7 +185,9 @@ def test_equalities_hold_where_mujocos_do(equality, q):
     data = mujoco.MjData(model)
     m = mjcf.parse(text)
     tree = Tree(m)
-    full = np.concatenate([np.array(n.connection.initial, dtype=float) for n in tree.nodes if n.connection.joint.nq])
+    full = np.concatenate(
+        [np.array(n.connection.initial, dtype=float) for n in tree.nodes if n.connection.joint.nq]
+    )
     for name, value in q.items():
         full[tree.q_of[name]] = value
     rows = m.constraints["e"].rows(tree)
@@ -216,7 +222,11 @@ def _dense(data, model):
 
 def test_a_closed_chain_runs():
     run = strut.simulate(
-        system(mjcf.parse(CLOSED.format('<connect name="e" body1="b" body2="c" anchor="0 0 -0.4"/>')), project=0.05), t=1.0
+        system(
+            mjcf.parse(CLOSED.format('<connect name="e" body1="b" body2="c" anchor="0 0 -0.4"/>')),
+            project=0.05,
+        ),
+        t=1.0,
     )
     assert run.ok
     assert run["closure_error"].max() < 1e-6
@@ -232,7 +242,11 @@ def test_ranges_actuators_masses_and_shapes():
     assert machine.labels("u") == ("h_torque",)
     assert {"a_mass", "b_mass", "c_mass", "g"} <= set(machine.labels("p"))
     found = shapes.in_numbers(m)
-    np.testing.assert_allclose(sorted([found["c"][0].start.tolist(), found["c"][0].end.tolist()]), [[0, 0, 0], [0.1, 0, -0.5]], atol=1e-15)
+    np.testing.assert_allclose(
+        sorted([found["c"][0].start.tolist(), found["c"][0].end.tolist()]),
+        [[0, 0, 0], [0.1, 0, -0.5]],
+        atol=1e-15,
+    )
     np.testing.assert_allclose(found["b"][0].size, [0.2, 0.2, 0.2])
     limited = PASSIVE.replace('range="-1 1"', 'range="-1 1" limited="false"')
     assert mjcf.parse(limited, stops=True).connections["s"].stop is None
@@ -245,7 +259,9 @@ def test_meshes_are_named():
     (mesh,) = m.shapes["a"]
     assert mesh.path == "parts/leg.stl"
     assert mesh.colour == (1.0, 0.0, 0.0, 1.0)
-    with pytest.raises(ModelError, match="mesh 'm' is in the file 'parts/leg.stl', and a model given as text has no folder"):
+    with pytest.raises(
+        ModelError, match="mesh 'm' is in the file 'parts/leg.stl', and a model given as text has no folder"
+    ):
         mjcf.parse(text.format(""))
 
 
@@ -302,7 +318,9 @@ def test_mistakes_are_named(text, message):
 
 
 def test_what_may_be_left_out_knowingly():
-    m = mjcf.parse(BODY.format('<joint name="j" frictionloss="0.1"/><geom size="1"/>'), ignore=["frictionloss"])
+    m = mjcf.parse(
+        BODY.format('<joint name="j" frictionloss="0.1"/><geom size="1"/>'), ignore=["frictionloss"]
+    )
     assert Tree(m).nv == 1
 
 

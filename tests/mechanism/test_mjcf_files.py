@@ -42,7 +42,9 @@ def assert_like_mujoco(path, **options):
 MAIN = '<mujoco><include file="parts/settings.xml"/><worldbody><body name="a"><joint name="h" axis="0 1 0"/><geom size="0.1" pos="0.2 0 0"/>{}</body></worldbody></mujoco>'
 SETTINGS = '<mujocoinclude><compiler angle="radian"/><default><geom density="500"/></default></mujocoinclude>'
 LEG = '<mujoco><body name="b" pos="0 0 -1" euler="0.5 0 0"><joint name="k" axis="1 0 0"/><geom type="capsule" size="0.1 0.3"/><include file="foot.xml"/></body></mujoco>'
-FOOT = '<mujocoinclude><body name="c"><joint name="l"/><geom size="0.2" pos="0.1 0 0"/></body></mujocoinclude>'
+FOOT = (
+    '<mujocoinclude><body name="c"><joint name="l"/><geom size="0.2" pos="0.1 0 0"/></body></mujocoinclude>'
+)
 
 
 def files(folder, **contents):
@@ -55,14 +57,23 @@ def files(folder, **contents):
 
 def test_includes_are_read_where_they_stand(tmp_path):
     """From the model's folder, and where there is no such file, from that of the file that includes it."""
-    files(tmp_path, main=MAIN.format('<include file="parts/leg.xml"/>'), parts__settings=SETTINGS, parts__leg=LEG, parts__foot=FOOT)
+    files(
+        tmp_path,
+        main=MAIN.format('<include file="parts/leg.xml"/>'),
+        parts__settings=SETTINGS,
+        parts__leg=LEG,
+        parts__foot=FOOT,
+    )
     m = assert_like_mujoco(tmp_path / "main.xml")
     assert set(m.bodies) == {"world", "a", "b", "c"}
 
 
 def test_includes_that_are_ignored_are_warned_of(tmp_path):
     files(tmp_path, main=MAIN.format('<include file="/etc/passwd"/>'))
-    with pytest.warns(ReadWarning, match="main.xml: <include> of 2 files is ignored, so whatever they hold is missing: bodies"):
+    with pytest.warns(
+        ReadWarning,
+        match="main.xml: <include> of 2 files is ignored, so whatever they hold is missing: bodies",
+    ):
         m = mjcf.load(tmp_path / "main.xml", ignore=["include"])
     assert set(m.bodies) == {"world", "a"}
 
@@ -99,7 +110,9 @@ def test_files_stay_in_the_folder_unless_roots_are_given(tmp_path):
     for name in ("../shared/leg.xml", str(shared / "leg.xml"), "link.xml"):
         main = tmp_path / "model" / "main.xml"
         main.write_text(f'<mujoco><include file="{name}"/></mujoco>')
-        with pytest.raises(ModelError, match="outside of the model's folder: if you trust it, name the folder") as caught:
+        with pytest.raises(
+            ModelError, match="outside of the model's folder: if you trust it, name the folder"
+        ) as caught:
             mjcf.load(main)
         assert f"roots=['{tmp_path}'] or --root {tmp_path}" in str(caught.value)
         assert set(mjcf.load(main, roots=[shared]).bodies) == {"world", "b"}
@@ -110,10 +123,14 @@ def test_files_stay_in_the_folder_unless_roots_are_given(tmp_path):
 def test_the_command_line_names_roots(tmp_path, capsys):
     from strut.cli.model import Reading, find_mechanism
 
-    files(tmp_path, model__main='<mujoco><include file="../shared/leg.xml"/></mujoco>', shared__leg="<mujoco/>")
+    files(
+        tmp_path, model__main='<mujoco><include file="../shared/leg.xml"/></mujoco>', shared__leg="<mujoco/>"
+    )
     with pytest.raises(ModelError, match="--root"):
         find_mechanism(str(tmp_path / "model" / "main.xml"))
-    assert set(find_mechanism(str(tmp_path / "model" / "main.xml"), Reading(roots=(str(tmp_path),))).bodies) == {"world"}
+    assert set(
+        find_mechanism(str(tmp_path / "model" / "main.xml"), Reading(roots=(str(tmp_path),))).bodies
+    ) == {"world"}
     with pytest.raises(ModelError, match="--root names a folder that FILE.xml"):
         find_mechanism("arm.urdf", Reading(roots=(str(tmp_path),)))
 
@@ -130,13 +147,21 @@ def write_meshes(folder):
     triangles = np.zeros(len(FACES), dtype=[("n", "<f4", 3), ("v", "<f4", (3, 3)), ("x", "<u2")])
     triangles["v"] = CORNERS[np.array(FACES)]
     (folder / "m.stl").write_bytes(b"\0" * 80 + np.uint32(len(FACES)).tobytes() + triangles.tobytes())
-    lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + ["o first"] + [f"f {a + 1}/1 {b + 1} {c - len(CORNERS)}" for a, b, c in FACES]
+    lines = (
+        [f"v {x} {y} {z}" for x, y, z in CORNERS]
+        + ["o first"]
+        + [f"f {a + 1}/1 {b + 1} {c - len(CORNERS)}" for a, b, c in FACES]
+    )
     (folder / "m.obj").write_text("\n".join([*lines, "o second", "f 1 2 3", ""]))
     header = np.array([len(CORNERS), 0, 0, len(FACES)], dtype="<i4")
-    (folder / "m.msh").write_bytes(header.tobytes() + CORNERS.tobytes() + np.array(FACES, dtype="<i4").tobytes())
+    (folder / "m.msh").write_bytes(
+        header.tobytes() + CORNERS.tobytes() + np.array(FACES, dtype="<i4").tobytes()
+    )
     box = [(x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 0.5)]
     quads = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]
-    (folder / "box.obj").write_text("\n".join([*(f"v {x} {y} {z}" for x, y, z in box), *("f " + " ".join(map(str, f)) for f in quads)]))
+    (folder / "box.obj").write_text(
+        "\n".join([*(f"v {x} {y} {z}" for x, y, z in box), *("f " + " ".join(map(str, f)) for f in quads)])
+    )
 
 
 MESHED = """<mujoco><compiler {compiler}/><default><mesh scale="1 0.5 2"/></default><asset><mesh name="m" {mesh}/></asset><worldbody>
@@ -175,7 +200,9 @@ def test_meshes_weigh_what_they_do_in_mujoco(tmp_path, mesh, geom, compiler):
 
 def test_a_geom_with_a_mesh_and_no_type_is_a_sphere(tmp_path):
     write_meshes(tmp_path)
-    (tmp_path / "main.xml").write_text(MESHED.format(mesh='file="m.stl"', geom="", compiler="").replace('type="mesh" ', ""))
+    (tmp_path / "main.xml").write_text(
+        MESHED.format(mesh='file="m.stl"', geom="", compiler="").replace('type="mesh" ', "")
+    )
     m = assert_like_mujoco(tmp_path / "main.xml")
     assert isinstance(m.shapes["b"][0], shapes.Sphere)
 
@@ -246,7 +273,9 @@ def test_a_body_that_has_nothing_gets_its_least_mass_where_mujoco_puts_it(tmp_pa
 
 def test_xml_that_other_readers_forgive():
     text = '<mujoco><!-- a -- b --><worldbody><body name="a"pos="0 0 1"><geom size="1"/></body></worldbody></mujoco>'
-    with pytest.warns(ReadWarning, match="MJCF is not XML as it stands: not well-formed .*; it is read without comments"):
+    with pytest.warns(
+        ReadWarning, match="MJCF is not XML as it stands: not well-formed .*; it is read without comments"
+    ):
         assert set(mjcf.parse(text).bodies) == {"world", "a"}
 
 

@@ -81,8 +81,12 @@ def test_a_spring_tuned_by_time_constant():
     model = mujoco.MjModel.from_xml_string(text)
     m = mjcf.parse(text)
     for k, name in enumerate(("h", "k")):
-        assert float(ca.DM(m.connections[name].spring)) == pytest.approx(model.jnt_stiffness[k], rel=TOLERANCE)
-        assert float(ca.DM(m.connections[name].damping)) == pytest.approx(model.dof_damping[k].flat[0], rel=TOLERANCE)
+        assert float(ca.DM(m.connections[name].spring)) == pytest.approx(
+            model.jnt_stiffness[k], rel=TOLERANCE
+        )
+        assert float(ca.DM(m.connections[name].damping)) == pytest.approx(
+            model.dof_damping[k].flat[0], rel=TOLERANCE
+        )
 
 
 SLIDER = """<mujoco><option gravity="0 0 0">{}</option><worldbody><body name="a"><joint name="s" type="slide" axis="1 0 0" frictionloss="2"/>
@@ -98,15 +102,25 @@ def test_dry_friction_stops_a_slider():
     assert abs(run["s_rate"][-1]) < 1e-3 * forces.FRICTION_SPEED
     assert run.ledger.residual < 1e-8
     assert run["s_rate"][0] == 3.0
-    free = strut.simulate(system(mjcf.parse(SLIDER.format('<flag frictionloss="disable"/>'))), t=1.0, x0={"s_rate": 3.0})
+    free = strut.simulate(
+        system(mjcf.parse(SLIDER.format('<flag frictionloss="disable"/>'))), t=1.0, x0={"s_rate": 3.0}
+    )
     assert free["s_rate"][-1] == pytest.approx(3.0)
     ignored = mjcf.parse(SLIDER.format(""), ignore=["frictionloss"])
     assert not ignored.forces
 
 
 def test_flags_are_obeyed_under_ignore():
-    text = ARM.format(option="", flag='gravity="disable" limit="disable" actuation="disable" constraint="disable"', tendon="")
-    m = mjcf.parse(text.replace('ref="10"', 'ref="10" range="-9 99"'), stops=True, ignore=["gravity", "tendon", "constraint"])
+    text = ARM.format(
+        option="",
+        flag='gravity="disable" limit="disable" actuation="disable" constraint="disable"',
+        tendon="",
+    )
+    m = mjcf.parse(
+        text.replace('ref="10"', 'ref="10" range="-9 99"'),
+        stops=True,
+        ignore=["gravity", "tendon", "constraint"],
+    )
     assert [p.value[0] for p in m.params.values()] == [0.0]
     assert not m.limits
     assert m.connections["h"].stop is None
@@ -114,7 +128,9 @@ def test_flags_are_obeyed_under_ignore():
 
 
 def test_ranges_of_tendons_become_stops():
-    text = ARM.format(option="", flag="", tendon=FIXED.format('stiffness="0" range="-0.1 0.1" limited="true"'))
+    text = ARM.format(
+        option="", flag="", tendon=FIXED.format('stiffness="0" range="-0.1 0.1" limited="true"')
+    )
     assert "t_stop" not in mjcf.parse(text).forces
     m = mjcf.parse(text, stops=True)
     tree = Tree(m)
@@ -145,7 +161,9 @@ def test_mistakes_in_tendons_are_named(tendon, message):
 
 
 def test_a_tendon_without_a_spring_may_wrap():
-    wrapped = '<spatial name="t" stiffness="0"><site site="tip"/><geom geom="ball"/><site site="end"/></spatial>'
+    wrapped = (
+        '<spatial name="t" stiffness="0"><site site="tip"/><geom geom="ball"/><site site="end"/></spatial>'
+    )
     assert "t_tendon" not in mjcf.parse(ARM.format(option="", flag="", tendon=wrapped)).forces
 
 
@@ -153,7 +171,9 @@ def test_forces_that_a_file_or_a_mirror_cannot_say():
     m = Mechanism("m")
     m.joint("hip_l", m.world, m.body("leg_l", 1.0, inertia=1.0), joints.revolute("y"))
     m.force(forces.dry_friction("rub_l", "hip_l", 0.1))
-    with pytest.raises(ModelError, match="mechanism 'm' has the force 'rub_l', which a model file cannot say"):
+    with pytest.raises(
+        ModelError, match="mechanism 'm' has the force 'rub_l', which a model file cannot say"
+    ):
         modelfile.dump(m)
     with pytest.raises(ModelError, match="force 'rub_l', which has no mirror image"):
         m.mirror()

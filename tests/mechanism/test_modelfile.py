@@ -10,7 +10,19 @@ import pytest
 import strut
 from strut import Param
 from strut.errors import ModelError, StorageError
-from strut.mechanism import Mechanism, Stop, Tree, constraints, joints, mjcf, modelfile, shapes, symmetry, system, urdf
+from strut.mechanism import (
+    Mechanism,
+    Stop,
+    Tree,
+    constraints,
+    joints,
+    mjcf,
+    modelfile,
+    shapes,
+    symmetry,
+    system,
+    urdf,
+)
 from strut.mechanism.io.expressions import ExpressionError, parse, text_of
 from strut.mechanism.spatial import Pose, rotation_of_rpy
 from strut.walkers.coman import coman_mechanism
@@ -28,8 +40,17 @@ def dynamics(m, seed=0):
     rows = [c.rows(tree) for c in m.constraints.values()]
     m.note_params(*[r.K for r in rows], *[r.phi for r in rows])
     params = sorted(m.params.values(), key=lambda p: p.name)
-    results = [tree.mass_matrix, tree.bias, tree.qdot, *[r.K for r in rows], *[r.phi for r in rows], *[f.X_BF.p for f in m.frames.values()]]
-    f = ca.Function("f", [tree.q, tree.v, ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), strut.time], results)
+    results = [
+        tree.mass_matrix,
+        tree.bias,
+        tree.qdot,
+        *[r.K for r in rows],
+        *[r.phi for r in rows],
+        *[f.X_BF.p for f in m.frames.values()],
+    ]
+    f = ca.Function(
+        "f", [tree.q, tree.v, ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), strut.time], results
+    )
     q, v = rng.uniform(0.1, 1, tree.nq), rng.standard_normal(tree.nv)
     p = np.concatenate([p.value * rng.uniform(0.9, 1.1, p.size) for p in params] or [np.empty(0)])
     return [np.array(r) for r in f.call([q, v, p, 0.3])]
@@ -65,8 +86,17 @@ def everything():
     }
     at = m.world
     for k, (name, joint) in enumerate(kinds.items()):
-        body = m.body(f"b_{name}", mass * (1 + k), (0.1 * length, 0, ca.sqrt(length)), (0.1, 0.01, 0.02, 0.2, mass / 100, 0.25))
-        more = {"spring": 3 * ratio**2, "rest": 0.1, "stop": Stop(-1, length, 100)} if name in ("revolute", "prismatic") else {}
+        body = m.body(
+            f"b_{name}",
+            mass * (1 + k),
+            (0.1 * length, 0, ca.sqrt(length)),
+            (0.1, 0.01, 0.02, 0.2, mass / 100, 0.25),
+        )
+        more = (
+            {"spring": 3 * ratio**2, "rest": 0.1, "stop": Stop(-1, length, 100)}
+            if name in ("revolute", "prismatic")
+            else {}
+        )
         m.joint(name, at, body, joint, offset.sym * k, rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
         at = body
     last = m.body("tip", 1.0, inertia=(0.1, 0.2, 0.3))
@@ -105,10 +135,19 @@ def test_there_and_back():
     own, read = ({p.name: p for p in m.params.values()} for m in (first, second))
     assert set(own) == set(read)
     for name, p in own.items():
-        assert (p.unit, p.bounds, p.description) == (read[name].unit, read[name].bounds, read[name].description)
+        assert (p.unit, p.bounds, p.description) == (
+            read[name].unit,
+            read[name].bounds,
+            read[name].description,
+        )
         np.testing.assert_array_equal(p.value, read[name].value)
     for a, b in zip(first.connections.values(), second.connections.values(), strict=True):
-        assert (a.name, a.joint.kind, a.actuated, a.stop is None) == (b.name, b.joint.kind, b.actuated, b.stop is None)
+        assert (a.name, a.joint.kind, a.actuated, a.stop is None) == (
+            b.name,
+            b.joint.kind,
+            b.actuated,
+            b.stop is None,
+        )
     for body, looks in shapes.in_numbers(first).items():
         for a, b in zip(looks, shapes.in_numbers(second)[body], strict=True):
             assert type(a) is type(b)
@@ -140,7 +179,9 @@ def test_the_example():
     m = modelfile.load(BIPED)
     same = symmetry(m)
     assert same.states["hip_l"] == ("hip_r", 1.0)
-    assert {"g", "trunk_mass", "thigh_length", "shank_length", "foot_radius", "hip_spring"} == {p.name for p in m.params.values()}
+    assert {"g", "trunk_mass", "thigh_length", "shank_length", "foot_radius", "hip_spring"} == {
+        p.name for p in m.params.values()
+    }
     machine = system(m)
     assert machine.labels("u") == ("hip_l_torque", "hip_r_torque", "knee_l_torque", "knee_r_torque")
     run = strut.simulate(machine, t=0.5, x0={"hip_l": 0.5}, p={"thigh_length": 0.5})
@@ -186,7 +227,14 @@ def test_arithmetic(text, value):
 def test_random_arithmetic_survives_writing():
     rng = np.random.default_rng(0)
     symbols = {name: p.sym for name, p in NAMES.items()}
-    leaves = [NAMES["a"].sym, NAMES["left.b"].sym, NAMES["v"].sym[0], NAMES["v"].sym[1], ca.SX(-1.5), ca.SX(1e-7)]
+    leaves = [
+        NAMES["a"].sym,
+        NAMES["left.b"].sym,
+        NAMES["v"].sym[0],
+        NAMES["v"].sym[1],
+        ca.SX(-1.5),
+        ca.SX(1e-7),
+    ]
     for _ in range(300):
         pool = list(leaves)
         for _ in range(8):
@@ -207,7 +255,9 @@ def test_random_arithmetic_survives_writing():
                 ][int(rng.integers(11))]
             )
         made = pool[-1]
-        assert evaluate(parse(text_of(made, symbols), NAMES)) == pytest.approx(evaluate(made), rel=1e-12), text_of(made, symbols)
+        assert evaluate(parse(text_of(made, symbols), NAMES)) == pytest.approx(evaluate(made), rel=1e-12), (
+            text_of(made, symbols)
+        )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +297,9 @@ def test_what_is_no_arithmetic(text, reason, column):
     assert caught.value.column == column
 
 
-@pytest.mark.parametrize("text", ["(" * 300 + "1" + ")" * 300, "-" * 1999 + "1", "1" + "+1" * 999, "sqrt(" * 300 + "1" + ")" * 300])
+@pytest.mark.parametrize(
+    "text", ["(" * 300 + "1" + ")" * 300, "-" * 1999 + "1", "1" + "+1" * 999, "sqrt(" * 300 + "1" + ")" * 300]
+)
 def test_nested_text_never_kills_the_process(text):
     """Deep nesting is either read or refused, depending on the interpreter's stack."""
     try:
@@ -340,7 +392,12 @@ def test_the_other_side_may_be_the_one_written():
 
 def test_what_a_file_cannot_say():
     m = Mechanism("m")
-    m.joint("j", m.world, m.body("b", 1.0, inertia=1.0), joints.custom(lambda q: Pose.at((q[0], q[0] ** 2, 0)), ("",)))
+    m.joint(
+        "j",
+        m.world,
+        m.body("b", 1.0, inertia=1.0),
+        joints.custom(lambda q: Pose.at((q[0], q[0] ** 2, 0)), ("",)),
+    )
     with pytest.raises(ModelError, match="joint 'j' is custom, which a model file cannot say"):
         modelfile.dump(m)
     m = Mechanism("m")

@@ -20,7 +20,9 @@ def build(planar=False, g=9.81, body=None, joint=None, kind=None, frame=None, co
     m = Mechanism("m", planar=planar, g=g)
     first = m.body("first", 1.0, inertia=0.1)
     m.joint("lead", m.world, first, joints.revolute("y"))
-    second = m.body("second", **({"mass": 1.0, "com": (0, 0, -0.1), "inertia": (0.1, 0.1, 0.1)} | (body or {})))
+    second = m.body(
+        "second", **({"mass": 1.0, "com": (0, 0, -0.1), "inertia": (0.1, 0.1, 0.1)} | (body or {}))
+    )
     m.joint("j", first, second, kind or joints.revolute("y"), **(joint or {}))
     m.frame("f", second, **(frame or {}))
     if constraint:
@@ -37,33 +39,87 @@ def entry(bad, size, k):
 NUMBERS = {
     "gravity": (lambda bad: build(g=bad), "gravity"),
     "mass": (lambda bad: build(body={"mass": bad}), "the mass of body 'second'"),
-    **{f"com {k}": (lambda bad, k=k: build(body={"com": entry(bad, 3, k)}), "the centre of mass of body 'second'") for k in range(3)},
+    **{
+        f"com {k}": (
+            lambda bad, k=k: build(body={"com": entry(bad, 3, k)}),
+            "the centre of mass of body 'second'",
+        )
+        for k in range(3)
+    },
     "inertia": (lambda bad: build(body={"inertia": bad}), "the inertia of body 'second'"),
-    **{f"inertia of 3, {k}": (lambda bad, k=k: build(body={"inertia": entry(bad, 3, k)}), "the inertia of") for k in range(3)},
-    **{f"inertia of 6, {k}": (lambda bad, k=k: build(body={"inertia": entry(bad, 6, k)}), "the inertia of") for k in range(6)},
-    "inertia matrix": (lambda bad: build(body={"inertia": [[1, 0, 0], [0, bad, 0], [0, 0, 1]]}), "the inertia of body 'second'"),
-    "inertia as SX": (lambda bad: build(body={"inertia": ca.SX(np.diag([1, bad, 1]))}), "the inertia of body 'second'"),
-    **{f"at {k}": (lambda bad, k=k: build(joint={"at": entry(bad, 3, k)}), "the place of joint 'j'") for k in range(3)},
+    **{
+        f"inertia of 3, {k}": (lambda bad, k=k: build(body={"inertia": entry(bad, 3, k)}), "the inertia of")
+        for k in range(3)
+    },
+    **{
+        f"inertia of 6, {k}": (lambda bad, k=k: build(body={"inertia": entry(bad, 6, k)}), "the inertia of")
+        for k in range(6)
+    },
+    "inertia matrix": (
+        lambda bad: build(body={"inertia": [[1, 0, 0], [0, bad, 0], [0, 0, 1]]}),
+        "the inertia of body 'second'",
+    ),
+    "inertia as SX": (
+        lambda bad: build(body={"inertia": ca.SX(np.diag([1, bad, 1]))}),
+        "the inertia of body 'second'",
+    ),
+    **{
+        f"at {k}": (lambda bad, k=k: build(joint={"at": entry(bad, 3, k)}), "the place of joint 'j'")
+        for k in range(3)
+    },
     "rotation": (lambda bad: build(joint={"rotation": np.diag([1, bad, 1])}), "the rotation of joint 'j'"),
-    **{key: (lambda bad, key=key: build(joint={key: bad}), f"the {key} of joint 'j'") for key in ("spring", "rest", "damping", "armature")},
+    **{
+        key: (lambda bad, key=key: build(joint={key: bad}), f"the {key} of joint 'j'")
+        for key in ("spring", "rest", "damping", "armature")
+    },
     "initial": (lambda bad: build(joint={"initial": bad}), "an initial value of joint 'j'"),
     "rate": (lambda bad: build(joint={"rate": bad}), "an initial value of joint 'j'"),
-    "stop stiffness": (lambda bad: build(joint={"stop": Stop(-1, 1, bad)}), "stiffness of the stop of joint 'j'"),
-    "stop damping": (lambda bad: build(joint={"stop": Stop(-1, 1, 1, bad)}), "damping of the stop of joint 'j'"),
+    "stop stiffness": (
+        lambda bad: build(joint={"stop": Stop(-1, 1, bad)}),
+        "stiffness of the stop of joint 'j'",
+    ),
+    "stop damping": (
+        lambda bad: build(joint={"stop": Stop(-1, 1, 1, bad)}),
+        "damping of the stop of joint 'j'",
+    ),
     "axis": (lambda bad: build(kind=joints.revolute((0, bad, 1))), "axis"),
     "pitch": (lambda bad: build(kind=joints.helical("x", bad)), "the pose of joint 'j'"),
     "gear ratio": (lambda bad: build(kind=joints.gear("lead", bad)), "the ratio of joint 'j'"),
     "gear offset": (lambda bad: build(kind=joints.gear("lead", 1.0, bad)), "the offset of joint 'j'"),
     "frame": (lambda bad: build(frame={"position": (0, bad, 0)}), "the place of frame 'f'"),
-    "frame rotation": (lambda bad: build(frame={"rotation": np.diag([bad, 1, 1])}), "the rotation of frame 'f'"),
-    "coupled ratio": (lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", bad)), "the ratio of constraint 'c'"),
-    "coupled offset": (lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", 1, bad)), "the offset of constraint 'c'"),
-    "prescribed": (lambda bad: build(constraint=lambda: constraints.prescribed("c", "j", bad)), "the motion of constraint 'c'"),
-    "rolling": (lambda bad: build(constraint=lambda: constraints.rolling("c", "f", "y", bad)), "the radius of constraint 'c'"),
-    "hinge": (lambda bad: build(constraint=lambda: constraints.hinge("c", "f", "first", (bad, 0, 1))), "the axis of constraint 'c'"),
-    "no_slip": (lambda bad: build(constraint=lambda: constraints.no_slip("c", "f", (bad, 0, 1))), "the direction of constraint 'c'"),
+    "frame rotation": (
+        lambda bad: build(frame={"rotation": np.diag([bad, 1, 1])}),
+        "the rotation of frame 'f'",
+    ),
+    "coupled ratio": (
+        lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", bad)),
+        "the ratio of constraint 'c'",
+    ),
+    "coupled offset": (
+        lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", 1, bad)),
+        "the offset of constraint 'c'",
+    ),
+    "prescribed": (
+        lambda bad: build(constraint=lambda: constraints.prescribed("c", "j", bad)),
+        "the motion of constraint 'c'",
+    ),
+    "rolling": (
+        lambda bad: build(constraint=lambda: constraints.rolling("c", "f", "y", bad)),
+        "the radius of constraint 'c'",
+    ),
+    "hinge": (
+        lambda bad: build(constraint=lambda: constraints.hinge("c", "f", "first", (bad, 0, 1))),
+        "the axis of constraint 'c'",
+    ),
+    "no_slip": (
+        lambda bad: build(constraint=lambda: constraints.no_slip("c", "f", (bad, 0, 1))),
+        "the direction of constraint 'c'",
+    ),
     "shape size": (lambda bad: build(shape=lambda: shapes.sphere(bad)), "a shape of body 'second'"),
-    "shape place": (lambda bad: build(shape=lambda: shapes.box((1, 1, 1), (bad, 0, 0))), "a shape of body 'second'"),
+    "shape place": (
+        lambda bad: build(shape=lambda: shapes.box((1, 1, 1), (bad, 0, 0))),
+        "a shape of body 'second'",
+    ),
 }
 
 
@@ -91,7 +147,19 @@ def test_all_numeric_arguments_are_tried():
     """A new argument of these functions must join the table above."""
     tried = {
         Mechanism.body: {"name", "mass", "com", "inertia", "forgiving"},
-        Mechanism.joint: {"name", "parent", "child", "joint", "at", "rotation", "spring", "rest", "damping", "armature", "stop"}
+        Mechanism.joint: {
+            "name",
+            "parent",
+            "child",
+            "joint",
+            "at",
+            "rotation",
+            "spring",
+            "rest",
+            "damping",
+            "armature",
+            "stop",
+        }
         | {"actuated", "initial", "rate"},
         Mechanism.frame: {"name", "body", "position", "rotation"},
         Stop: {"low", "high", "stiffness", "damping"},
@@ -186,7 +254,11 @@ BOUND = {
 @pytest.mark.parametrize("name", BOUND)
 def test_parameters_stay_in_range_at_run_time(name):
     made = mechanism.system(BOUND[name](Param("number", 0.2)))
-    for value, message in ((-0.1, "parameter 'number' is -0.1: allowed are 0 to"), (nan, "is nan: a finite"), (inf, "is inf: a finite")):
+    for value, message in (
+        (-0.1, "parameter 'number' is -0.1: allowed are 0 to"),
+        (nan, "is nan: a finite"),
+        (inf, "is inf: a finite"),
+    ):
         with pytest.raises(ValueRangeError, match=message):
             strut.simulate(made, t=0.1, p={"number": value}, backend="virtual")
 
@@ -238,7 +310,9 @@ def test_model_files_say_where_a_number_is_not_finite(key, bad):
     modelfile.parse(FILE.format(**GOOD), "arm.toml")
     text = FILE.format(**GOOD | {key: bad})
     before = FILE.format(**GOOD).splitlines()
-    line = next(k for k, (row, good) in enumerate(zip(text.splitlines(), before, strict=True), 1) if row != good)
+    line = next(
+        k for k, (row, good) in enumerate(zip(text.splitlines(), before, strict=True), 1) if row != good
+    )
     if (key, bad) == ("low", "inf"):
         with pytest.raises(ModelError, match="begins at inf and ends at 1: low must not exceed high"):
             modelfile.parse(text, "arm.toml")
@@ -249,5 +323,7 @@ def test_model_files_say_where_a_number_is_not_finite(key, bad):
 
 def test_model_files_refuse_rotations_that_are_none():
     for rotation in ("[[2, 0, 0], [0, 2, 0], [0, 0, 2]]", "[[-1, 0, 0], [0, -1, 0], [0, 0, -1]]"):
-        with pytest.raises(ModelError, match=r"arm.toml, line \d+: \[joints.j\] the rotation of joint 'j' is"):
+        with pytest.raises(
+            ModelError, match=r"arm.toml, line \d+: \[joints.j\] the rotation of joint 'j' is"
+        ):
             modelfile.parse(FILE.format(**GOOD | {"rotation": rotation}), "arm.toml")

@@ -63,7 +63,10 @@ def by_pinocchio(plan, tree, frame, q, v, a, tau):
     data = model.createData()
     theirs, P = translate(q)
     zero = np.zeros(model.nv)
-    columns = [pin.rnea(model, data, theirs, zero, e) - pin.rnea(model, data, theirs, zero, zero) for e in np.eye(model.nv)]
+    columns = [
+        pin.rnea(model, data, theirs, zero, e) - pin.rnea(model, data, theirs, zero, zero)
+        for e in np.eye(model.nv)
+    ]
     expected = {
         "M": P.T @ np.array(columns) @ P,
         "bias": P.T @ pin.rnea(model, data, theirs, P @ v, zero),
@@ -117,8 +120,14 @@ def test_against_pinocchio_and_mujoco(part):
         q, v, a, tau = plan.state(tree)
         frame = f"f{len(plan.rows) - 1}"
         ours = evaluate(tree, frame, q, v, a, tau)
-        errors = {f"{name}, Pinocchio": e for name, e in relative_errors(ours, by_pinocchio(plan, tree, frame, q, v, a, tau)).items()}
+        errors = {
+            f"{name}, Pinocchio": e
+            for name, e in relative_errors(ours, by_pinocchio(plan, tree, frame, q, v, a, tau)).items()
+        }
         if shared:
-            errors |= {f"{name}, MuJoCo": e for name, e in relative_errors(ours, by_mujoco(plan, tree, q, v, tau)).items()}
+            errors |= {
+                f"{name}, MuJoCo": e
+                for name, e in relative_errors(ours, by_mujoco(plan, tree, q, v, tau)).items()
+            }
         worst = max(errors, key=errors.__getitem__)
         assert errors[worst] < TOLERANCE, (seed, worst, errors[worst])

@@ -50,7 +50,14 @@ def four_bar():
     for k, q in enumerate((0.0, -np.pi / 2, -np.pi / 2)):
         rod = m.body(f"rod{k + 1}", 1.0, (0, 0, 0.5), 1 / 12)
         m.joint(
-            f"q{k + 1}", parent, rod, joints.revolute(), at=(0, 0, 0 if k == 0 else 1), initial=q, actuated=False, rate=[1.0, -1.0, 1.0][k]
+            f"q{k + 1}",
+            parent,
+            rod,
+            joints.revolute(),
+            at=(0, 0, 0 if k == 0 else 1),
+            initial=q,
+            actuated=False,
+            rate=[1.0, -1.0, 1.0][k],
         )
         parent = rod
     m.frame("tip", parent, (0, 0, 1))
@@ -66,7 +73,9 @@ def test_a_run_ends_where_the_chosen_velocities_no_longer_say_how_it_moves():
 
 
 def test_choices_that_cannot_be_made_are_explained():
-    with pytest.raises(ModelError, match=r"cannot be reduced with 'q1', 'q2' kept: 2 constraints leave 1 free"):
+    with pytest.raises(
+        ModelError, match=r"cannot be reduced with 'q1', 'q2' kept: 2 constraints leave 1 free"
+    ):
         system(loop(), reduced=["q1", "q2"])
     with pytest.raises(ModelError, match="no joint 'q9' to keep"):
         system(loop(), reduced=["q9"])
@@ -76,7 +85,15 @@ def test_choices_that_cannot_be_made_are_explained():
 
 def test_the_pin_of_a_pendulum_carries_weight_and_centripetal_force():
     m = Mechanism("pendulum", planar=True)
-    m.joint("pin", m.world, m.body("bob", 2.0, (0, 0, -0.7)), joints.revolute(), initial=0.9, rate=0.4, actuated=False)
+    m.joint(
+        "pin",
+        m.world,
+        m.body("bob", 2.0, (0, 0, -0.7)),
+        joints.revolute(),
+        initial=0.9,
+        rate=0.4,
+        actuated=False,
+    )
     run = strut.simulate(system(m, reactions=True), t=2.0)
     angle, rate = run["pin"], run["pin_rate"]
     pull = 2.0 * (9.81 * np.cos(angle) + 0.7 * rate**2)  # a massless rod pulls along itself
@@ -94,14 +111,23 @@ def test_forces_inside_a_loop_do_not_depend_on_where_it_is_cut():
     rods = [m.body(f"rod{k}", 1.0, (0, 0, -0.5 if k < 3 else 0.5), inertia) for k in (1, 2, 3)]
     m.joint("q1", m.world, rods[0], joints.revolute("y"), initial=q1, actuated=False)
     m.joint("q2", rods[0], rods[1], joints.revolute("y"), at=(0, 0, -1), initial=q2, actuated=False)
-    m.joint("far", m.world, rods[2], joints.revolute("y"), at=(-1, 0, 0), initial=q1 + q2 + q3, actuated=False)
+    m.joint(
+        "far", m.world, rods[2], joints.revolute("y"), at=(-1, 0, 0), initial=q1 + q2 + q3, actuated=False
+    )
     m.frame("end", rods[1], (0, 0, -1))
     m.frame("top", rods[2], (0, 0, 1))
     m.constrain(constraints.hinge("q3", "top", "end"))
     other = strut.simulate(system(m, reactions=True), t=1.0)
-    for ours, theirs in (("q1_reaction", "q1_reaction"), ("far_reaction", "loop"), ("q3", "q3_reaction"), ("q2_reaction", "q2_reaction")):
+    for ours, theirs in (
+        ("q1_reaction", "q1_reaction"),
+        ("far_reaction", "loop"),
+        ("q3", "q3_reaction"),
+        ("q2_reaction", "q2_reaction"),
+    ):
         for axis in "xz":
-            assert other[f"{ours}_{axis}"][-1] == pytest.approx(reference[f"{theirs}_{axis}"][-1], abs=1e-7), (ours, axis)
+            assert other[f"{ours}_{axis}"][-1] == pytest.approx(
+                reference[f"{theirs}_{axis}"][-1], abs=1e-7
+            ), (ours, axis)
 
 
 def test_the_first_joint_carries_everything():
@@ -110,7 +136,15 @@ def test_the_first_joint_carries_everything():
     parent = m.world
     for k, axis in enumerate("xyz"):
         link = m.body(f"link{k}", 1.0 + k, (0.1, 0.05 * k, -0.2), (0.02, 0.03, 0.01))
-        m.joint(f"j{k}", parent, link, joints.revolute(axis), at=(0, 0, -0.4 if k else 0), initial=0.3 + 0.2 * k, rate=1.0 - 0.3 * k)
+        m.joint(
+            f"j{k}",
+            parent,
+            link,
+            joints.revolute(axis),
+            at=(0, 0, -0.4 if k else 0),
+            initial=0.3 + 0.2 * k,
+            rate=1.0 - 0.3 * k,
+        )
         parent = link
     run = strut.simulate(system(m, reactions=["j0"]), t=1.0, rtol=1e-12, atol=1e-13)
     t, h = 0.5, 1e-3

@@ -73,7 +73,9 @@ def test_images_in_the_mirror():
     for left, right in zip(numbers["b_l"], numbers["b_r"], strict=True):
         here, there = surface(left) * [1, -1, 1], surface(right)
         if isinstance(left, shapes.Mesh):
-            np.testing.assert_allclose(here, there, atol=1e-15)  # point by point: a mesh knows left from right
+            np.testing.assert_allclose(
+                here, there, atol=1e-15
+            )  # point by point: a mesh knows left from right
         for point in here:
             assert np.abs(there - point).max(axis=1).min() < 1e-14
 
@@ -110,7 +112,15 @@ def test_visuals_of_urdf():
 def test_capsules_in_urdf():
     """A capsule becomes what URDF has: a cylinder and two spheres at its ends."""
     parts = shapes.in_numbers(urdf.parse(urdf.dump(leg())))["thigh"]
-    assert [type(p).__name__ for p in parts] == ["Cylinder", "Sphere", "Sphere", "Sphere", "Box", "Cylinder", "Mesh"]
+    assert [type(p).__name__ for p in parts] == [
+        "Cylinder",
+        "Sphere",
+        "Sphere",
+        "Sphere",
+        "Box",
+        "Cylinder",
+        "Mesh",
+    ]
     np.testing.assert_allclose([parts[0].start, parts[0].end], [(0, 0, 0), (0, 0, -0.4)], atol=1e-15)
     np.testing.assert_allclose([parts[1].at, parts[2].at], [(0, 0, 0), (0, 0, -0.4)], atol=1e-15)
     np.testing.assert_allclose(parts[5].end, (0.1, 0, 0.1), atol=1e-15)
@@ -119,7 +129,11 @@ def test_capsules_in_urdf():
 
 def test_pinocchio_reads_our_visuals(tmp_path):
     pin = pytest.importorskip("pinocchio")
-    text = urdf.dump(urdf.parse(VISUAL.replace('<mesh filename="package://tool.dae" scale="1 1 2"/>', '<sphere radius="1"/>')))
+    text = urdf.dump(
+        urdf.parse(
+            VISUAL.replace('<mesh filename="package://tool.dae" scale="1 1 2"/>', '<sphere radius="1"/>')
+        )
+    )
     (tmp_path / "r.urdf").write_text(text)
     model = pin.buildModelFromXML(text)
     geometry = pin.buildGeomFromUrdf(model, str(tmp_path / "r.urdf"), pin.GeometryType.VISUAL)
@@ -141,7 +155,11 @@ def test_a_guess_for_bodies_without_shapes():
     np.testing.assert_allclose(shapes.in_numbers(m, {"length": 0.6})["shank"][0].end, (-0.05, 0, -0.6))
     assert default_shapes(m) == {}
     del m.frames["heel"], m.frames["heel_again"], m.shapes["shank"]
-    assert m.values(default_shapes(m)["shank"][0].end).reshape(-1).tolist() == [0, 0, -0.4]  # twice to its centre of mass
+    assert m.values(default_shapes(m)["shank"][0].end).reshape(-1).tolist() == [
+        0,
+        0,
+        -0.4,
+    ]  # twice to its centre of mass
 
 
 def test_a_mass_without_extent_is_a_ball():

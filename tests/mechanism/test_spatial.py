@@ -64,7 +64,9 @@ def test_exponential_and_logarithm_of_motions(omega, v):
 def test_small_angles_have_no_singularity():
     for size in (0.0, 1e-9, 1e-5, 9.9e-5, 1.01e-4, 1e-3):
         phi = size * np.array([0.6, 0.0, 0.8])
-        np.testing.assert_allclose(value(exp_so3(ca.SX(phi))), Rotation.from_rotvec(phi).as_matrix(), atol=1e-15)
+        np.testing.assert_allclose(
+            value(exp_so3(ca.SX(phi))), Rotation.from_rotvec(phi).as_matrix(), atol=1e-15
+        )
         np.testing.assert_allclose(value(log_so3(exp_so3(ca.SX(phi)))).reshape(-1), phi, atol=1e-15)
 
 
@@ -85,18 +87,26 @@ def test_twists_and_wrenches_transform_as_their_adjoints(a, b, c, d):
     both = X @ X.inverse()
     np.testing.assert_allclose(matrix(both), np.eye(4), atol=1e-12)
     bracketed = tilde(twist) @ tilde(np.concatenate([a, b])) - tilde(np.concatenate([a, b])) @ tilde(twist)
-    np.testing.assert_allclose(tilde(value(bracket(ca.SX(twist), ca.SX(np.concatenate([a, b])))).reshape(-1)), bracketed, atol=1e-11)
+    np.testing.assert_allclose(
+        tilde(value(bracket(ca.SX(twist), ca.SX(np.concatenate([a, b])))).reshape(-1)), bracketed, atol=1e-11
+    )
 
 
 def test_rotations_of_every_kind_agree_with_scipy():
     rng = np.random.default_rng(3)
     q = rng.standard_normal(4)
-    np.testing.assert_allclose(value(rotation_of_quaternion(ca.SX(q))), Rotation.from_quat(q).as_matrix(), atol=1e-14)
     np.testing.assert_allclose(
-        value(rotation_of_euler([0.3, -0.7, 1.1], "zyx")), Rotation.from_euler("ZYX", [0.3, -0.7, 1.1]).as_matrix(), atol=1e-14
+        value(rotation_of_quaternion(ca.SX(q))), Rotation.from_quat(q).as_matrix(), atol=1e-14
+    )
+    np.testing.assert_allclose(
+        value(rotation_of_euler([0.3, -0.7, 1.1], "zyx")),
+        Rotation.from_euler("ZYX", [0.3, -0.7, 1.1]).as_matrix(),
+        atol=1e-14,
     )
     axis = np.array([2.0, -1.0, 2.0]) / 3
-    np.testing.assert_allclose(value(rotation(axis_of(axis), 0.8)), Rotation.from_rotvec(0.8 * axis).as_matrix(), atol=1e-14)
+    np.testing.assert_allclose(
+        value(rotation(axis_of(axis), 0.8)), Rotation.from_rotvec(0.8 * axis).as_matrix(), atol=1e-14
+    )
 
 
 def test_quaternion_rate_turns_the_body():
@@ -134,4 +144,6 @@ def test_axes_must_be_unit_vectors(axis):
 def test_point_example_of_duindam():
     """(2.9): rotate by theta about y, move by (0, a, b): (0, 2, 1) goes to (sin theta, 2 + a, cos theta + b)."""
     X = Pose.at((0, 0.3, 0.5), rotation(axis_of("y"), 0.7))
-    np.testing.assert_allclose(value(X.point(ca.SX([0, 2, 1]))).reshape(-1), [np.sin(0.7), 2.3, np.cos(0.7) + 0.5])
+    np.testing.assert_allclose(
+        value(X.point(ca.SX([0, 2, 1]))).reshape(-1), [np.sin(0.7), 2.3, np.cos(0.7) + 0.5]
+    )

@@ -35,7 +35,9 @@ def translate(tree, model, q):
             continue
         joint = model.joints[model.getJointId(name)]
         angle = q[tree.q_of[name].start]
-        theirs[joint.idx_q : joint.idx_q + joint.nq] = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+        theirs[joint.idx_q : joint.idx_q + joint.nq] = (
+            [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+        )
         P[joint.idx_v, tree.v_of[name].start] = 1
     return theirs, P
 
@@ -47,7 +49,9 @@ def assert_same(tree, model, pin, seed):
     if tree.nq != tree.nv:
         q[3:7] /= np.linalg.norm(q[3:7])
     theirs, P = translate(tree, model, q)
-    bias, com = ca.Function("f", [tree.q, tree.v, tree.mechanism.gravity], [tree.bias, observe.com(tree)])(q, v, 9.81)
+    bias, com = ca.Function("f", [tree.q, tree.v, tree.mechanism.gravity], [tree.bias, observe.com(tree)])(
+        q, v, 9.81
+    )
     expected = P.T @ pin.rnea(model, data, theirs, P @ v, np.zeros(model.nv))
     np.testing.assert_allclose(np.array(bias).reshape(-1), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(np.array(com).reshape(-1), pin.centerOfMass(model, data, theirs), atol=1e-12)
@@ -81,12 +85,17 @@ def test_reading_what_we_wrote_gives_the_same_machine():
 def test_masses_can_stay_symbols():
     machine = system(urdf.parse(ROBOT, base="fixed", symbolic_masses=True))
     assert {"base_mass", "upper_mass", "lower_mass", "slider_mass"} <= set(machine.labels("p"))
-    light, heavy = (strut.simulate(machine, t=0.5, p={"lower_mass": mass})["elbow"][-1] for mass in (0.1, 5.0))
+    light, heavy = (
+        strut.simulate(machine, t=0.5, p={"lower_mass": mass})["elbow"][-1] for mass in (0.1, 5.0)
+    )
     assert light != pytest.approx(heavy)
 
 
 def test_mimic_limits_and_damping():
-    text = ROBOT.replace('<axis xyz="0 1 0"/></joint>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="-2" offset="0.1"/></joint>')
+    text = ROBOT.replace(
+        '<axis xyz="0 1 0"/></joint>',
+        '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="-2" offset="0.1"/></joint>',
+    )
     m = urdf.parse(text, base="fixed", stops=True)
     assert Tree(m).nv == 2
     assert m.connections["shoulder"].stop.high == 1.0
@@ -125,14 +134,18 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
     [
         ("<robot", "is not XML"),
         ("<sdf/>", "a URDF begins with <robot>"),
-        (CHAIN.format(JOINT.format("revolute", "c", "0 1 0")), "joint 'j' names link 'c', which does not exist"),
+        (
+            CHAIN.format(JOINT.format("revolute", "c", "0 1 0")),
+            "joint 'j' names link 'c', which does not exist",
+        ),
         (CHAIN.format(JOINT.format("revolute", "b", "0 1 1")), "joint 'j' has the axis .* of length 1.41421"),
         (CHAIN.format(JOINT.format("ball", "b", "0 1 0")), "joint 'j' has type 'ball'"),
         (CHAIN.format(JOINT.format("revolute", "b", "0 one 0")), "the axis of joint 'j' is '0 one 0'"),
         (CHAIN.format(""), "has 2 roots: links a, b have no parent"),
         (
             CHAIN.format(
-                JOINT.format("revolute", "b", "0 1 0") + '<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint>'
+                JOINT.format("revolute", "b", "0 1 0")
+                + '<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint>'
             ),
             "form a cycle",
         ),
@@ -140,18 +153,26 @@ JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="{}"/><axis xyz
             '<robot name="r"><link name="a"><inertial><mass value="1"/></inertial></link></robot>',
             "link 'a' has an <inertial> without <inertia>",
         ),
-        ('<robot name="r"><link name="a"><inertial><mass value="-1"/><inertia/></inertial></link></robot>', "body 'a' has mass -1 kg"),
+        (
+            '<robot name="r"><link name="a"><inertial><mass value="-1"/><inertia/></inertial></link></robot>',
+            "body 'a' has mass -1 kg",
+        ),
         (
             '<robot name="r"><link name="a"><inertial><mass value="heavy"/><inertia/></inertial></link></robot>',
             "the mass of link 'a' is 'heavy'",
         ),
-        (CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'), "joint 'j' has no <parent"),
+        (
+            CHAIN.format('<joint name="j" type="revolute"><child link="b"/></joint>'),
+            "joint 'j' has no <parent",
+        ),
         (
             '<robot name="r"><link name="a"><inertial><origin xyz="0 0"/><mass value="1"/><inertia/></inertial></link></robot>',
             "URDF: the xyz of the origin of the inertial of link 'a' is '0 0'",
         ),
         (
-            CHAIN.format('<joint name="j" type="fixed"><parent link="a"/><child link="b"/><origin rpy="up"/></joint>'),
+            CHAIN.format(
+                '<joint name="j" type="fixed"><parent link="a"/><child link="b"/><origin rpy="up"/></joint>'
+            ),
             "URDF: the rpy of the origin of joint 'j' is 'up'",
         ),
         ('<robot name="r"/>', "URDF has no <link>: a URDF has at least one"),
@@ -254,9 +275,15 @@ def test_lengths_and_inertias_can_stay_symbols():
     m = urdf.parse(ROBOT, base="fixed", symbolic_masses=True, symbolic_lengths=True, symbolic_inertias=True)
     tree = Tree(m)
     params = {p.name: p for p in m.params.values()}
-    assert {"shoulder_at_y", "shoulder_at_z", "elbow_at_z", "upper_com_z", "base_com_x", "lower_inertia_yy", "base_inertia_xy"} <= set(
-        params
-    )
+    assert {
+        "shoulder_at_y",
+        "shoulder_at_z",
+        "elbow_at_z",
+        "upper_com_z",
+        "base_com_x",
+        "lower_inertia_yy",
+        "base_inertia_xy",
+    } <= set(params)
     assert "elbow_at_x" not in params  # zeros stay zeros
     symbols = ca.vertcat(*[p.sym for p in params.values()])
     f = ca.Function("f", [tree.q, tree.v, symbols], [tree.bias])
@@ -274,6 +301,8 @@ def test_lengths_and_inertias_can_stay_symbols():
 def test_joints_may_be_without_motors():
     driven, passive = urdf.parse(ROBOT, base="fixed"), urdf.parse(ROBOT, base="fixed", actuated=("elbow",))
     assert {name for name, c in driven.connections.items() if c.actuated and c.joint.nv} > {"elbow"}
-    assert [name for name, c in passive.connections.items() if c.actuated and c.joint.nv and name != "base"] == ["elbow"]
+    assert [
+        name for name, c in passive.connections.items() if c.actuated and c.joint.nv and name != "base"
+    ] == ["elbow"]
     with pytest.raises(UnknownNameError, match="no joint 'elbw' to be actuated: did you mean 'elbow'"):
         urdf.parse(ROBOT, base="fixed", actuated=("elbw",))

@@ -17,9 +17,13 @@ def begin(text, t=0.0, outputs=None, **changed):
     for group in (system.x, system.z):
         for q in group:
             f = ca.Function("start", symbols, [sx(q.value)])
-            found[q.name] = np.array(f.call([ca.DM(found[n]) for n in list(found)[: len(symbols)]])[0]).reshape(-1)
+            found[q.name] = np.array(
+                f.call([ca.DM(found[n]) for n in list(found)[: len(symbols)]])[0]
+            ).reshape(-1)
         symbols += [q.sym for q in group]
     f = ca.Function("outputs", [time, *symbols], list(system.outputs.values()))
-    for name, value in zip(system.outputs, f.call([t, *(ca.DM(found[n]) for n in list(found)[: len(symbols)])]), strict=True):
+    for name, value in zip(
+        system.outputs, f.call([t, *(ca.DM(found[n]) for n in list(found)[: len(symbols)])]), strict=True
+    ):
         found[name] = np.array(value).reshape(-1)
     return {name: float(v[0]) if v.size == 1 else v for name, v in found.items()}

@@ -73,14 +73,19 @@ def test_names_that_become_the_same_are_kept_apart():
     assert {n: float(run.at(1)[n]) for n in names.values()} == pytest.approx(
         {"n_1.x": 2 * np.exp(-2), "n_1.x_2": np.exp(-1), "n_1.x_3": 3}, abs=1e-8
     )
-    assert str(net.warnings[0]).startswith("m.cdn:1:14: 'n-1.x' is called 'n_1.x_2' in the system and in runs: 'n_1.x' is another")
+    assert str(net.warnings[0]).startswith(
+        "m.cdn:1:14: 'n-1.x' is called 'n_1.x_2' in the system and in runs: 'n_1.x' is another"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "values"),
     [
         ('node "a.b" { y = 3 } node "a" { node "b" { y = 4 } }', {"a.b.y": 4, "a_b.y": 3}),
-        ('node "a-b" { node "c" { y = 1 } } node "a_b" { node "c" { y = 2 } }', {"a_b.c.y": 2, "a_b.c.y_2": 1}),
+        (
+            'node "a-b" { node "c" { y = 1 } } node "a_b" { node "c" { y = 2 } }',
+            {"a_b.c.y": 2, "a_b.c.y_2": 1},
+        ),
         ('node "1" { y = 1 } node "_1" { y = 2 }', {"_1.y": 2, "_1.y_2": 1}),
         ('node "n" { "state" = 3  initial-state "s" }', {"n.state": 3, "n.state_2": 0}),
         ('node "φ-1" { y = 1 } node "φ_1" { y = 2 }', {"φ_1.y": 2, "φ_1.y_2": 1}),
@@ -93,7 +98,9 @@ def test_plain_names_keep_their_names(text, values):
 
 def test_the_monitor_tells_names_apart(tmp_path):
     path = tmp_path / "m.cdn"
-    path.write_text('node "n-1" { x = 1  x\' = 1  k = 5 } node "n_1" { x = 2  x\' = 1  k = 6 }', encoding="utf-8")
+    path.write_text(
+        'node "n-1" { x = 1  x\' = 1  k = 5 } node "n_1" { x = 2  x\' = 1  k = 6 }', encoding="utf-8"
+    )
     result = CliRunner().invoke(app, ["monitor", str(path), "-t", "0:0.5:1"])
     assert result.exit_code == 0, result.output
     lines = [line.split("\t") for line in result.stdout.splitlines()]

@@ -26,7 +26,11 @@ SECOND = """
     edge from "c" to "b" : physics.cjoint {}
 """
 AXES = {"X": 0, "Y": 1, "Z": 2}
-KINDS = [*(f"{kind}{axis}" for kind in ("revolute", "prismatic", "planar") for axis in "XYZ"), "cubical", "spherical"]
+KINDS = [
+    *(f"{kind}{axis}" for kind in ("revolute", "prismatic", "planar") for axis in "XYZ"),
+    "cubical",
+    "spherical",
+]
 TURN, POINT = np.array([0.9, -1.1, 0.7]), np.array([0.2, 0.1, -0.3])
 DRIFT = 2e-5  # of the kinetic energy, and [m]: what Runge-Kutta at 1 ms makes in a second; sixteen times less with half the step
 
@@ -56,7 +60,12 @@ def swing(kind, second=""):
         velocity[:] = 0
     text = SWINGING.replace("KIND", kind).replace("SECOND", second)
     text = text.replace("VELOCITY", "[" + "; ".join(f"{v:.17g}" for v in velocity) + "]")
-    wanted = ["system.model.T", "system.model.U", "system.a.localToBaseTransform", "system.a.at.locationInBase"]
+    wanted = [
+        "system.model.T",
+        "system.model.U",
+        "system.a.localToBaseTransform",
+        "system.a.at.locationInBase",
+    ]
     wanted += ["system.b.localToBaseTransform"] if second else []
     return network.loads(text).stepped(1, 1e-3, outputs=wanted)
 
@@ -92,5 +101,7 @@ def test_between_bodies_that_both_move(kind):
     _, moves = directions(kind)
     point, carrier = run["system.a.at.locationInBase"], rotations(run, "b")
     seen = np.einsum("nji,nj->ni", carrier, point - np.array([0.5, 0, 0]))
-    away = np.einsum("ij,nj->ni", carrier[0], seen)  # the axes of the joint are those of the world when the run begins
+    away = np.einsum(
+        "ij,nj->ni", carrier[0], seen
+    )  # the axes of the joint are those of the world when the run begins
     assert np.max(np.abs(away - away[0])[:, moves]) < DRIFT

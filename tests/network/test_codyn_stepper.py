@@ -22,11 +22,15 @@ def recorded(name):
     return names, np.array(rows, dtype=float)
 
 
-@pytest.mark.parametrize(("example", "reference", "until"), [("15_slip", "2_15_slip", 30), ("10_pogo", "2_10_pogo", 10)])
+@pytest.mark.parametrize(
+    ("example", "reference", "until"), [("15_slip", "2_15_slip", 30), ("10_pogo", "2_10_pogo", 10)]
+)
 def test_events_are_taken_when_the_original_takes_them(example, reference, until):
     names, rows = recorded(reference)
     net = network.load(EXAMPLES / f"{example}.cdn")
-    begun = {name: value for name, value in zip(names, rows[0], strict=True) if name in ("p1.y", "p2.y", "p3.y")}
+    begun = {
+        name: value for name, value in zip(names, rows[0], strict=True) if name in ("p1.y", "p2.y", "p3.y")
+    }
     walk = net.stepped(until, at=begun)
     assert walk.t[-1] == pytest.approx(rows[-1, 0], abs=1e-12)
     assert walk.ended == (example == "15_slip")
@@ -138,7 +142,9 @@ def test_delays_are_straight_lines_between_steps():
 
 def test_delays_at_the_stages_of_a_step():
     """z\' is t less the delay: Runge-Kutta is exact where the stages see their own past."""
-    rows = network.loads('integrator { method = "runge-kutta" } z = 0  z\' = "delayed[t, t](0.2)"').stepped(1, 0.1)
+    rows = network.loads('integrator { method = "runge-kutta" } z = 0  z\' = "delayed[t, t](0.2)"').stepped(
+        1, 0.1
+    )
     assert rows["z"] == pytest.approx(rows.t**2 / 2 - 0.2 * rows.t, abs=1e-14)
 
 
@@ -146,7 +152,10 @@ def test_delays_at_the_stages_of_a_step():
     ("text", "what"),
     [
         ('x = "delayed[t](0.05)"', "a delay of 0.05 s is shorter than a step of 0.1 s: give a shorter step"),
-        ('integrator { method = "predict-correct" prediction-order = 7 }', "prediction-order of the integrator is 7: it must be 2 to 5"),
+        (
+            'integrator { method = "predict-correct" prediction-order = 7 }',
+            "prediction-order of the integrator is 7: it must be 2 to 5",
+        ),
         ("integrator { correction-order = 2 }", "correction-order of the integrator is 2: it must be 3 to 5"),
     ],
 )
@@ -182,7 +191,9 @@ def test_steps_that_lead_nowhere_are_refused(step):
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_euler_is_where_its_steps_are(backend):
     """Falling from just below the bound: a curve through both ends of a step would cross it."""
-    net = network.loads('node "b" { initial-state "a" z = -1e-6 w = 0 z\' = "w" w\' = "-9.81" event "a" to "b" when "z > 0" {} }')
+    net = network.loads(
+        'node "b" { initial-state "a" z = -1e-6 w = 0 z\' = "w" w\' = "-9.81" event "a" to "b" when "z > 0" {} }'
+    )
     run = strut.simulate(net.system(), t=0.1, backend=backend, **net.options(0.001))
     assert not run.events.names
     steps = 0.001 * np.arange(101)

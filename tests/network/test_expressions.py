@@ -89,9 +89,18 @@ def test_derivatives_of_functions():
         k(x) = "3 * x - 6"
         """
     )
-    assert (values["total"], values["both"], values["chained"], values["partial"], values["second"]) == (12, 16, 60, 4, 6)
+    assert (values["total"], values["both"], values["chained"], values["partial"], values["second"]) == (
+        12,
+        16,
+        60,
+        4,
+        6,
+    )
     assert values["gradient"].tolist() == [4, 27]
-    assert values["jacobian"].reshape(2, 2, order="F").tolist() == [[4, 0], [3, 2]]  # the original fills one entry only
+    assert values["jacobian"].reshape(2, 2, order="F").tolist() == [
+        [4, 0],
+        [3, 2],
+    ]  # the original fills one entry only
     assert values["solved"] == 2
 
 
@@ -133,7 +142,11 @@ def test_log10_is_exact_at_powers_of_ten():
     now = begin(text)
     assert [now[f"y{k + 30}"] for k in powers] == list(powers)
     assert network.evaluated("floor(log10(1000))") == 3
-    assert network.evaluated("log10([1, 10; 100, 2])").ravel() == pytest.approx([0, 1, 2, np.log10(2)], abs=1e-15)
+    assert network.evaluated("log10([1, 10; 100, 2])").ravel() == pytest.approx(
+        [0, 1, 2, np.log10(2)], abs=1e-15
+    )
     assert network.evaluated("log10(0)") == -np.inf
-    slope = begin('f(x) = "log10(x)"  v = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](v[0]); ∂[f](v[1]); ∂[f](v[2]); ∂[f](v[3])]"')["y"]
+    slope = begin(
+        'f(x) = "log10(x)"  v = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](v[0]); ∂[f](v[1]); ∂[f](v[2]); ∂[f](v[3])]"'
+    )["y"]
     assert slope == pytest.approx(1 / (np.array([10, 100, 7, 1e-3]) * np.log(10)), rel=1e-14)

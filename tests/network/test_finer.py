@@ -116,7 +116,9 @@ def test_defines_may_wear_dots():
 
 
 def test_the_annotation_at_the_head_is_the_networks():
-    net = network.loads("# a comment\n## What this\n## is.\n\n## Of x.\nx = 1\n\n## Of nobody.\n\n## Of y.\ny = 2")
+    net = network.loads(
+        "# a comment\n## What this\n## is.\n\n## Of x.\nx = 1\n\n## Of nobody.\n\n## Of y.\ny = 2"
+    )
     assert net.root.note == "What this\nis."
     assert [net.root.variables[n].note for n in "xy"] == ["Of x.", "Of y."]
     assert network.loads("## Of x.\nx = 1").root.note == ""
@@ -191,8 +193,14 @@ def test_the_child_of_an_interface_sees_name_and_variable():
             "does nothing to 'x', which its output <node b> does not have",
         ),
         ('edge "e" { x += 1 }', "goes from nowhere to nowhere"),
-        ('node "a" { y = 1  node "b" {}  edge from "b" to self { y += 1 } }', "are not in the same node: no edge joins them"),
-        ('initial-state "a"  k = 3  event "a" to "b" when "k > 2" {}', "never changes: the event never happens"),
+        (
+            'node "a" { y = 1  node "b" {}  edge from "b" to self { y += 1 } }',
+            "are not in the same node: no edge joins them",
+        ),
+        (
+            'initial-state "a"  k = 3  event "a" to "b" when "k > 2" {}',
+            "never changes: the event never happens",
+        ),
     ],
 )
 def test_what_has_no_effect_is_a_warning(text, what):
@@ -272,7 +280,10 @@ def test_lists_of_bodies():
     }
     """
     net = network.loads(text)
-    value = {n: net.value(n, of="system").ravel().tolist() for n in ("parents", "whole", "foot_chain", "last", "dynamics.pλ")}
+    value = {
+        n: net.value(n, of="system").ravel().tolist()
+        for n in ("parents", "whole", "foot_chain", "last", "dynamics.pλ")
+    }
     assert value["parents"] == value["dynamics.pλ"]
     assert value["whole"] == list(range(8))
     assert len(value["foot_chain"]) == 3
@@ -284,8 +295,12 @@ def test_homogeneous_matrices():
     text = 'require "physics/physics.cdn"  require "physics/transform.cdn"'
     net = network.loads(text)
     c, s = np.cos(0.3), np.sin(0.3)
-    assert np.allclose(net.value("Transform.RotationX(0.3)"), [[1, 0, 0, 0], [0, c, s, 0], [0, -s, c, 0], [0, 0, 0, 1]])
-    assert np.allclose(net.value("Transform.RotationFromAxisAngle([0; 0; 1], 0.3)"), [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    assert np.allclose(
+        net.value("Transform.RotationX(0.3)"), [[1, 0, 0, 0], [0, c, s, 0], [0, -s, c, 0], [0, 0, 0, 1]]
+    )
+    assert np.allclose(
+        net.value("Transform.RotationFromAxisAngle([0; 0; 1], 0.3)"), [[c, -s, 0], [s, c, 0], [0, 0, 1]]
+    )
     moved = net.value("Transform.FromRotTrans(eye(3), [1, 2, 3])")
     assert np.allclose(moved, net.value("Transform.Translation([1; 2; 3])"))
     assert np.allclose(network.evaluated("inverse([2, 0; 0, 4])"), [[0.5, 0], [0, 0.25]])

@@ -39,7 +39,9 @@ def test_monitor(capsys, tmp_path, text, said):
     assert len(out.splitlines()) == 12  # the rows are printed all the same
 
 
-@pytest.mark.parametrize("more", [("-w", "y"), ("-w", "y", "--json"), ("-o", "run.csv")], ids=["watch", "json", "save"])
+@pytest.mark.parametrize(
+    "more", [("-w", "y"), ("-w", "y", "--json"), ("-o", "run.csv")], ids=["watch", "json", "save"]
+)
 def test_run_of_an_output(capsys, tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "wrong.cdn"

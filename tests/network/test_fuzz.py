@@ -23,13 +23,24 @@ PIECES = [
     "when", "templates", "include", "parse", "import", "delete", "apply", ":", "<", ",", "\\", "1e9", "-", "t", ".", "&&", "∂[", "dt[", "delayed[",
     "rand()", "inv(", "^", "/", "(x+)+", "\0", "ẍ", "²", "$(1/0)", "recurse(", "self", "bidirectional", '"__import__(\'os\').system(\'false\')"',
 ]  # fmt: skip
-FORBIDDEN = {"os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.fork", "socket.connect", "os.remove", "shutil.rmtree"}
+FORBIDDEN = {
+    "os.system",
+    "subprocess.Popen",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "socket.connect",
+    "os.remove",
+    "shutil.rmtree",
+}
 _watching: list[str] | None = None
 _hooked = False
 
 
 def _hook(event, arguments):
-    if _watching is not None and (event in FORBIDDEN or (event == "open" and str(arguments[1] or "r")[0] in "wax+")):
+    if _watching is not None and (
+        event in FORBIDDEN or (event == "open" and str(arguments[1] or "r")[0] in "wax+")
+    ):
         _watching.append(f"{event} {arguments}")
 
 
@@ -100,7 +111,9 @@ def attack(count, seed):
             except StrutError:
                 continue
             except BaseException as error:
-                raise AssertionError(f"model {k} of seed {seed}: {type(error).__name__}: {error}\n{text}") from error
+                raise AssertionError(
+                    f"model {k} of seed {seed}: {type(error).__name__}: {error}\n{text}"
+                ) from error
     assert done == []
     return read
 

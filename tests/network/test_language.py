@@ -116,12 +116,16 @@ def test_functions_delays_and_discrete_variables_as_in_the_original():
         base, _, index = label.partition("[")
         if base in ("n.dp", "n.a"):
             continue  # a delay by dt, which is 0 in the first row of the original; a parameter
-        ours = (shifted if base == "n.dis" else at)[f"{base}[{index[2:-1]}]" if index else base]  # discrete ones change at the very instant
+        ours = (shifted if base == "n.dis" else at)[
+            f"{base}[{index[2:-1]}]" if index else base
+        ]  # discrete ones change at the very instant
         assert np.allclose(ours, rows[:, k], rtol=1e-9, atol=1e-9), label
 
 
 def test_names_of_several_generators():
-    net = network.loads('node "n{1:2}{r,l}" {}  node "{a{1:2},b}" {}  node "m{3|$(@0 * 2)}" {}  node "o{x,y||@0@1}" {}')
+    net = network.loads(
+        'node "n{1:2}{r,l}" {}  node "{a{1:2},b}" {}  node "m{3|$(@0 * 2)}" {}  node "o{x,y||@0@1}" {}'
+    )
     assert [n.name for n in net.nodes] == ["n1r", "n1l", "n2r", "n2l", "a1", "a2", "b", "m6", "oxy"]
 
 
@@ -197,7 +201,9 @@ def test_templates_override_and_follow():
 
 
 def test_templates_are_taken_away_again():
-    net = network.loads('templates { node "T" { a = 1 b = 2 node "c" {} } } node "n" : T { b = 3 } unapply "T" from "n"')
+    net = network.loads(
+        'templates { node "T" { a = 1 b = 2 node "c" {} } } node "n" : T { b = 3 } unapply "T" from "n"'
+    )
     assert list(net.root.children["n"].variables) == ["b"]
     assert not net.root.children["n"].children
 
@@ -211,7 +217,9 @@ def test_templates_with_edges_connect_the_nodes_of_the_instance():
 
 
 def test_bidirectional_pairs_alternate_lists_of_values():
-    net = network.loads('node "n{1:3}" {} <bidirectional> edge "e" from "n{1:2}" to "n$(@1 + 1)" { d = [1, -1] }')
+    net = network.loads(
+        'node "n{1:3}" {} <bidirectional> edge "e" from "n{1:2}" to "n$(@1 + 1)" { d = [1, -1] }'
+    )
     assert [(e.name, e.input.name, e.output.name, e.variables["d"].text) for e in net.edges] == [
         ("e_1", "n1", "n2", "1"),
         ("e_2", "n2", "n1", "-1"),
@@ -221,7 +229,9 @@ def test_bidirectional_pairs_alternate_lists_of_values():
 
 
 def test_targets_in_a_list_go_with_sources_and_chance_takes_some():
-    net = network.loads('node "{a,b,c,d}" {} edge from "{a,b,c}" to ["b", "c", "d"] {} <probability(0.5)> edge "r" all /./ {}')
+    net = network.loads(
+        'node "{a,b,c,d}" {} edge from "{a,b,c}" to ["b", "c", "d"] {} <probability(0.5)> edge "r" all /./ {}'
+    )
     ends = [(e.input.name, e.output.name) for e in net.edges if e.name.startswith("edge")]
     assert ends == [("a", "b"), ("b", "c"), ("c", "d")]
     assert 2 <= len(net.edges) - 3 <= 14
@@ -352,7 +362,9 @@ def test_things_can_be_deleted():
 def test_files_are_included_required_parsed_and_imported(tmp_path):
     (tmp_path / "inc.cdn").write_text('"v@n" = "@n"', encoding="utf-8")
     (tmp_path / "once.cdn").write_text('node "o" {}', encoding="utf-8")
-    (tmp_path / "lib.cdn").write_text('w = 5  node "inner" { z = 3 } templates { node "T" { q = 8 } }', encoding="utf-8")
+    (tmp_path / "lib.cdn").write_text(
+        'w = 5  node "inner" { z = 3 } templates { node "T" { q = 8 } }', encoding="utf-8"
+    )
     main = 'defines { n = 1 } include "inc.cdn" parse "inc.cdn" { n = 2 } require "once.cdn" require "once.cdn" import "lib.cdn" as "lib" node "t" : lib . T {}'
     (tmp_path / "main.cdn").write_text(main, encoding="utf-8")
     net = network.load(tmp_path / "main.cdn")
@@ -363,11 +375,14 @@ def test_files_are_included_required_parsed_and_imported(tmp_path):
 
 def test_tables_of_numbers_over_time(tmp_path):
     (tmp_path / "data.txt").write_text("t speed\n0 0\n1 2\n2 4\n3 0\n", encoding="utf-8")
-    (tmp_path / "m.cdn").write_text('input "file" type "file" { settings { path = "data.txt" } }\nx = "2 * file.speed"', encoding="utf-8")
+    (tmp_path / "m.cdn").write_text(
+        'input "file" type "file" { settings { path = "data.txt" } }\nx = "2 * file.speed"', encoding="utf-8"
+    )
     net = network.load(tmp_path / "m.cdn")
     assert [begin(net, t)["x"] for t in (0, 0.5, 1.75, 2.5, 3.5, 6.25)] == pytest.approx([0, 2, 7, 4, 2, 1])
     (tmp_path / "m.cdn").write_text(
-        'input "file" type "file" { settings { path = "data.txt" interpolate = "false" } }\nx = "file.speed"', encoding="utf-8"
+        'input "file" type "file" { settings { path = "data.txt" interpolate = "false" } }\nx = "file.speed"',
+        encoding="utf-8",
     )
     assert [begin(network.load(tmp_path / "m.cdn"), t)["x"] for t in (1.4, 1.75)] == [2, 4]  # the nearest row
 

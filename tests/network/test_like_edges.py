@@ -52,15 +52,31 @@ def test_together_is_as_one_by_one(term, monkeypatch):
 NODE = 'x = "$(@@1 * 0.1)"  a = 0.3  x\' = "-a * x"'
 KINDS = {
     "a constant": ('x\' += "w * (input.x - output.x) * pi"', NODE, ""),
-    "a function": ('x\' += "f(input.x - output.x, w) + f(1)"', NODE, 'f(d, k = 2)(g) = "k * sin(g * d) + h(d)"  h(d) = "a0 * d"  a0 = 3'),
+    "a function": (
+        'x\' += "f(input.x - output.x, w) + f(1)"',
+        NODE,
+        'f(d, k = 2)(g) = "k * sin(g * d) + h(d)"  h(d) = "a0 * d"  a0 = 3',
+    ),
     "what a function finds": ('b = "$(@@1)"  x\' += "f(input.x)"', NODE, 'f(d)(b, output.a) = "d * b - a"'),
     "a variable of the edge": ('d = "input.x - output.x"  x\' += "w * d * d"', NODE, ""),
     "a variable of the node": ('x\' += "w * input.r"', f'{NODE}  s = "x + 1"  r = "sqrt(s^2 + 1)"', ""),
     "a fixed variable of the node": ('x\' += "w * input.x / input.k"', f'{NODE}  k = "2 * a + g"', ""),
     "sines of variables": ('x\' += "w * sin(input.r - output.x)"', f'{NODE}  r = "x^2"', ""),
-    "vectors": ('x\' += "w * R * (input.x - output.x)"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), 'R = "[0, 1; -1, 0]"'),
-    "elements": ('x\' += "[input.x[1]; w] * output.x[0]"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), ""),
-    "numbers for vectors": ('x\' += "w * input.a"', NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'), ""),
+    "vectors": (
+        'x\' += "w * R * (input.x - output.x)"',
+        NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'),
+        'R = "[0, 1; -1, 0]"',
+    ),
+    "elements": (
+        'x\' += "[input.x[1]; w] * output.x[0]"',
+        NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'),
+        "",
+    ),
+    "numbers for vectors": (
+        'x\' += "w * input.a"',
+        NODE.replace('"$(@@1 * 0.1)"', '"[$(@@1 * 0.1); 1]"'),
+        "",
+    ),
     "inputs and time": ('x\' += "w * input.i * (t - dt)"', f"{NODE}  i = 2 | in", ""),
     "sums of other edges": ('s += "w * input.x"  x\' += "w * input.s"', f"{NODE}  s = 0", ""),
 }
@@ -95,7 +111,13 @@ def test_whatever_edges_say_is_the_same_together_and_compiled(kind, monkeypatch)
     assert native == pytest.approx(alone, rel=1e-13, abs=1e-13)
 
 
-GROWING = ("a variable of the node", "a fixed variable of the node", "sines of variables", "numbers for vectors", "inputs and time")
+GROWING = (
+    "a variable of the node",
+    "a fixed variable of the node",
+    "sines of variables",
+    "numbers for vectors",
+    "inputs and time",
+)
 """Those whose nodes' own variables, outputs, are few and simple enough to be written one by one."""
 
 
@@ -118,7 +140,9 @@ def test_what_edges_add_is_summed_up_once_however_many_read_it():
     s = 0.1 * np.sin(x[None, :] - x[:, None]).sum(axis=1)
     r = 0.1 * (s.sum() - s)
     rate = -0.3 * x + ((r + 1).sum() - (r + 1)) - 15 * r
-    found = compiled(system, backend="native").evaluate("flow", 0.0, x, [], [], [float(q.value[0]) for q in system.p])
+    found = compiled(system, backend="native").evaluate(
+        "flow", 0.0, x, [], [], [float(q.value[0]) for q in system.p]
+    )
     assert found[0] == pytest.approx(rate, rel=1e-12)
     assert len(lowered(system).looped) == 2
 
@@ -129,7 +153,9 @@ def test_edges_that_set_or_add_to_elements_are_taken_one_by_one(edge):
     system = network.loads(text).system()
     assert not any(isinstance(like, Totals) for like in system.flow.made)
     values = {q.name: float(q.value[0]) for q in (*system.x, *system.p)}
-    rates = compiled(system).evaluate("flow", 0.0, [values[n] for n in system.labels("x")], [], [], [values[q.name] for q in system.p])
+    rates = compiled(system).evaluate(
+        "flow", 0.0, [values[n] for n in system.labels("x")], [], [], [values[q.name] for q in system.p]
+    )
     found = dict(zip(system.labels("x"), rates[0], strict=True))
     assert found["n7.y"] == pytest.approx(0.7 + (1 if "<=" in edge else 0.6))
 
@@ -192,7 +218,9 @@ def test_edges_that_are_not_alike_are_left_alone():
     with pytest.raises(network.NetworkError, match="index 7 is outside: there are 2"):
         network.loads('node "n{1:20}" { x = "[1; 2]"  x\' = "x[7]" }').system()
     with pytest.raises(network.NetworkError, match="'input.z' is unknown"):
-        network.loads('node "n{1:20}" { x = 1  x\' = 0 } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.z" }').system()
+        network.loads(
+            'node "n{1:20}" { x = 1  x\' = 0 } edge from "n{1:20}" to "n$(@1 + 1)" { x\' += "input.z" }'
+        ).system()
 
 
 @pytest.mark.parametrize("name", ["02_two_masses", "05_many", "08_templates", "11_hopf", "23_chains"])
@@ -204,7 +232,9 @@ def test_listings_are_the_same_in_loops_however_short(name, monkeypatch):
         begin, model = start(system), compiled(system, backend=backend)
         x = begin.x + 0.1 * np.random.default_rng(0).normal(size=(3, len(begin.x)))
         z, u = (np.tile(v, (3, 1)) for v in (begin.z, begin.u))
-        values = [model.evaluate(function, [0.0, 0.3, 0.9], x, z, u, begin.p) for function in ("flow", "outputs")]
+        values = [
+            model.evaluate(function, [0.0, 0.3, 0.9], x, z, u, begin.p) for function in ("flow", "outputs")
+        ]
         return lowered(system).looped, np.hstack(values)
 
     alone = found("virtual")[1]

@@ -31,7 +31,12 @@ def test_a_tree_of_files(tmp_path, word):
         lines = [f'{word} "f{k + 1}.cdn"' + (f' as "n{j}"' if word == "import" else "") for j in range(4)]
         (tmp_path / f"f{k}.cdn").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "f10.cdn").write_text("x = 1", encoding="utf-8")
-    with soon(), pytest.raises(NetworkError, match=r"more than 2000 files are included, '.*f\d+.cdn' again and again") as caught:
+    with (
+        soon(),
+        pytest.raises(
+            NetworkError, match=r"more than 2000 files are included, '.*f\d+.cdn' again and again"
+        ) as caught,
+    ):
         network.load(tmp_path / "f0.cdn")
     assert len(str(caught.value)) < LONGEST_MESSAGE
 
@@ -39,7 +44,10 @@ def test_a_tree_of_files(tmp_path, word):
 def test_many_long_files(tmp_path):
     (tmp_path / "long.cdn").write_text("# " + "a" * 999_998, encoding="utf-8")
     (tmp_path / "model.cdn").write_text('include "long.cdn"\n' * 5, encoding="utf-8")
-    with soon(), pytest.raises(NetworkError, match="included files have more than 4000000 characters together"):
+    with (
+        soon(),
+        pytest.raises(NetworkError, match="included files have more than 4000000 characters together"),
+    ):
         network.load(tmp_path / "model.cdn")
 
 
@@ -71,7 +79,12 @@ def test_functions_that_call_each_other_twice(body, wanted):
 
 
 def test_functions_that_call_each_other_twice_with_other_arguments():
-    with soon(), pytest.raises(NetworkError, match="functions are called more than 5000 times here, 'f.*name what they share") as caught:
+    with (
+        soon(),
+        pytest.raises(
+            NetworkError, match="functions are called more than 5000 times here, 'f.*name what they share"
+        ) as caught,
+    ):
         begin(doubling(30, "F(x + 1) + F(x - 1)"))
     assert len(str(caught.value)) < LONGEST_MESSAGE
     with soon():
@@ -105,7 +118,12 @@ MILLIONS = 10_000_000
     ids=["statements", "string", "name", "braces", "garbage"],
 )
 def test_ten_million_characters(text):
-    with soon(), pytest.raises(NetworkError, match=r"'text' has \d+ characters: a model has at most 2000000") as caught:
+    with (
+        soon(),
+        pytest.raises(
+            NetworkError, match=r"'text' has \d+ characters: a model has at most 2000000"
+        ) as caught,
+    ):
         network.loads(text)
     assert len(str(caught.value)) < LONGEST_MESSAGE
 
@@ -121,10 +139,26 @@ def test_ten_million_characters(text):
         ('include "' + "a" * 100_000 + '"', "there is no file|cannot read"),
         ("apply " + "a" * 100_000, "finds no template"),
         ("integrator { " + "a" * 100_000 + " = 1 }", "the integrator has no"),
-        ('defines { a0 = "xy" }\n' + "\n".join(f'defines {{ a{k + 1} = "@a{k}@a{k}" }}' for k in range(22)) + '\nx = "@a22"', "characters"),
+        (
+            'defines { a0 = "xy" }\n'
+            + "\n".join(f'defines {{ a{k + 1} = "@a{k}@a{k}" }}' for k in range(22))
+            + '\nx = "@a22"',
+            "characters",
+        ),
         ('x = "$(' + "a" * 100_000 + ')"', "cannot calculate"),
     ],
-    ids=["name", "path", "sum", "primes", "pattern", "file", "template", "integrator", "defines", "calculation"],
+    ids=[
+        "name",
+        "path",
+        "sum",
+        "primes",
+        "pattern",
+        "file",
+        "template",
+        "integrator",
+        "defines",
+        "calculation",
+    ],
 )
 def test_messages_about_long_things_are_short(text, said):
     with soon(), pytest.raises(NetworkError, match=said) as caught:

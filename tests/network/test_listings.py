@@ -55,7 +55,11 @@ def test_trajectories_are_those_of_the_original(example, reference):
 
 @pytest.mark.parametrize(
     ("example", "reference"),
-    [("01_falling_mass", "2_1_acceleration"), ("02_two_masses", "2_2_two_masses"), ("04_generator", "2_4_generator")],
+    [
+        ("01_falling_mass", "2_1_acceleration"),
+        ("02_two_masses", "2_2_two_masses"),
+        ("04_generator", "2_4_generator"),
+    ],
 )
 def test_small_ones_too(example, reference):
     walk, names, rows = run(example, reference, backend="virtual", until=0.6)
@@ -66,7 +70,13 @@ def test_small_ones_too(example, reference):
 
 @pytest.mark.parametrize(
     ("example", "nodes", "edges"),
-    [("05_many", 10, 50), ("07_selectors", 6, 6), ("08_templates", 5, 8), ("11_hopf", 5, 8), ("13_matsuoka", 3, 2)],
+    [
+        ("05_many", 10, 50),
+        ("07_selectors", 6, 6),
+        ("08_templates", 5, 8),
+        ("11_hopf", 5, 8),
+        ("13_matsuoka", 3, 2),
+    ],
 )
 def test_counts(example, nodes, edges):
     net = network.load(EXAMPLES / f"{example}.cdn")
@@ -79,7 +89,10 @@ def test_contexts_and_selectors():
     assert [values[f"n{k}_{side}.v"] for k in (1, 2, 3) for side in ("left", "right")] == [2, 1] * 3
     net = network.load(EXAMPLES / "07_selectors.cdn")
     ends = sorted((e.input.name, e.output.name) for e in net.edges)
-    assert ends == sorted([(f"n{k}_left", f"n{k}_right") for k in (1, 2, 3)] + [(f"n{k}_right", f"n{k}_left") for k in (1, 2, 3)])
+    assert ends == sorted(
+        [(f"n{k}_left", f"n{k}_right") for k in (1, 2, 3)]
+        + [(f"n{k}_right", f"n{k}_left") for k in (1, 2, 3)]
+    )
 
 
 def test_pogo_sticks_bounce_as_often_and_rest_where_they_did():
@@ -102,4 +115,6 @@ def test_the_runner_makes_24_steps():
     assert walk.status.startswith("slip.terminate")
     assert walk.at(walk.t1)["slip.steps"] == rows[-1, names.index("slip.steps")] == 24
     assert len(walk.events.times("slip.ground_to_air")) == 23
-    assert walk.t1 == pytest.approx(rows[-1, 0], rel=0.01)  # contacts of the original come up to 1 mm late, 24 times
+    assert walk.t1 == pytest.approx(
+        rows[-1, 0], rel=0.01
+    )  # contacts of the original come up to 1 mm late, 24 times

@@ -26,32 +26,65 @@ from tests.network.reading import begin
         ('node "n{1:2}" { m = "{1,2|$(@0 + 10 * @@@1)||@0 + @1}" }', {"n1.m": 23, "n2.m": 43}),
         # what a name or a context puts on top is no list: its index is 0; the groups of a pattern count what they matched
         ('node "{pa,pb,qa}" {} node nodes | name { i = "@@0[!]" }', {"pa.i": 0, "pb.i": 0, "qa.i": 0}),
-        ('node "{a,b}" {} node nodes | append-context("x{1:3}") { i = "@@0[!] + 10 * @@0[~]" }', {"a.i": 30, "b.i": 30}),
+        (
+            'node "{a,b}" {} node nodes | append-context("x{1:3}") { i = "@@0[!] + 10 * @@0[~]" }',
+            {"a.i": 30, "b.i": 30},
+        ),
         (
             'node "{pa,pb,qa}" {} node /([pq])([ab])/ { i = "100 * @@0[!] + 10 * @@1[!] + @@2[!]" }',
             {"pa.i": 0, "pb.i": 101, "qa.i": 210},
         ),
         # every selector begins at the children of where it stands
-        ('node "a" { v = 1  node "b" { v = 2  node "c" { v = 3 } }  set children . v = 9 }', {"a.v": 1, "a.b.v": 2, "a.b.c.v": 9}),
+        (
+            'node "a" { v = 1  node "b" { v = 2  node "c" { v = 3 } }  set children . v = 9 }',
+            {"a.v": 1, "a.b.v": 2, "a.b.c.v": 9},
+        ),
         ('node "a" { v = 1  node parent { u = 7 } }', {"a.u": 7}),
-        ('node "n{1:4}" { x = 0 } edge from "n1" to siblings { x += 1 }', {"n1.x": 0, "n2.x": 1, "n3.x": 2, "n4.x": 3}),
-        ('node "n{1:3}" { x = 0 } edge from "n{1:2}" to | "@0" | siblings(1,1) { x += 1 }', {"n1.x": 0, "n2.x": 1, "n3.x": 1}),
+        (
+            'node "n{1:4}" { x = 0 } edge from "n1" to siblings { x += 1 }',
+            {"n1.x": 0, "n2.x": 1, "n3.x": 2, "n4.x": 3},
+        ),
+        (
+            'node "n{1:3}" { x = 0 } edge from "n{1:2}" to | "@0" | siblings(1,1) { x += 1 }',
+            {"n1.x": 0, "n2.x": 1, "n3.x": 1},
+        ),
         # self is where the whole selector began, also inside an argument
         ('node "a" { node "b" { x = 1 }  node nodes | if(self | "a") { z = 3 } }', {"a.b.z": 3}),
         # edges are always new; each of a pair of directions has a number; lists behind from and to
-        ('node "n{1:2}" { x = 0 } <bidirectional(a,b)> edge "e" from "n1" to "n2" { w = [3, 4]  x += "w" }', {"e_1.w": 3, "e_2.w": 4}),
-        ('node "n{1:2}" { x = 0 } edge "e" from "n1" to "n2" { x += 1 } edge "e" from "n1" to "n2" { x += 10 }', {"n2.x": 11}),
+        (
+            'node "n{1:2}" { x = 0 } <bidirectional(a,b)> edge "e" from "n1" to "n2" { w = [3, 4]  x += "w" }',
+            {"e_1.w": 3, "e_2.w": 4},
+        ),
+        (
+            'node "n{1:2}" { x = 0 } edge "e" from "n1" to "n2" { x += 1 } edge "e" from "n1" to "n2" { x += 10 }',
+            {"n2.x": 11},
+        ),
         ('node "n{1:2}" { x = 0 } <bidirectional> edge all "n{1:2}" { x += 1 }', {"n1.x": 3, "n2.x": 3}),
-        ('node "n{1:2}" { x = 0 } <bidirectional, no-self> edge all "n{1:2}" { x += 1 }', {"n1.x": 1, "n2.x": 1}),
+        (
+            'node "n{1:2}" { x = 0 } <bidirectional, no-self> edge all "n{1:2}" { x += 1 }',
+            {"n1.x": 1, "n2.x": 1},
+        ),
         (
             'node "k{1:2}" { node "a{1:5}" { x = 0 } edge from "a{1:3}" to ["a4","a5"] { x += "input.w" } node "a{1:3}" { w = "@@1" } }',
             {"k1.a4.x": 4, "k1.a5.x": 2, "k2.a4.x": 2, "k2.a5.x": 4},
         ),
         # what is set to what its template says follows the template again
-        ('templates { node "t" { x = 1 } } node "j" : t { x = 5 } node "j" { x = 1 } templates { node "t" { x = 2 } }', {"j.x": 2}),
-        ('templates { node "t" { x = 1 } } node "j" : t { x = 1 } templates { node "t" { x = 7 } }', {"j.x": 7}),
-        ('templates { node "t" { x = 1 } } node "j" : t { x = 5 } templates { node "t" { x = 5 } node "t" { x = 7 } }', {"j.x": 5}),
-        ('templates { node "t" { x = 1 } } node "j" : t { x = 5 | out } node "j" { x = 1 } templates { node "t" { x = 2 } }', {"j.x": 1}),
+        (
+            'templates { node "t" { x = 1 } } node "j" : t { x = 5 } node "j" { x = 1 } templates { node "t" { x = 2 } }',
+            {"j.x": 2},
+        ),
+        (
+            'templates { node "t" { x = 1 } } node "j" : t { x = 1 } templates { node "t" { x = 7 } }',
+            {"j.x": 7},
+        ),
+        (
+            'templates { node "t" { x = 1 } } node "j" : t { x = 5 } templates { node "t" { x = 5 } node "t" { x = 7 } }',
+            {"j.x": 5},
+        ),
+        (
+            'templates { node "t" { x = 1 } } node "j" : t { x = 5 | out } node "j" { x = 1 } templates { node "t" { x = 2 } }',
+            {"j.x": 1},
+        ),
         (
             'templates { node "t" { x = 1  y = 2 } } node "i" : t {} node "j" : t { x = 5 } templates { node "t" { delete "x" } }',
             {"j.x": 5},
@@ -72,7 +105,9 @@ def test_kinds_are_counted():
 
 
 def test_a_deleted_node_leaves_its_edges_behind():
-    net = network.loads('node "a" {} node "b" { x = 0 } edge "e" from "a" to "b" { w = 1  x += 1 } delete "a"  edge "e" { u = 3 }')
+    net = network.loads(
+        'node "a" {} node "b" { x = 0 } edge "e" from "a" to "b" { w = 1  x += 1 } delete "a"  edge "e" { u = 3 }'
+    )
     assert [e.name for e in net.edges] == ["e"]
     assert net.edges[0].input is None
     assert begin(net)["b.x"] == 0
@@ -81,20 +116,34 @@ def test_a_deleted_node_leaves_its_edges_behind():
 
 
 def test_deleted_variables_of_a_template_leave_what_follows_it():
-    net = network.loads('templates { node "t" { x = 1  y = 2 } } node "i" : t {} templates { node "t" { delete "x" } }')
+    net = network.loads(
+        'templates { node "t" { x = 1  y = 2 } } node "i" : t {} templates { node "t" { delete "x" } }'
+    )
     assert list(net.root.children["i"].variables) == ["y"]
 
 
 @pytest.mark.parametrize(
     ("text", "place", "what"),
     [
-        ('node "a" { x = 0 }\nedge from "a" to "bb" { x += 1 }', "m.cdn:2:18", "there is no node 'bb' in <node network>, and so no edge"),
+        (
+            'node "a" { x = 0 }\nedge from "a" to "bb" { x += 1 }',
+            "m.cdn:2:18",
+            "there is no node 'bb' in <node network>, and so no edge",
+        ),
         ('node "apple" { x = 0 }\nedge from "appel" to "apple" {}', "m.cdn:2:11", "did you mean 'apple'?"),
         ('node "n{1:2}" {}\nedge all "n{1:3}" {}', "m.cdn:2:10", "there is no node 'n3'"),
-        ('node "g" { node "a" {} }\nedge from "g" . "a" to "g" . "c" {}', "m.cdn:2:24", "there is no node 'g . c'"),
+        (
+            'node "g" { node "a" {} }\nedge from "g" . "a" to "g" . "c" {}',
+            "m.cdn:2:24",
+            "there is no node 'g . c'",
+        ),
         ('x = 1\ndelete "y"', "m.cdn:2:8", "nothing is deleted: 'y' is not in <node network>"),
         ('x = 1\ndelete nodes | /q/ . "y"', "m.cdn:2:8", "nothing is deleted: 'nodes | q . y'"),
-        ('x = 1\nset "y" = 2', "m.cdn:2:5", "nothing is set: the selector finds no variable in <node network>"),
+        (
+            'x = 1\nset "y" = 2',
+            "m.cdn:2:5",
+            "nothing is set: the selector finds no variable in <node network>",
+        ),
         ('x = 0  x\' = 1  event when "x > 5" {\n  set y = 1 }', "m.cdn:2:3", "sets no variable"),
     ],
 )

@@ -18,7 +18,11 @@ node "system" : physics.system {
 
 MISTAKES = [
     # words of the language
-    ('node "a" {\n  x = 1\n}\nnoed "b" { }', "4:1", "'noed' is no word of the language: did you mean 'node'?"),
+    (
+        'node "a" {\n  x = 1\n}\nnoed "b" { }',
+        "4:1",
+        "'noed' is no word of the language: did you mean 'node'?",
+    ),
     ('templats { node "a" {} }', "1:1", "did you mean 'templates'?"),
     ('x = 1\nevnt "a" to "b" when "x > 1" {}', "2:1", "did you mean 'event'?"),
     ('node "a" {}\nedge form "a" to "a" {}', "2:6", "did you mean 'from'?"),
@@ -58,9 +62,21 @@ MISTAKES = [
     ('"v{1:3}" = "{1,2}"', "1:1", "3 name(s) but 2 values"),
     # templates, files, settings
     (BODY % "revolutY", "3:16", "'revolutY' is not in physics.joints: did you mean 'revoluteY'?"),
-    (BODY.replace("physics.joints", "physics.joint") % "revoluteY", "3:16", "'revoluteY' is not in physics.joint: there are none"),
-    (BODY.replace("physics.joints", "phisics.joints") % "revoluteY", "3:16", "'phisics' is not: did you mean 'physics'?"),
-    ('templates { node "spring" {} }\nnode "n" {}\napply "sprung" to "n"', "3:7", "'sprung' is not: did you mean 'spring'?"),
+    (
+        BODY.replace("physics.joints", "physics.joint") % "revoluteY",
+        "3:16",
+        "'revoluteY' is not in physics.joint: there are none",
+    ),
+    (
+        BODY.replace("physics.joints", "phisics.joints") % "revoluteY",
+        "3:16",
+        "'phisics' is not: did you mean 'physics'?",
+    ),
+    (
+        'templates { node "spring" {} }\nnode "n" {}\napply "sprung" to "n"',
+        "3:7",
+        "'sprung' is not: did you mean 'spring'?",
+    ),
     ('integrator { method = "eulr" }', "1:23", "did you mean 'euler'?"),
     ("integrator {\n  default-timestop = 1 }", "2:3", "did you mean 'default-timestep'?"),
     ('integrator { default-timestep = "abc" }', "1:33", "default-timestep is no number"),
@@ -68,9 +84,17 @@ MISTAKES = [
     ('x = 1\nimport "no.cdn" as "n"', "2:1", "there is no file 'no.cdn'"),
     ('input "i" type "file" { settings { path = "no.txt" } }', "1:1", "there is no file 'no.txt'"),
     # events and states
-    ('initial-state "a"\nevent "a" to "b" when "t > " {}', "2:28", "the expression ends where a value is needed"),
+    (
+        'initial-state "a"\nevent "a" to "b" when "t > " {}',
+        "2:28",
+        "the expression ends where a value is needed",
+    ),
     ('x = 0  x\' = 1\nevent when "x > 1" within "abc" {}', "2:1", "'abc' is unknown here"),
-    ('x = 0  x\' = 1\nevent when "x > 1" { set x = "[1;2]" }', "2:1", "the event sets 'x' to 2×1: 1×1 is needed"),
+    (
+        'x = 0  x\' = 1\nevent when "x > 1" { set x = "[1;2]" }',
+        "2:1",
+        "the event sets 'x' to 2×1: 1×1 is needed",
+    ),
     ('x = 1\nx\' = "-x" state "q"', "2:1", "no node here has states: add initial-state"),
     # where things stand
     ('node "a" {\n  x += 1 }', "2:3", "is no edge"),
@@ -91,7 +115,9 @@ def problems(text):
     return ()
 
 
-@pytest.mark.parametrize(("text", "place", "what"), MISTAKES, ids=[m[0].splitlines()[-1][:40] for m in MISTAKES])
+@pytest.mark.parametrize(
+    ("text", "place", "what"), MISTAKES, ids=[m[0].splitlines()[-1][:40] for m in MISTAKES]
+)
 def test_every_mistake_has_its_place_and_says_what_is_wrong(text, place, what):
     with pytest.raises(NetworkError) as caught:
         network.loads(text, "m.cdn").system()

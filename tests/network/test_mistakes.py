@@ -85,14 +85,19 @@ def test_what_runs_away_is_stopped(tmp_path):
         ('x = "{1:999999999||@0 + @1}"', "more than 200000 names"),
         ('x = "' + "{a," * 5000 + "b" + "}" * 5000 + '"', "nests too deeply"),
         (
-            "templates { " + 'node "t0" {} ' + " ".join(f'node "t{k}" {{ node "c{{0:9}}" : t{k - 1} {{}} }}' for k in range(1, 9)) + " }",
+            "templates { "
+            + 'node "t0" {} '
+            + " ".join(f'node "t{k}" {{ node "c{{0:9}}" : t{k - 1} {{}} }}' for k in range(1, 9))
+            + " }",
             "more than 300000 nodes",
         ),
         ("{" * 500, "nest deeper|middle"),
         ('x = "{1:' + "9" * 5000 + '}"', "no whole number"),
         (
             'defines { a = "{x,x}" } '
-            + " ".join(f'defines {{ a{k} = "@a{k - 1 if k else ""}@a{k - 1 if k else ""}" }}' for k in range(40)),
+            + " ".join(
+                f'defines {{ a{k} = "@a{k - 1 if k else ""}@a{k - 1 if k else ""}" }}' for k in range(40)
+            ),
             "more than",
         ),
     ):
@@ -118,8 +123,12 @@ def test_states_that_nothing_leads_to_are_told():
         'node "n" { initial-state "a" x = 0 x\' = 1 state "nope" event "a" to "b" when "x > 1" {} event "b" to "a" when "x < 0" {} }'
     )
     net.system()
-    assert [w.message for w in net.warnings if "nope" in w.message] == ["nothing leads to state 'nope' of n: there are 'a', 'b'"]
-    right = network.loads('node "n" { initial-state "a" x = 0 x\' = 1 state "b" event "a" to "b" when "x > 1" {} }')
+    assert [w.message for w in net.warnings if "nope" in w.message] == [
+        "nothing leads to state 'nope' of n: there are 'a', 'b'"
+    ]
+    right = network.loads(
+        'node "n" { initial-state "a" x = 0 x\' = 1 state "b" event "a" to "b" when "x > 1" {} }'
+    )
     right.system()
     assert not [w for w in right.warnings if "nothing leads" in w.message]
 

@@ -19,7 +19,9 @@ def loaded(text, **files):
 
 
 def run(net, t, x0=None, p=None, **options):
-    return strut.simulate(net.system(), t=t, x0=x0, p=p, **{"rtol": 1e-10, "atol": 1e-10, "backend": "virtual", **options})
+    return strut.simulate(
+        net.system(), t=t, x0=x0, p=p, **{"rtol": 1e-10, "atol": 1e-10, "backend": "virtual", **options}
+    )
 
 
 def crossings(walk, name, begin_, end):
@@ -63,7 +65,9 @@ def test_forcing_moves_van_der_pol():
 def test_matsuoka(values, period, amplitude):
     net = loaded('node "m" : matsuoka.oscillator {}', matsuoka="matsuoka")
     start = {"m.neuron1.x": 0.1, "m.neuron2.x": -0.05, "m.neuron1.v": 0, "m.neuron2.v": 0.05}
-    walk = run(net, 20, x0=start, p={f"m.{k}": v for k, v in values.items()}, rtol=1e-8, atol=1e-8, backend="auto")
+    walk = run(
+        net, 20, x0=start, p={f"m.{k}": v for k, v in values.items()}, rtol=1e-8, atol=1e-8, backend="auto"
+    )
     up = crossings(walk, "m.χ", 15, 20)
     assert np.diff(up).mean() == pytest.approx(period, abs=2e-5)
     assert np.max(walk.at(np.linspace(15, 20, 20001))["m.χ"]) == pytest.approx(amplitude, abs=2e-4)
@@ -79,7 +83,9 @@ def test_matsuoka_can_be_pushed():
     text = 'node "a" : matsuoka.oscillator {}  node "b" : matsuoka.oscillator {}  edge from "a" to "b" : matsuoka.coupling {}'
     net = loaded(text, matsuoka="matsuoka")
     system = net.system()
-    alone = loaded('node "a" : matsuoka.oscillator {}  node "b" : matsuoka.oscillator {}', matsuoka="matsuoka").system()
+    alone = loaded(
+        'node "a" : matsuoka.oscillator {}  node "b" : matsuoka.oscillator {}', matsuoka="matsuoka"
+    ).system()
     assert str(system.flow["b.neuron1.x"]) != str(alone.flow["b.neuron1.x"])
     assert str(system.flow["a.neuron1.x"]) == str(alone.flow["a.neuron1.x"])
 
@@ -136,7 +142,9 @@ def test_coordinates_of_oscillators_turn_into_each_other():
     assert net.value("forced.r'") == pytest.approx(net.value("c.r'") + 0.5)
     assert net.value("forced.φ'") == pytest.approx(net.value("c.φ'") + 2)
     assert net.value("moved.r'") == pytest.approx(net.value("free.r'") + 0.5 * np.cos(0.7) - np.sin(0.7))
-    assert net.value("moved.φ'") == pytest.approx(net.value("free.φ'") + (-np.cos(0.7) - 0.5 * np.sin(0.7)) / 0.4)
+    assert net.value("moved.φ'") == pytest.approx(
+        net.value("free.φ'") + (-np.cos(0.7) - 0.5 * np.sin(0.7)) / 0.4
+    )
 
 
 def test_chains_settle_a_fifth_of_a_turn_apart():
@@ -175,7 +183,9 @@ def test_controlled_amplitude_follows_critically_damped():
     assert at["a.χ"] == pytest.approx(1 + at["a.r"])
 
 
-@pytest.mark.parametrize(("library", "name", "amplitude"), [("morphed", "f", "μ"), ("awo", "g", "target_amplitude")])
+@pytest.mark.parametrize(
+    ("library", "name", "amplitude"), [("morphed", "f", "μ"), ("awo", "g", "target_amplitude")]
+)
 def test_any_shape_is_approached_exponentially(library, name, amplitude):
     shape = "cos(θ * 2 + 0.2 * pi) * (0.1 + sin(θ))"
     text = f'node "m" : lib.oscillator {{ {name}(θ) = "{shape}"  φ = 0.3  r = 6  γ = 1.5  {amplitude} = 2 }}'
@@ -198,7 +208,11 @@ def test_all_of_them_at_once():
 
 
 def test_polar_rates_of_a_cartesian_oscillator():
-    net = loaded('node "h" : hopf.oscillator, cartesian.polar_dot { x = 0.3  y = 0.4 }', hopf="hopf", cartesian="cartesian")
+    net = loaded(
+        'node "h" : hopf.oscillator, cartesian.polar_dot { x = 0.3  y = 0.4 }',
+        hopf="hopf",
+        cartesian="cartesian",
+    )
     now = begin(net)
     assert now["h.r_dot"] == pytest.approx((1 - 0.25) * 0.5)
     assert now["h.frequency"] == pytest.approx(1)

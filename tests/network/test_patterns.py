@@ -29,8 +29,21 @@ def test_same_matches_and_groups_as_re(text):
     wanted, searched = re.compile(text), always_searched(text)
     matched = 0
     for _ in range(2000):
-        name = "".join(chance.choice(chance.choice(["ab", "abcd", "a019_x"])) for _ in range(chance.randint(0, 7)))
-        name = chance.choice([name, "left_" + name, f"n{chance.randint(1, 99)}", name[:2] * 2, "h" + name, "aa" + name, "aab", "aabbc"])
+        name = "".join(
+            chance.choice(chance.choice(["ab", "abcd", "a019_x"])) for _ in range(chance.randint(0, 7))
+        )
+        name = chance.choice(
+            [
+                name,
+                "left_" + name,
+                f"n{chance.randint(1, 99)}",
+                name[:2] * 2,
+                "h" + name,
+                "aa" + name,
+                "aab",
+                "aabbc",
+            ]
+        )
         match = wanted.fullmatch(name)
         found = searched.groups(name, StepBudget())
         assert found == (None if match is None else (match[0], *(g or "" for g in match.groups()))), name
@@ -40,7 +53,18 @@ def test_same_matches_and_groups_as_re(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["(a|aa)+b", "(a+)+b", "(a*)*b", "(a|a)*b", "(.*)*b", "((a|b)*)*c", ".*.*.*.*.*.*b", "(a|aa)" * 30 + "b", "(a?){60}b", "(x+x+)+y"],
+    [
+        "(a|aa)+b",
+        "(a+)+b",
+        "(a*)*b",
+        "(a|a)*b",
+        "(.*)*b",
+        "((a|b)*)*c",
+        ".*.*.*.*.*.*b",
+        "(a|aa)" * 30 + "b",
+        "(a?){60}b",
+        "(x+x+)+y",
+    ],
 )
 def test_patterns_that_backtrack_forever_do_not(text):
     began = time.monotonic()
@@ -52,7 +76,9 @@ def test_patterns_that_backtrack_forever_do_not(text):
 
 def test_long_names_and_many_of_them():
     began = time.monotonic()
-    with pytest.raises(NetworkError, match="patterns take more than 2000000 steps, /.*.*.*x/ among them: write it plainer"):
+    with pytest.raises(
+        NetworkError, match="patterns take more than 2000000 steps, /.*.*.*x/ among them: write it plainer"
+    ):
         network.loads(f'node "{"a" * 1_000_000}{{1:3}}" {{}}  node | /.*.*.*x/ {{}}')
     assert time.monotonic() - began < 20
 

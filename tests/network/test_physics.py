@@ -48,7 +48,9 @@ def assert_follows(net, reference):
 
 
 def names_of(system, name):
-    sizes = {q.name: q.size for q in (*system.x, *system.z)} | {n: e.numel() for n, e in system.outputs.items()}
+    sizes = {q.name: q.size for q in (*system.x, *system.z)} | {
+        n: e.numel() for n, e in system.outputs.items()
+    }
     return [name] if sizes[name] == 1 else [f"{name}[{k}]" for k in range(sizes[name])]
 
 
@@ -73,7 +75,9 @@ node "system" : physics.system {{
 """
 
 
-@pytest.mark.parametrize("kind", ["revoluteX", "revoluteY", "revoluteZ", "prismaticX", "prismaticY", "prismaticZ", "prismaticXZ"])
+@pytest.mark.parametrize(
+    "kind", ["revoluteX", "revoluteY", "revoluteZ", "prismaticX", "prismaticY", "prismaticZ", "prismaticXZ"]
+)
 def test_joints_move_as_in_the_original(kind):
     q, dq = ("[0.1; 0.2]", "[0.5; -0.2]") if kind == "prismaticXZ" else (0.3, 0.5)
     assert_follows(network.loads(JOINT.format(kind=kind, q=q, dq=dq)), f"joint_{kind}")
@@ -119,7 +123,9 @@ def test_jacobians_are_those_of_the_original_and_of_the_centre_of_mass():
             assert np.allclose(now[name], columns[:, 0], rtol=1e-12, atol=1e-11), name
     # what the original calls Jcom does not give the velocity of the centre of mass; ours in the model does
     moved, dq, short = now["system.model.com"], now["system.model.dq"], 1e-6
-    later = begin(net, **{f"system.p{k}.q": 0.1 * k + 0.2 * k * short for k in range(1, 5)})["system.model.com"]
+    later = begin(net, **{f"system.p{k}.q": 0.1 * k + 0.2 * k * short for k in range(1, 5)})[
+        "system.model.com"
+    ]
     velocity = (now["system.model.Jcom"].reshape(4, 6).T @ dq)[3:]
     assert np.allclose(velocity, (later - moved) / short, atol=1e-5)
     assert net.find("system . p4 | children | jacJ")
@@ -138,8 +144,14 @@ def mechanism_of_all_joints():
         made.joint(name, base, body, joint, at=(0.1, 0, -0.2))
         start[name] = (q, v)
 
-    for k, (kind, axis) in enumerate((kind, axis) for kind in ("revolute", "prismatic", "helical") for axis in "xyz"):
-        make = {"revolute": joints.revolute, "prismatic": joints.prismatic, "helical": lambda a: joints.helical(a, 0.2)}[kind]
+    for k, (kind, axis) in enumerate(
+        (kind, axis) for kind in ("revolute", "prismatic", "helical") for axis in "xyz"
+    ):
+        make = {
+            "revolute": joints.revolute,
+            "prismatic": joints.prismatic,
+            "helical": lambda a: joints.helical(a, 0.2),
+        }[kind]
         add(f"{kind}{axis.upper()}", make(axis), [0.1 * (k + 1)], [0.7])
     for axis, (i, j) in {"x": (1, 2), "y": (0, 2), "z": (0, 1)}.items():
         turn = np.eye(3)
@@ -150,7 +162,12 @@ def mechanism_of_all_joints():
         place = turn @ local
         add(f"planar{axis.upper()}", joints.planar(axis), [place[i], place[j], 0.2], [-0.4, 0.3, 0.5])
     add("cubical", joints.custom(lambda q: Pose.at(q), ("x", "y", "z")), [0.2, -0.3, 0.4], [0.5, -0.4, 0.3])
-    add("prismaticXZ", joints.custom(lambda q: Pose.at(ca.vertcat(q[0], 0, q[1])), ("x", "z")), [0.2, -0.3], [0.5, 0.4])
+    add(
+        "prismaticXZ",
+        joints.custom(lambda q: Pose.at(ca.vertcat(q[0], 0, q[1])), ("x", "z")),
+        [0.2, -0.3],
+        [0.5, 0.4],
+    )
     add("sphericalEuler", joints.spherical_euler("zyx"), [0.2, -0.3, 0.4], [0.5, -0.4, 0.3])
     add("spherical", joints.spherical(), [0, 0, 0, 1], [0.5, -0.4, 0.3])
     add("cylindrical", joints.cylindrical("z"), [0.2, -0.3], [0.5, 0.4])
@@ -165,7 +182,9 @@ def test_every_joint_accelerates_as_in_a_mechanism():
     q, v = np.zeros(tree.nq), np.zeros(tree.nv)
     for name, (at, rate) in start.items():
         q[tree.q_of[name]], v[tree.v_of[name]] = at, rate
-    forward = np.array(ca.Function("forward", [tree.q, tree.v], [tree.forward(ca.SX.zeros(tree.nv))])(q, v)).ravel()
+    forward = np.array(
+        ca.Function("forward", [tree.q, tree.v], [tree.forward(ca.SX.zeros(tree.nv))])(q, v)
+    ).ravel()
     order = {name: [2, 0, 1] for name in start if name.startswith("planar")}  # theirs: first the angle
     assert len(start) == 19
     for name in start:
@@ -343,7 +362,13 @@ def test_an_actuated_closing_joint_drives_what_it_leaves_free():
 
 def test_a_box_lands_on_one_edge_and_then_on_two():
     net = example("22_landing")
-    names = ("system.model.T", "system.box.c1.p", "system.box.c2.dp", "system.box.c1.normalForce", "system.box.c2.normalForce")
+    names = (
+        "system.model.T",
+        "system.box.c1.p",
+        "system.box.c2.dp",
+        "system.box.c1.normalForce",
+        "system.box.c2.normalForce",
+    )
     run = strut.simulate(net.system(outputs=names), t=0.5, **net.options())
     first, second = (float(run.events.times(f"system.box.{c}.inactive_to_active")[0]) for c in ("c2", "c1"))
     # like the same box on rigid ground
@@ -353,7 +378,9 @@ def test_a_box_lands_on_one_edge_and_then_on_two():
     x, z = turn @ [0, 0.1]
     same.joint("base", same.world, body, joints.planar(), initial=(x, z, 0.1 * np.pi), actuated=False)
     corners = contact.polygon(same, "box", [(-0.05, 0, -0.05), (0.05, 0, -0.05)], name="corner")
-    other = strut.simulate(contact.rigid(same, corners, contact.plane()), t=0.13, rtol=1e-10, atol=1e-10, backend="virtual")
+    other = strut.simulate(
+        contact.rigid(same, corners, contact.plane()), t=0.13, rtol=1e-10, atol=1e-10, backend="virtual"
+    )
     assert first == pytest.approx(float(other.events.t[0]), abs=1e-9)
     assert run.at(0.13)["system.box.q[0]"] == pytest.approx(float(other.at(0.13)["base.pitch"]), abs=1e-8)
     assert run.at(0.13)["system.box.dq[0]"] == pytest.approx(float(other.at(0.13)["base.wy"]), abs=1e-7)
@@ -362,11 +389,18 @@ def test_a_box_lands_on_one_edge_and_then_on_two():
     assert run.at(second - 1e-6)["system.model.T"] > 0.01
     rest = run.at(0.5)
     assert rest["system.model.T"] < 1e-12
-    assert [rest[f"system.box.{c}.normalForce"] for c in ("c1", "c2")] == pytest.approx([1.5 * 9.81 / 2] * 2, rel=1e-6)
+    assert [rest[f"system.box.{c}.normalForce"] for c in ("c1", "c2")] == pytest.approx(
+        [1.5 * 9.81 / 2] * 2, rel=1e-6
+    )
 
 
 def test_a_humanoid_stands_a_little_above_the_ground():
-    names = ("coman.model.totalMass", "coman.ankleRight.heel.p", "coman.ankleLeft.toe.p", "coman.dynamics.ddq")
+    names = (
+        "coman.model.totalMass",
+        "coman.ankleRight.heel.p",
+        "coman.ankleLeft.toe.p",
+        "coman.dynamics.ddq",
+    )
     now = begin(example("24_coman"), outputs=names)
     assert now["coman.model.totalMass"] == pytest.approx(27.33174, abs=1e-12)
     assert now["coman.ankleRight.heel.p"] == pytest.approx([-0.03, -0.0726, 0.005])
@@ -400,7 +434,11 @@ def test_soft_contacts_push_and_rub():
 
 
 def test_a_soft_contact_lands_lifts_and_lands_again():
-    text = SOFT.replace('initial-state "active"', "").replace("-0.01", "0.02").replace("[0, 0.1; 0, 0; 0, 0]", "[0; 0; 0]")
+    text = (
+        SOFT.replace('initial-state "active"', "")
+        .replace("-0.01", "0.02")
+        .replace("[0, 0.1; 0, 0; 0, 0]", "[0; 0; 0]")
+    )
     net = network.loads(text.replace("DX", "0.3"))
     run = strut.simulate(net.system(outputs=("system.ball.c.forceNormal",)), t=0.3, rtol=1e-8, atol=1e-9)
     landing = run.events.times("system.ball.c.inactive_to_active")

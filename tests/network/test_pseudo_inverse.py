@@ -9,7 +9,9 @@ from strut import network
 from strut.network.lower.pseudo_inverse import MIN_SINGULAR_VALUE, pinv
 from tests.network.reading import begin
 
-ROUNDING = 50 * np.finfo(float).eps  # times the condition of what is kept: the error of a backward stable method
+ROUNDING = (
+    50 * np.finfo(float).eps
+)  # times the condition of what is kept: the error of a backward stable method
 SHAPES = [(1, 4), (4, 1), (2, 2), (3, 3), (5, 3), (3, 5), (6, 6)]
 
 
@@ -54,7 +56,9 @@ def test_singular_values_below_the_threshold_are_dropped_exactly(shape, conditio
         sizes = -np.sort(rng.uniform(0, condition, min(shape)))
         sizes[0] = 0
         near = np.abs(sizes + 6) < 1.5
-        sizes[near] = np.where(sizes[near] > -6, -4.5, -7.5)  # clear of the threshold by a factor of thirty on both sides
+        sizes[near] = np.where(
+            sizes[near] > -6, -4.5, -7.5
+        )  # clear of the threshold by a factor of thirty on both sides
         a = matrix(rng, shape, 10.0**sizes)
         assert error(np.array(f(a)), a) < ROUNDING
 
@@ -76,7 +80,9 @@ def test_compiled_and_virtual(backend):
     system = net.system()
     for sizes in ([1, 1, 1], [1, 1e-3, 1e-5], [1, 0.1, 0], [1, 0, 0], [0, 0, 0]):
         a = matrix(rng, (4, 3), sizes)
-        run = strut.simulate(system.using(a=a.ravel(order="F")), t=0.01, method="euler", step=0.01, backend=backend)
+        run = strut.simulate(
+            system.using(a=a.ravel(order="F")), t=0.01, method="euler", step=0.01, backend=backend
+        )
         found = np.array([run[f"back[{k}]"][0] for k in range(12)]).reshape((3, 4), order="F")
         assert error(found, a) < ROUNDING
 
@@ -86,9 +92,16 @@ def test_derivatives_where_the_rank_stays(shape):
     """dA⁺ = -A⁺ dA A⁺ + A⁺A⁺ᵀ dAᵀ (1 - A A⁺) + (1 - A⁺A) dAᵀ A⁺ᵀA⁺ (Golub and Pereyra), also for repeated singular values."""
     rng = np.random.default_rng(3)
     a, da = ca.SX.sym("a", *shape), ca.SX.sym("da", *shape)
-    f = ca.Function("f", [a, da], [ca.reshape(ca.jtimes(ca.vec(pinv(a)), ca.vec(a), ca.vec(da)), shape[1], shape[0])])
+    f = ca.Function(
+        "f", [a, da], [ca.reshape(ca.jtimes(ca.vec(pinv(a)), ca.vec(a), ca.vec(da)), shape[1], shape[0])]
+    )
     p = min(shape)
-    for sizes in (np.ones(p), np.logspace(0, -3, p), np.r_[1, 0.5 * np.ones(p - 2), 0], np.r_[np.ones(p - 1), 0]):
+    for sizes in (
+        np.ones(p),
+        np.logspace(0, -3, p),
+        np.r_[1, 0.5 * np.ones(p - 2), 0],
+        np.r_[np.ones(p - 1), 0],
+    ):
         now = matrix(rng, shape, sizes)
         left, right = rng.normal(size=(shape[0],) * 2), rng.normal(size=(shape[1],) * 2)
         change = left @ now + now @ right  # keeps the rank

@@ -31,7 +31,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 def centres(text):
     found = {}
     for g in ET.fromstring(text).iter(f"{SVG}g"):
-        r = {k: float(v) for k, v in g.find(f"{SVG}rect").attrib.items() if k in ("x", "y", "width", "height")}
+        r = {
+            k: float(v) for k, v in g.find(f"{SVG}rect").attrib.items() if k in ("x", "y", "width", "height")
+        }
         found[g.attrib["id"]] = np.array([r["x"] + r["width"] / 2, r["y"] + r["height"] / 2])
     return found
 
@@ -64,7 +66,18 @@ def talk(*lines, text=RING):
 
 
 def test_a_conversation():
-    said = talk("n2.x^2 + k", "find nodes | /n[12]/ . twice", "n2.x = 3", "n2.twice", "k = 1", "step 2", "n2.x", "n1.x", "quit", "k")
+    said = talk(
+        "n2.x^2 + k",
+        "find nodes | /n[12]/ . twice",
+        "n2.x = 3",
+        "n2.twice",
+        "k = 1",
+        "step 2",
+        "n2.x",
+        "n1.x",
+        "quit",
+        "k",
+    )
     assert said[0] == "6"
     assert said[1] == "n1.twice\nn2.twice"
     assert said[3] == "6"
@@ -75,7 +88,18 @@ def test_a_conversation():
 
 
 def test_a_conversation_goes_on_after_mistakes():
-    said = talk("nothing + 1", "n1.twice = 2", "n9.x = 1", "step x", "plot n1.x", "show n1", "run -1", "k = = 2", "t", "find )")
+    said = talk(
+        "nothing + 1",
+        "n1.twice = 2",
+        "n9.x = 1",
+        "step x",
+        "plot n1.x",
+        "show n1",
+        "run -1",
+        "k = = 2",
+        "t",
+        "find )",
+    )
     assert all(line.startswith("mistake: ") for line in (*said[:5], said[6], said[7], said[9]))
     assert "change its expression" in said[1]
     assert re.search(r"twice +2 +2 \* x", said[5])
@@ -84,7 +108,14 @@ def test_a_conversation_goes_on_after_mistakes():
 
 
 def test_a_conversation_plots_and_changes(tmp_path):
-    said = talk("run 1", "plot n3.x", f"plot n1.x n2.twice {tmp_path / 'p.svg'}", 'change node "n1" { x = 7 }', "n1.x", "reset")
+    said = talk(
+        "run 1",
+        "plot n3.x",
+        f"plot n1.x n2.twice {tmp_path / 'p.svg'}",
+        'change node "n1" { x = 7 }',
+        "n1.x",
+        "reset",
+    )
     assert said[1].splitlines()[1].strip().startswith("3 |*")
     assert (tmp_path / "p.svg").read_text().startswith("<?xml")
     assert said[4] == "7"
@@ -166,7 +197,10 @@ def test_a_picture_stays_small_where_nodes_hold_others():
     text = net.graph()
     width, height = (float(v) for v in re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', text).groups())
     assert max(width, height) < 1300  # 3700 by equal distances
-    boxes = [tuple(map(float, found)) for found in re.findall(r'class="node" x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', text)]
+    boxes = [
+        tuple(map(float, found))
+        for found in re.findall(r'class="node" x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"', text)
+    ]
     assert len(boxes) == 12
     for k, (x, y, w, h) in enumerate(boxes):
         assert not any(abs(x - x2) < w - 1 and abs(y - y2) < h - 1 for x2, y2, *_ in boxes[:k])
@@ -175,17 +209,24 @@ def test_a_picture_stays_small_where_nodes_hold_others():
 def test_exported_programs_integrate_as_the_file_asks(tmp_path):
     """One second of Euler's method with the file's step of 0.1 s: 0.9^10, which no other method or step gives."""
     path = tmp_path / "decay.cdn"
-    path.write_text('integrator { method = "euler" default-timestep = 0.1 } x = 1  x\' = "-x"', encoding="utf-8")
+    path.write_text(
+        'integrator { method = "euler" default-timestep = 0.1 } x = 1  x\' = "-x"', encoding="utf-8"
+    )
     result = CliRunner().invoke(app, ["export", str(path), "-o", str(tmp_path / "c")])
     assert result.exit_code == 0, result.output
     subprocess.run(["make", "-C", str(tmp_path / "c")], check=True, capture_output=True)
-    first = subprocess.run([str(tmp_path / "c" / "decay")], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    first = subprocess.run(
+        [str(tmp_path / "c" / "decay")], check=True, capture_output=True, text=True
+    ).stdout.splitlines()[0]
     assert [float(word) for word in first.split()] == pytest.approx([1, 0.9**10], abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("options", "what"),
-    [({"method": "rk5"}, "there is no method 'rk5' in C: did you mean 'rk4'"), ({"step": 0.0}, "the step is 0.0 s: it must be positive")],
+    [
+        ({"method": "rk5"}, "there is no method 'rk5' in C: did you mean 'rk4'"),
+        ({"step": 0.0}, "the step is 0.0 s: it must be positive"),
+    ],
 )
 def test_programs_are_not_exported_with_what_does_not_exist(tmp_path, options, what):
     with pytest.raises(ValueRangeError, match=what):

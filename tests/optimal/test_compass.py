@@ -28,7 +28,9 @@ def passive(compass):
 @pytest.fixture(scope="module")
 def sprung(compass, passive):
     """A spring in the hip instead of a motor, at a speed that the compass does not have by itself."""
-    return optimal.design(compass, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.8, guess=passive)
+    return optimal.design(
+        compass, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.8, guess=passive
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,12 @@ def test_gaits_and_designs_survive_a_pickle(passive, sprung):
 @pytest.mark.parametrize("method", METHODS)
 def test_passive_gait_is_the_one_without_cost(compass, passive, method):
     effort = optimal.Integral("effort", compass["hip_torque"] ** 2)
-    one = optimal.Problem(compass).phase("step", until="heel_strike", duration=(0.65, 2)).periodic().minimise(effort)
+    one = (
+        optimal.Problem(compass)
+        .phase("step", until="heel_strike", duration=(0.65, 2))
+        .periodic()
+        .minimise(effort)
+    )
     guess = {
         "stance": (0.25, -0.3),
         "swing": (-0.35, 0.22),
@@ -95,7 +102,9 @@ def test_on_level_ground_motors_give_what_the_impact_takes(level):
     assert balance.work > 0.1
     assert balance.relative < 1e-5
     assert abs(balance.lost - level.energy_lost) < 1e-5
-    assert level.result.totals["squared_torque"] == pytest.approx(level.result.integrated["squared_torque"], rel=1e-6)
+    assert level.result.totals["squared_torque"] == pytest.approx(
+        level.result.integrated["squared_torque"], rel=1e-6
+    )
 
 
 def test_the_machine_walks_by_itself(level):
@@ -113,14 +122,24 @@ def test_the_machine_walks_by_itself(level):
 
 def test_freeing_a_parameter_never_costs(compass, passive, level):
     """Design and control at once are at least as good as control alone, on the same cost."""
-    both = optimal.design(compass, free={"hip_spring": (0, 100)}, cost="squared-torque", slope=0.0, speed=0.5, guess=level, intervals=16)
+    both = optimal.design(
+        compass,
+        free={"hip_spring": (0, 100)},
+        cost="squared-torque",
+        slope=0.0,
+        speed=0.5,
+        guess=level,
+        intervals=16,
+    )
     assert both.ok
     assert both.result.cost < level.result.cost
 
 
 @pytest.mark.parametrize("cost", ["paper", "energy", "absolute-work", "positive-work"])
 def test_costs_mean_what_they_say(compass, passive, cost):
-    found = optimal.design(compass, cost=cost, step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-6)
+    found = optimal.design(
+        compass, cost=cost, step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-6
+    )
     assert found.result.ok, found.result.status
     carried, b = found.weight * found.step_length, found.replay.balance
     work, lost = b.work, b.lost
@@ -137,8 +156,12 @@ def test_costs_mean_what_they_say(compass, passive, cost):
 
 
 def test_friction_and_normal_force_are_kept(compass, passive):
-    free = optimal.design(compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5)
-    held = optimal.design(compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5, friction=0.2)
+    free = optimal.design(
+        compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5
+    )
+    held = optimal.design(
+        compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5, friction=0.2
+    )
     assert held.result.ok
     slack = max(held.result.exceeded[f"stance does not slip {way}"] for way in ("forwards", "backwards"))
     assert 0 < slack < 1.0  # [N] of about 100: between the points of the mesh
@@ -148,7 +171,9 @@ def test_friction_and_normal_force_are_kept(compass, passive):
 
 
 def test_impossible_speeds_are_explained(compass, passive):
-    found = optimal.design(compass, cost="energy", speed=9.0, torque=1.0, guess=passive, iterations=60, accuracy=None)
+    found = optimal.design(
+        compass, cost="energy", speed=9.0, torque=1.0, guess=passive, iterations=60, accuracy=None
+    )
     assert not found.ok
     assert found.result.worst
 

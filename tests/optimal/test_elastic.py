@@ -86,10 +86,18 @@ def test_costs_per_metre_count_the_motor(found):
 @pytest.mark.parametrize("cost", ["absolute-work", "squared-torque"])
 def test_per_metre_is_the_same_without_the_weight(compass, cost):
     states = [q for g in "xzup" for q in getattr(compass, g)]
-    numbers = np.concatenate([np.full(q.size, 0.1) if not isinstance(q.value, np.ndarray) else q.value for q in states])
+    numbers = np.concatenate(
+        [np.full(q.size, 0.1) if not isinstance(q.value, np.ndarray) else q.value for q in states]
+    )
     found = []
     for name in (cost, f"{cost}-per-metre"):
         made = optimal.cost_of_transport(compass, name, ("heel_strike",))
         symbols = ca.vertcat(*[q.sym for q in states], *[t.sym for t in made.totals])
-        found.append(float(ca.Function("cost", [symbols, time], [made.expression])(np.append(numbers, np.ones(len(made.totals))), 0.0)))
+        found.append(
+            float(
+                ca.Function("cost", [symbols, time], [made.expression])(
+                    np.append(numbers, np.ones(len(made.totals))), 0.0
+                )
+            )
+        )
     assert found[1] / found[0] == pytest.approx(weight_of(compass))

@@ -21,13 +21,22 @@ def test_questions_are_answered_and_become_conditions():
     x, p = State("x", 1.0), Param("p", 2.0)
     side = Discrete("side", 0.0)
     bent = ca.if_else(x.sym > 0.5, p.sym * x.sym, -x.sym) + ca.fabs(x.sym - 3) + ca.fmax(x.sym, p.sym)
-    system = System("bent", x=(x,), p=(p,), z=(side,), flow={x: 1.0}, events=(Event("turn", guard=x.sym - 1, reset={x: bent, side: 1}),))
+    system = System(
+        "bent",
+        x=(x,),
+        p=(p,),
+        z=(side,),
+        flow={x: 1.0},
+        events=(Event("turn", guard=x.sym - 1, reset={x: bent, side: 1}),),
+    )
     event, conditions = answered(system, system.events[0], (0.0, [1.0], [0.0], [], [2.0]))
     f = ca.Function("f", [x.sym, p.sym], [ca.SX(event.reset["x"]), ca.vertcat(*conditions)])
     value, margins = f(1.25, 2.0)
     assert float(value) == pytest.approx(2 * 1.25 + (3 - 1.25) + 2.0, abs=1e-14)
     assert np.allclose(sorted(np.array(margins).ravel()), sorted([1.25 - 0.5, 3 - 1.25, 2.0 - 1.25]))
-    assert float(f(4.0, 2.0)[0]) == pytest.approx(2 * 4 + (3 - 4) + 2.0)  # the same branch where the other one is true
+    assert float(f(4.0, 2.0)[0]) == pytest.approx(
+        2 * 4 + (3 - 4) + 2.0
+    )  # the same branch where the other one is true
     assert (np.array(f(4.0, 2.0)[1]) < 0).any()  # and a condition says that it is
 
 
@@ -47,7 +56,9 @@ def test_the_passive_gait_is_found_again(passive):
 
 
 def test_a_driven_walk_with_a_free_mass(passive):
-    found = design(walkers.compass_duindam(), {"hip_mass": (1.0, 20.0)}, "squared-torque", speed=0.6, friction=0.5)
+    found = design(
+        walkers.compass_duindam(), {"hip_mass": (1.0, 20.0)}, "squared-torque", speed=0.6, friction=0.5
+    )
     assert found.ok, found.table()
     assert found.speed == pytest.approx(0.6)
     assert found.replay.balance.relative < 1e-6

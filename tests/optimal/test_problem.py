@@ -22,7 +22,9 @@ def phases():
     slow = optimal.Integral("slow", system["velocity"] ** 2)
     hits = optimal.Jumps("hits", system["velocity"] ** 2, event="bounce")
     one = optimal.Problem(system).phase("down", until="bounce").phase("up", until="apex").free("e", "brake")
-    one = one.begin(height=1, velocity=0).require("low", system["height"] - 0.01 * system["velocity"], high=3.0)
+    one = one.begin(height=1, velocity=0).require(
+        "low", system["height"] - 0.01 * system["velocity"], high=3.0
+    )
     return one.minimise(slow * fast + hits + system["height"] ** 2)
 
 
@@ -39,11 +41,15 @@ def test_assembled_derivatives_are_exact(method, case):
     value, rows = f["nlp"](x, p)
     weights = rng.standard_normal(n.rows)
     whole = 0.7 * value + ca.dot(weights, rows)
-    check = ca.Function("check", [x, p], [ca.gradient(value, x), ca.jacobian(rows, x), ca.triu(ca.hessian(whole, x)[0])])
+    check = ca.Function(
+        "check", [x, p], [ca.gradient(value, x), ca.jacobian(rows, x), ca.triu(ca.hessian(whole, x)[0])]
+    )
     gradient, jacobian, hessian = (np.array(ca.densify(m)) for m in check(v, numbers))
     assert np.allclose(np.array(f["grad_f"](v, numbers)[1]), gradient, atol=1e-9, rtol=1e-9)
     assert np.allclose(np.array(ca.densify(f["jac_g"](v, numbers)[1])), jacobian, atol=1e-9, rtol=1e-9)
-    assert np.allclose(np.array(ca.densify(f["hess_lag"](v, numbers, 0.7, weights))), hessian, atol=1e-8, rtol=1e-9)
+    assert np.allclose(
+        np.array(ca.densify(f["hess_lag"](v, numbers, 0.7, weights))), hessian, atol=1e-8, rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -51,7 +57,12 @@ def test_phases_are_joined_by_events(method):
     """A ball from 1 m that shall rise to half of it: e^2 = 1/2."""
     ball = textbook.bouncer()
     one = (
-        optimal.Problem(ball).phase("down", until="bounce").phase("up", until="apex").begin(height=1, velocity=0).end(height=0.5).free("e")
+        optimal.Problem(ball)
+        .phase("down", until="bounce")
+        .phase("up", until="apex")
+        .begin(height=1, velocity=0)
+        .end(height=0.5)
+        .free("e")
     )
     found = one.solve(method=method, intervals=4, steps=2, control="constant", backend="virtual")
     assert found.ok
@@ -62,8 +73,14 @@ def test_phases_are_joined_by_events(method):
 
 def test_a_discrete_state_set_by_an_event_is_carried():
     """Braked by the speed of the impact, h = v^2 / (2 (g + brake v^2)) = 0.25 with v^2 = 2 g: brake = 3 / 2."""
-    one = optimal.Problem(textbook.bouncer().using(e=1.0)).phase("down", until="bounce").phase("up", until="apex")
-    found = one.begin(height=1, velocity=0).end(height=0.25).free("brake").solve(intervals=4, backend="virtual")
+    one = (
+        optimal.Problem(textbook.bouncer().using(e=1.0))
+        .phase("down", until="bounce")
+        .phase("up", until="apex")
+    )
+    found = (
+        one.begin(height=1, velocity=0).end(height=0.25).free("brake").solve(intervals=4, backend="virtual")
+    )
     assert found.ok
     assert abs(found.parameters["brake"] - 1.5) < 1e-7
     assert abs(found.phases[1].z[0] + np.sqrt(2 * 9.81)) < 1e-8
@@ -71,7 +88,11 @@ def test_a_discrete_state_set_by_an_event_is_carried():
 
 def test_infeasible_is_explained_by_name():
     one = optimal.Problem(textbook.sled()).phase(duration=1.0).begin(x=0, v=0).end(x=1, v=0)
-    found = one.require("slow down", "v", high=0.4).minimise(optimal_effort(one)).solve(intervals=5, control="constant", backend="virtual")
+    found = (
+        one.require("slow down", "v", high=0.4)
+        .minimise(optimal_effort(one))
+        .solve(intervals=5, control="constant", backend="virtual")
+    )
     assert not found.ok
     assert not found.success
     assert found.worst
@@ -204,13 +225,28 @@ def test_what_cannot_be_met_is_said():
     x, v, u = State("x"), State("v"), Input("u", bounds=(-1.0, 1.0))
     system = System("sled", x=(x, v), u=(u,), flow={x: v, v: u})
     effort = optimal.Integral("effort", u.sym**2)
-    far = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).end(x=5).require("slow", v.sym, high=10.0).minimise(effort)
+    far = (
+        optimal.Problem(system)
+        .phase(duration=1.0)
+        .begin(x=0, v=0)
+        .end(x=5)
+        .require("slow", v.sym, high=10.0)
+        .minimise(effort)
+    )
     failed = far.solve(accuracy=None)
     assert not failed.success
     assert failed.unmet.keys() <= {"x at the beginning", "v at the beginning", "x at the end"}
-    assert sum(failed.unmet.values()) == pytest.approx(4.5, abs=1e-4)  # in a second 0.5 m can be gone; whoever gives way
+    assert sum(failed.unmet.values()) == pytest.approx(
+        4.5, abs=1e-4
+    )  # in a second 0.5 m can be gone; whoever gives way
     assert far.end(x=0.3).solve(accuracy=None).unmet == {}
-    asked = optimal.Problem(system).phase(duration=1.0).begin(x=0, v=0).require("get there", x.sym, low=5.0, at="end").minimise(effort)
+    asked = (
+        optimal.Problem(system)
+        .phase(duration=1.0)
+        .begin(x=0, v=0)
+        .require("get there", x.sym, low=5.0, at="end")
+        .minimise(effort)
+    )
     assert "get there" in asked.solve(accuracy=None).unmet
 
 

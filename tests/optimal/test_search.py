@@ -6,12 +6,12 @@ import pytest
 from strut import gait, optimal, walkers
 from strut.errors import ModelError
 from strut.studies.duindam_gait_search import ROUGH
-from strut.studies.duindam_springs import Walk
+from strut.studies.duindam_springs import SpringWalk
 
 
 @pytest.fixture(scope="module")
 def walk():
-    return Walk()
+    return SpringWalk()
 
 
 def test_finds_the_passive_gait(walk):

@@ -31,7 +31,9 @@ def test_growth_bounds_the_spectral_radius(seed):
     radius = np.abs(np.linalg.eigvals(A)).max()
     found = float(ca.evalf(optimal.growth(ca.SX(ca.DM(A)))))
     assert radius <= found < 1.15 * radius
-    assert found == pytest.approx(np.linalg.norm(np.linalg.matrix_power(A / radius, 64)) ** (1 / 64) * radius, rel=1e-6)
+    assert found == pytest.approx(
+        np.linalg.norm(np.linalg.matrix_power(A / radius, 64)) ** (1 / 64) * radius, rel=1e-6
+    )
 
 
 def test_the_derivative_is_that_of_the_return_map():
@@ -39,10 +41,21 @@ def test_the_derivative_is_that_of_the_return_map():
     walker = walkers.compass()
     passive = gait.find(walker)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
-    problem = optimal.Problem(walker).phase("step", until="heel_strike", duration=(0.5, 1)).periodic().minimise(effort)
+    problem = (
+        optimal.Problem(walker)
+        .phase("step", until="heel_strike", duration=(0.5, 1))
+        .periodic()
+        .minimise(effort)
+    )
     bigger, A = varied(walker, "heel_strike")
     whole = replace(problem, system=bigger).require("growth", optimal.growth(A), high=1e6, at="end")
-    found = whole.solve(lifted(whole, guessed(problem, passive)), intervals=20, control="constant", accuracy=None, backend="virtual")
+    found = whole.solve(
+        lifted(whole, guessed(problem, passive)),
+        intervals=20,
+        control="constant",
+        accuracy=None,
+        backend="virtual",
+    )
     assert found.success
     derivative = evaluated(found, A)
     known = np.sort(np.abs(passive.multipliers))
@@ -54,7 +67,9 @@ def test_growth_is_minimised_within_a_budget(fast, monkeypatch):
     monkeypatch.setattr(stability, "CLOSE", 0.04)  # rough, for the sake of time
     price = fast.result.problem.objective
     budget = replace(
-        fast.result, accuracy=None, problem=fast.result.problem.require("budget", price, high=1.01 * fast.result.cost, at="end")
+        fast.result,
+        accuracy=None,
+        problem=fast.result.problem.require("budget", price, high=1.01 * fast.result.cost, at="end"),
     )
     found = optimal.stabilise(budget, None)
     assert found.success
@@ -78,15 +93,23 @@ def test_a_bound_on_multipliers_is_kept_in_the_simulator(walker, fast):
 
 
 def test_design_asks_for_it(walker, fast):
-    found = optimal.design(walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.6, stability=0.98, guess=fast)
+    found = optimal.design(
+        walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.6, stability=0.98, guess=fast
+    )
     assert found.ok
     assert found.gait.stable
     assert found.speed == pytest.approx(0.6, abs=1e-7)
-    already = optimal.design(walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.6, stability=1.5, guess=fast)
+    already = optimal.design(
+        walker, free={"hip_spring": (0, 100)}, cost="squared-torque", speed=0.6, stability=1.5, guess=fast
+    )
     assert already.result.cost == pytest.approx(fast.result.cost, rel=1e-6)
 
 
 def test_only_what_repeats(walker):
-    once = optimal.Problem(walker).phase("step", until="heel_strike", duration=(0.3, 1)).solve(iterations=1, accuracy=None)
+    once = (
+        optimal.Problem(walker)
+        .phase("step", until="heel_strike", duration=(0.3, 1))
+        .solve(iterations=1, accuracy=None)
+    )
     with pytest.raises(ModelError, match="one phase that an event ends and that repeats"):
         optimal.stabilise(once, 0.9)

@@ -13,14 +13,19 @@ ORDER = {"radau": 5, "gauss": 6, "hermite-simpson": 4, "shooting": 4}
 @pytest.mark.parametrize("method", METHODS)
 def test_kirk_and_the_order_of_every_transcription(method):
     problem, exact, meshes = textbook.kirk(), textbook.kirk_least(), (5, 10, 20)
-    found = [problem.solve(method=method, intervals=n, steps=2, control="quadratic", accuracy=None) for n in meshes]
+    found = [
+        problem.solve(method=method, intervals=n, steps=2, control="quadratic", accuracy=None) for n in meshes
+    ]
     assert all(r.ok for r in found)
     errors = np.array([abs(r.cost - exact) for r in found])
     order = -np.polyfit(np.log(meshes), np.log(errors), 1)[0]
     assert abs(order - ORDER[method]) < 0.4, (method, order, errors)
     # Kirk prints x1 = 7.289 t - 6.103 + 6.696 exp(-t) - 0.593 exp(t), to three digits
     t = np.linspace(0, 2, 5)
-    assert np.abs(found[-1].at(t)["x1"] - (7.289 * t - 6.103 + 6.696 * np.exp(-t) - 0.593 * np.exp(t))).max() < 4e-3
+    assert (
+        np.abs(found[-1].at(t)["x1"] - (7.289 * t - 6.103 + 6.696 * np.exp(-t) - 0.593 * np.exp(t))).max()
+        < 4e-3
+    )
     assert np.abs(found[-1].at(t)["x2"] - (7.289 - 6.696 * np.exp(-t) - 0.593 * np.exp(t))).max() < 4e-3
     assert abs(found[-1].integrated["effort"] - exact) < 1e-4
 
@@ -82,4 +87,6 @@ def test_tables_are_those_of_the_books():
     gauss = tableau("gauss", 2)
     assert np.allclose(gauss.c, [0.5 - 3**0.5 / 6, 0.5 + 3**0.5 / 6])
     assert np.allclose(gauss.A, [[1 / 4, 1 / 4 - 3**0.5 / 6], [1 / 4 + 3**0.5 / 6, 1 / 4]])
-    assert np.allclose(tableau("hermite-simpson", 3).A, [[0, 0, 0], [5 / 24, 1 / 3, -1 / 24], [1 / 6, 2 / 3, 1 / 6]])
+    assert np.allclose(
+        tableau("hermite-simpson", 3).A, [[0, 0, 0], [5 / 24, 1 / 3, -1 / 24], [1 / 6, 2 / 3, 1 / 6]]
+    )

@@ -27,7 +27,9 @@ def walker():
 def curve(walker, tmp_path_factory):
     told = []
     file = tmp_path_factory.mktemp("sweep") / "speed.sqlite"
-    found = optimal.trade_off(walker, "speed", SPEEDS, **ASKED, file=file, workers=2, progress=lambda a, b: told.append((a, b)))
+    found = optimal.trade_off(
+        walker, "speed", SPEEDS, **ASKED, file=file, workers=2, progress=lambda a, b: told.append((a, b))
+    )
     assert told[0] == (0, 4)
     assert told[-1] == (4, 4)
     return found
@@ -87,14 +89,20 @@ def test_a_killed_sweep_loses_nothing(walker, curve, tmp_path):
 
 def test_weights_of_costs_are_swept(walker):
     both = {"squared-torque": 1.0, "energy": 1.0}
-    found = optimal.trade_off(walker, "weight_energy", (0.0, 5.0), free=ASKED["free"], cost=both, speed=0.5, workers=1)
+    found = optimal.trade_off(
+        walker, "weight_energy", (0.0, 5.0), free=ASKED["free"], cost=both, speed=0.5, workers=1
+    )
     assert found.ok
     effort, lost = found["part: squared-torque"], found["part: energy"]
     assert np.all(np.diff(effort) > 0)  # what one gains, the other pays
     assert np.all(np.diff(lost) < 0)
     assert np.allclose(found["cost"], effort + found.values * lost, rtol=1e-9)
     shown = sweep_result(found)
-    assert [chapter.heading for chapter in shown.chapters] == ["Trade-off", "Over weight_energy", "All of them"]
+    assert [chapter.heading for chapter in shown.chapters] == [
+        "Trade-off",
+        "Over weight_energy",
+        "All of them",
+    ]
     assert "hip_spring" in dict(shown.figures())
 
 

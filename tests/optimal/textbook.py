@@ -27,7 +27,13 @@ def brachistochrone():
     """Bryson and Ho: a bead on a wire, one foot sideways in least time, g = 32.174 ft/s^2."""
     x, y, v, angle = State("x"), State("y"), State("v"), Input("angle", bounds=(0, np.pi / 2))
     g = Param("g", 32.174)
-    system = System("bead", x=(x, y, v), u=(angle,), p=(g,), flow={x: v * ca.cos(angle), y: v * ca.sin(angle), v: g * ca.sin(angle)})
+    system = System(
+        "bead",
+        x=(x, y, v),
+        u=(angle,),
+        p=(g,),
+        flow={x: v * ca.cos(angle), y: v * ca.sin(angle), v: g * ca.sin(angle)},
+    )
     return optimal.Problem(system).phase(duration=(0.01, 2.0)).begin(x=0, y=0, v=0).end(x=1).minimise(_time())
 
 
@@ -42,11 +48,19 @@ def goddard():
     h, v, m = State("h", 1.0, bounds=(1, 2)), State("v", 0.0, bounds=(0, 1)), State("m", 1.0, bounds=(0.6, 1))
     thrust = Input("thrust", 1.75, bounds=(0, 3.5))
     drag = 310 * v**2 * ca.exp(-500 * (h - 1))
-    system = System("rocket", x=(h, v, m), u=(thrust,), flow={h: v, v: (thrust - drag) / m - 1 / h**2, m: -2 * thrust})
+    system = System(
+        "rocket", x=(h, v, m), u=(thrust,), flow={h: v, v: (thrust - drag) / m - 1 / h**2, m: -2 * thrust}
+    )
     return optimal.Problem(system).phase(duration=(0.01, 1.0)).begin(h=1, v=0, m=1).end(m=0.6).minimise(-h)
 
 
-GODDARD_GUESS = {"duration": 0.2, "h": (1.0, 1.01), "v": lambda s: 0.4 * s * (1 - s), "m": (1.0, 0.6), "thrust": 1.75}
+GODDARD_GUESS = {
+    "duration": 0.2,
+    "h": (1.0, 1.01),
+    "v": lambda s: 0.4 * s * (1 - s),
+    "m": (1.0, 0.6),
+    "thrust": 1.75,
+}
 
 
 def hs071():
@@ -56,7 +70,9 @@ def hs071():
     a, b, c, d = x
     system = System("hs071", x=(idle,), p=tuple(x), flow={idle: 0})
     one = optimal.Problem(system).phase(duration=1.0).begin(idle=0).free("x1", "x2", "x3", "x4")
-    one = one.require("product", a * b * c * d, low=25, at="end").require("squares", a**2 + b**2 + c**2 + d**2, equal=40, at="end")
+    one = one.require("product", a * b * c * d, low=25, at="end").require(
+        "squares", a**2 + b**2 + c**2 + d**2, equal=40, at="end"
+    )
     return one.minimise(a * d * (a + b + c) + c)
 
 

@@ -59,7 +59,8 @@ METHODS = [
 def test_both_backends_agree(make, t, arguments, method, options):
     system = make()
     runs = [
-        strut.simulate(system, t=t, method=method, backend=backend, seed=3, **arguments, **options) for backend in ("native", "virtual")
+        strut.simulate(system, t=t, method=method, backend=backend, seed=3, **arguments, **options)
+        for backend in ("native", "virtual")
     ]
     native, virtual = runs
     assert native.status == virtual.status
@@ -67,10 +68,14 @@ def test_both_backends_agree(make, t, arguments, method, options):
     np.testing.assert_allclose(native.events.t, virtual.events.t, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_allclose(native.raw.x_end, virtual.raw.x_end, rtol=1e-7, atol=ROUNDING)
     np.testing.assert_allclose(native.raw.z_end, virtual.raw.z_end, rtol=1e-7, atol=ROUNDING)
-    np.testing.assert_allclose(native.raw.loss.sum(axis=0), virtual.raw.loss.sum(axis=0), rtol=1e-7, atol=ROUNDING)
+    np.testing.assert_allclose(
+        native.raw.loss.sum(axis=0), virtual.raw.loss.sum(axis=0), rtol=1e-7, atol=ROUNDING
+    )
     times = np.linspace(0, t, 23)
     for name in (*native.names.x, *native.names.outputs):
-        np.testing.assert_allclose(native.at(times)[name], virtual.at(times)[name], rtol=1e-6, atol=1e-7, err_msg=name)
+        np.testing.assert_allclose(
+            native.at(times)[name], virtual.at(times)[name], rtol=1e-6, atol=1e-7, err_msg=name
+        )
     if not system.delays:  # the kinks of a delay equation make step sizes depend on rounding
         assert native.statistics["steps"] == pytest.approx(virtual.statistics["steps"], abs=2)
 
@@ -79,7 +84,13 @@ def test_batches_agree():
     stiffness = np.linspace(10e3, 30e3, 7)
     runs = [
         strut.simulate_batch(
-            walkers.slip(), t=1.0, p={"stiffness": stiffness}, outputs=["leg"], at=[0.2, 0.5], ledger=True, backend=backend
+            walkers.slip(),
+            t=1.0,
+            p={"stiffness": stiffness},
+            outputs=["leg"],
+            at=[0.2, 0.5],
+            ledger=True,
+            backend=backend,
         )
         for backend in ("native", "virtual")
     ]
@@ -95,9 +106,18 @@ def test_random_streams_are_the_same_numbers():
     """The C generator and the Python one, through a system that keeps what it draws."""
     x, a, b = State("x", 0.0), Discrete("a"), Discrete("b")
     g, u = Random("g", law="normal"), Random("u")
-    system = System("dice", x=[x], z=[a, b], randoms=[g, u], flow={x: 0}, samples=[Sample("throw", every=1.0, set={a: g, b: u})])
+    system = System(
+        "dice",
+        x=[x],
+        z=[a, b],
+        randoms=[g, u],
+        flow={x: 0},
+        samples=[Sample("throw", every=1.0, set={a: g, b: u})],
+    )
     for seed in (0, 1, 2**63):
-        native, virtual = (strut.simulate(system, t=50.0, seed=seed, backend=backend) for backend in ("native", "virtual"))
+        native, virtual = (
+            strut.simulate(system, t=50.0, seed=seed, backend=backend) for backend in ("native", "virtual")
+        )
         np.testing.assert_allclose(native["a"], virtual["a"], rtol=1e-13, atol=1e-15)
         np.testing.assert_array_equal(native["b"], virtual["b"])
 

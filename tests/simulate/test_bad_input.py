@@ -10,14 +10,38 @@ from strut import walkers
 from strut.errors import ModelError, ShapeError, StrutError, UnknownNameError, ValueRangeError
 
 MISTAKES = [
-    ({"t": 1.0, "p": {"mass": np.nan}}, ValueRangeError, "parameter 'mass' is nan: a finite number is needed"),
-    ({"t": 1.0, "p": {"mass": -1.0}}, ValueRangeError, "parameter 'mass' is -1 kg: allowed are 0 to 1e\\+06 kg"),
-    ({"t": 1.0, "p": {"mas": 1.0}}, UnknownNameError, "'mas' is not a parameter of 'pendulum': did you mean 'mass'"),
+    (
+        {"t": 1.0, "p": {"mass": np.nan}},
+        ValueRangeError,
+        "parameter 'mass' is nan: a finite number is needed",
+    ),
+    (
+        {"t": 1.0, "p": {"mass": -1.0}},
+        ValueRangeError,
+        "parameter 'mass' is -1 kg: allowed are 0 to 1e\\+06 kg",
+    ),
+    (
+        {"t": 1.0, "p": {"mas": 1.0}},
+        UnknownNameError,
+        "'mas' is not a parameter of 'pendulum': did you mean 'mass'",
+    ),
     ({"t": 1.0, "p": {"mass": "heavy"}}, ModelError, "parameter 'mass' is 'heavy': a number is needed"),
     ({"t": 1.0, "p": {"mass": [1.0, 2.0]}}, ShapeError, "parameter 'mass' has shape"),
-    ({"t": 1.0, "x0": {"angel": 1.0}}, UnknownNameError, "'angel' is not a state of 'pendulum': did you mean 'angle'"),
-    ({"t": 1.0, "x0": [1.0, 2.0, 3.0]}, ShapeError, r"states of 'pendulum' need 2 number\(s\) \(angle, rate\)"),
-    ({"t": 1.0, "x0": [1.0, np.inf]}, ValueRangeError, "states of 'pendulum' are .*: finite numbers are needed"),
+    (
+        {"t": 1.0, "x0": {"angel": 1.0}},
+        UnknownNameError,
+        "'angel' is not a state of 'pendulum': did you mean 'angle'",
+    ),
+    (
+        {"t": 1.0, "x0": [1.0, 2.0, 3.0]},
+        ShapeError,
+        r"states of 'pendulum' need 2 number\(s\) \(angle, rate\)",
+    ),
+    (
+        {"t": 1.0, "x0": [1.0, np.inf]},
+        ValueRangeError,
+        "states of 'pendulum' are .*: finite numbers are needed",
+    ),
     ({"t": 1.0, "u": {"force": 1.0}}, UnknownNameError, "'force' is not an input"),
     ({"t": -1.0}, ValueRangeError, "the run would end at -1 s, before it begins at 0 s"),
     ({"t": (2.0, 1.0)}, ValueRangeError, "before it begins at 2 s"),
@@ -51,7 +75,9 @@ def test_what_is_no_system(wrong):
 
 
 def test_numbers_of_any_kind_are_options():
-    run = strut.simulate(walkers.pendulum(), t=np.float64(1), method="rk4", step=np.array(0.01), max_steps=1e6)
+    run = strut.simulate(
+        walkers.pendulum(), t=np.float64(1), method="rk4", step=np.array(0.01), max_steps=1e6
+    )
     assert run.statistics["steps"] == 100
 
 
@@ -76,7 +102,9 @@ def test_a_real_interrupt_keeps_a_whole_record():
 
     oscillator = walkers.van_der_pol()
     strut.compiled(oscillator)  # the interrupt is meant for the run
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored, and the run would go on
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # where tests run in the background it is ignored, and the run would go on
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     run = strut.simulate(oscillator, t=1e6, method="rk4", step=1e-3, max_steps=10**9)

@@ -10,7 +10,9 @@ from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeErr
 
 def test_a_batch_equals_single_runs():
     slopes = np.linspace(0.05, 0.12, 9)
-    batch = strut.simulate_batch(walkers.rimless_wheel(), t=5.0, p={"slope": slopes}, outputs=["hub_x", "speed"], ledger=True)
+    batch = strut.simulate_batch(
+        walkers.rimless_wheel(), t=5.0, p={"slope": slopes}, outputs=["hub_x", "speed"], ledger=True
+    )
     for k, slope in enumerate(slopes):
         run = strut.simulate(walkers.rimless_wheel(), t=5.0, p={"slope": slope})
         np.testing.assert_allclose(batch.x[k], run.raw.x_end[:2], rtol=1e-12, atol=1e-12)
@@ -34,20 +36,26 @@ def test_the_number_of_threads_changes_nothing():
 
 def test_outputs_over_time():
     times = [0.5, 1.0, 1.5]
-    batch = strut.simulate_batch(walkers.pendulum(), t=2.0, x0={"angle": [0.1, 0.2]}, outputs=["tip_x"], at=times)
+    batch = strut.simulate_batch(
+        walkers.pendulum(), t=2.0, x0={"angle": [0.1, 0.2]}, outputs=["tip_x"], at=times
+    )
     assert batch["tip_x"].shape == (2, 3)
     run = strut.simulate(walkers.pendulum(angle=0.2), t=2.0)
     np.testing.assert_allclose(batch["tip_x"][1], run.at(times)["tip_x"], rtol=1e-8)
 
 
 def test_after_a_terminal_event_outputs_are_nan():
-    batch = strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, p={"mass": [80.0]}, outputs=["leg"], at=[0.1, 2.0, 4.0])
+    batch = strut.simulate_batch(
+        walkers.slip(stiffness=1e3), t=5.0, p={"mass": [80.0]}, outputs=["leg"], at=[0.1, 2.0, 4.0]
+    )
     assert batch.status[0] == "fell"
     assert np.isfinite(batch["leg"][0, 0])
     assert np.all(np.isnan(batch["leg"][0, 1:]))
     last = strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, outputs=["leg"], at=[0.1, 5.0])
     assert np.isnan(last["leg"][0, 1])
-    assert np.isfinite(strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, outputs="leg")["leg"][0])  # at its end
+    assert np.isfinite(
+        strut.simulate_batch(walkers.slip(stiffness=1e3), t=5.0, outputs="leg")["leg"][0]
+    )  # at its end
 
 
 def test_a_diverging_run_is_marked_and_stops_no_other():
@@ -75,7 +83,9 @@ def test_memory_is_what_was_asked_for():
     import tracemalloc
 
     tracemalloc.start()
-    strut.simulate_batch(walkers.van_der_pol(), t=1.0, p={"mu": np.linspace(0, 2, 10_000)}, method="rk4", step=1e-3)
+    strut.simulate_batch(
+        walkers.van_der_pol(), t=1.0, p={"mu": np.linspace(0, 2, 10_000)}, method="rk4", step=1e-3
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10_000 * 200
@@ -89,7 +99,9 @@ def test_progress_and_interruption():
         if fraction >= 0.5:
             raise KeyboardInterrupt
 
-    batch = strut.simulate_batch(walkers.pendulum(), t=1.0, x0={"angle": np.linspace(0, 1, 400)}, threads=1, progress=stop_half_way)
+    batch = strut.simulate_batch(
+        walkers.pendulum(), t=1.0, x0={"angle": np.linspace(0, 1, 400)}, threads=1, progress=stop_half_way
+    )
     assert batch.interrupted
     assert set(batch.status) == {"done", "not run"}
     assert seen == sorted(seen)
@@ -106,9 +118,21 @@ def test_delays_in_batches():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}}, ShapeError, "a batch needs one length: 'slope' has 2 and 'mass' has 3"),
-        ({"p": {"slpe": [0.1]}}, UnknownNameError, "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'"),
-        ({"p": {"slope": [0.1, np.nan]}}, ValueRangeError, "parameter 'slope' is .* a finite number is needed"),
+        (
+            {"p": {"slope": [0.1, 0.2], "mass": [1, 2, 3]}},
+            ShapeError,
+            "a batch needs one length: 'slope' has 2 and 'mass' has 3",
+        ),
+        (
+            {"p": {"slpe": [0.1]}},
+            UnknownNameError,
+            "'slpe' is not a parameter of 'rimless_wheel': did you mean 'slope'",
+        ),
+        (
+            {"p": {"slope": [0.1, np.nan]}},
+            ValueRangeError,
+            "parameter 'slope' is .* a finite number is needed",
+        ),
         ({"x0": np.zeros(3)}, ShapeError, "states of 'rimless_wheel' need 2 number"),
         ({"outputs": ["hub"]}, UnknownNameError, "'hub' is not an output"),
         ({"at": [1.0, 0.5]}, ValueRangeError, "'at' must ascend"),

@@ -22,7 +22,9 @@ def bounce_times(restitution, count, height=1.0, g=9.81):
 @pytest.mark.parametrize("method", ["rk4", "leapfrog", "predictor-corrector", "dopri5", "dop853"])
 def test_bouncing_ball_matches_the_closed_form(method, backend):
     """A parabola is integrated exactly by every method of order two or more, so what is left is event location."""
-    run = strut.simulate(walkers.bouncing_ball(restitution=0.9), t=3.0, method=method, step=0.013, backend=backend)
+    run = strut.simulate(
+        walkers.bouncing_ball(restitution=0.9), t=3.0, method=method, step=0.013, backend=backend
+    )
     times = run.events.times("bounce")
     assert len(times) == 4
     np.testing.assert_allclose(times, bounce_times(0.9, 4), rtol=0, atol=EVENT_TOLERANCE)
@@ -49,7 +51,9 @@ def test_dead_ball_does_not_hang():
     """Restitution 0 leaves the ball on the guard, pushed into it: its events accumulate at once."""
     run = strut.simulate(walkers.bouncing_ball(restitution=0.0), t=1.0)
     assert run.status == "zeno"
-    rounding = np.sqrt(2 * 256 * np.finfo(float).eps / 9.81)  # [s] to fall through what a guard of 1 m counts as zero
+    rounding = np.sqrt(
+        2 * 256 * np.finfo(float).eps / 9.81
+    )  # [s] to fall through what a guard of 1 m counts as zero
     assert run.t1 == pytest.approx(np.sqrt(2 / 9.81), abs=rounding)
     assert run["height"].min() > -1e-12
 
@@ -66,10 +70,21 @@ def test_fixed_step_event_times_have_the_order_of_the_method(method):
     """A pendulum's first passage through the bottom: the located time converges with the method's order."""
     orders = {"euler": 1, "leapfrog": 2, "rk4": 4, "predictor-corrector": 4, "dopri5": 5, "dop853": 8}
     angle, rate = State("angle", 1.0), State("rate", 0.0)
-    swing = System("swing", x=[angle, rate], flow={angle: rate, rate: -ca.sin(angle)}, events=[Event("bottom", angle, direction="down")])
+    swing = System(
+        "swing",
+        x=[angle, rate],
+        flow={angle: rate, rate: -ca.sin(angle)},
+        events=[Event("bottom", angle, direction="down")],
+    )
     exact = strut.simulate(swing, t=3.0, rtol=1e-13, atol=1e-14).events.t[0]
     steps = np.array([0.5, 0.4, 0.3, 0.2]) if method == "dop853" else np.array([0.05, 0.025, 0.0125])
-    errors = [abs(strut.simulate(swing, t=3.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).events.t[0] - exact) for h in steps]
+    errors = [
+        abs(
+            strut.simulate(swing, t=3.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).events.t[0]
+            - exact
+        )
+        for h in steps
+    ]
     assert np.polyfit(np.log(steps), np.log(errors), 1)[0] > orders[method] - 0.7
 
 
@@ -79,7 +94,9 @@ def test_events_without_a_reset_fire_once_per_crossing(backend):
     rises = 0.5 + 2 * np.pi * np.arange(4)
     np.testing.assert_allclose(run.events.times("rise"), rises, atol=EVENT_TOLERANCE)
     np.testing.assert_allclose(run.events.times("fall"), rises[:3] + np.pi, atol=EVENT_TOLERANCE)
-    np.testing.assert_allclose(run.events.times("bell"), 1e-3 + 2 * np.pi * np.arange(4), atol=EVENT_TOLERANCE)
+    np.testing.assert_allclose(
+        run.events.times("bell"), 1e-3 + 2 * np.pi * np.arange(4), atol=EVENT_TOLERANCE
+    )
     assert run["count"][-1] == 4
     assert run["falls"][-1] == 3
 
@@ -117,7 +134,13 @@ def test_simultaneous_events_go_in_priority_order():
     def mark(name, digit, priority):
         return Event(name, x - 1, priority=priority, reset={trace: 10 * trace + digit})
 
-    clash = System("clash", x=[x], z=[trace], flow={x: 1.0}, events=[mark("late", 3, 5), mark("first", 1, -1), mark("second", 2, 0)])
+    clash = System(
+        "clash",
+        x=[x],
+        z=[trace],
+        flow={x: 1.0},
+        events=[mark("late", 3, 5), mark("first", 1, -1), mark("second", 2, 0)],
+    )
     for backend in BACKENDS:
         run = strut.simulate(clash, t=2.0, backend=backend)
         assert run.events.names == ("first", "second", "late")
@@ -132,7 +155,10 @@ def test_an_event_can_cancel_another_at_the_same_instant():
         x=[x],
         z=[z],
         flow={x: 1.0},
-        events=[Event("back", x - 1, priority=0, reset={x: 0.0}), Event("seen", x - 1, priority=1, reset={z: z + 1})],
+        events=[
+            Event("back", x - 1, priority=0, reset={x: 0.0}),
+            Event("seen", x - 1, priority=1, reset={z: z + 1}),
+        ],
     )
     for backend in BACKENDS:
         assert strut.simulate(clash, t=2.5, backend=backend).events.counts() == {"back": 2}
@@ -142,7 +168,11 @@ def test_a_reset_can_fire_another_event():
     """A counter that reaches its limit through a reset, not through the flow."""
     x, n = State("x", -0.5), Discrete("n", 0)
     chain = System(
-        "chain", x=[x], z=[n], flow={x: 1.0}, events=[Event("tick", x, reset={x: -1.0, n: n + 1}), Event("enough", n - 2.5, terminal=True)]
+        "chain",
+        x=[x],
+        z=[n],
+        flow={x: 1.0},
+        events=[Event("tick", x, reset={x: -1.0, n: n + 1}), Event("enough", n - 2.5, terminal=True)],
     )
     for backend in BACKENDS:
         run = strut.simulate(chain, t=100.0, backend=backend)
@@ -184,7 +214,11 @@ def test_chattering_ends_the_run():
     """x' = -sign(x), switched by events at x = 0 with no hysteresis: it would chatter for ever."""
     x, s = State("x", 1.0), Discrete("s", 1.0)
     relay = System(
-        "relay", x=[x], z=[s], flow={x: -s}, events=[Event("down", x, direction="down", reset={s: -1}), Event("up", x, reset={s: 1})]
+        "relay",
+        x=[x],
+        z=[s],
+        flow={x: -s},
+        events=[Event("down", x, direction="down", reset={s: -1}), Event("up", x, reset={s: 1})],
     )
     for backend in BACKENDS:
         run = strut.simulate(relay, t=5.0, backend=backend)
@@ -270,7 +304,12 @@ def test_param_objects_of_one_name_are_one_parameter():
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_fast_guard_shortens_the_steps(backend):
     """A clock that beats three times a second beside a ballistic body, whose own steps would be seconds long."""
-    height, velocity, phase, beats = State("height", 0.0), State("velocity", -1.0), State("phase", 0.1), Discrete("beats", 0)
+    height, velocity, phase, beats = (
+        State("height", 0.0),
+        State("velocity", -1.0),
+        State("phase", 0.1),
+        Discrete("beats", 0),
+    )
     cpg = System(
         "cpg",
         x=[height, velocity, phase],
@@ -294,7 +333,9 @@ def test_a_guard_of_time_alone(rate):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_guard_on_zero_at_the_beginning_fires_if_it_rises(backend):
-    falling = strut.simulate(walkers.bouncing_ball(height=0.0, velocity=-1.0, restitution=0.5), t=0.05, backend=backend)
+    falling = strut.simulate(
+        walkers.bouncing_ball(height=0.0, velocity=-1.0, restitution=0.5), t=0.05, backend=backend
+    )
     assert falling.events.t[0] == 0.0
     assert falling["height"].min() > -1e-12
     rising = strut.simulate(walkers.bouncing_ball(height=0.0, velocity=1.0), t=0.05, backend=backend)
@@ -313,7 +354,10 @@ def test_a_guard_that_is_no_number_ends_the_run(backend):
 def test_a_system_of_discrete_states_only(backend):
     n = Discrete("n", 0)
     counting = System(
-        "counting", z=[n], samples=[strut.Sample("tick", every=0.1, set={n: n + 1})], events=[Event("enough", n - 4.5, terminal=True)]
+        "counting",
+        z=[n],
+        samples=[strut.Sample("tick", every=0.1, set={n: n + 1})],
+        events=[Event("enough", n - 4.5, terminal=True)],
     )
     run = strut.simulate(counting, t=1.0, backend=backend)
     assert run.status == "enough"

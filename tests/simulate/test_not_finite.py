@@ -47,7 +47,9 @@ def discrete_state():
 
 def sampled():
     x, n = State("x", 1.0), Discrete("n", 0.0)
-    return System("s", x=[x], z=[n], flow={x: 0.0}, samples=[Sample("b", every=0.5, set={n: n + 1, x: 1 / (3 - n)})])
+    return System(
+        "s", x=[x], z=[n], flow={x: 0.0}, samples=[Sample("b", every=0.5, set={n: n + 1, x: 1 / (3 - n)})]
+    )
 
 
 def flow_of_time():
@@ -85,7 +87,9 @@ def delayed():
 
 def terminal():
     x, y = State("x", 0.0), State("y", 0.0)
-    return System("s", x=[x, y], flow={x: 1.0, y: 0.0}, events=[Event("a", x - 1.5, reset={y: math.nan}, terminal=True)])
+    return System(
+        "s", x=[x, y], flow={x: 1.0, y: 0.0}, events=[Event("a", x - 1.5, reset={y: math.nan}, terminal=True)]
+    )
 
 
 SET = "a finite number is needed, mend its reset"
@@ -142,7 +146,9 @@ def test_a_delayed_signal_that_is_infinite(engine):
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_a_batch_marks_the_run_and_goes_on(backend):
     x, y, k = State("x", 0.0), State("y", 0.0), Param("k", 1.0)
-    system = System("s", x=[x, y], p=[k], flow={x: 1.0, y: 0.0}, events=[Event("a", x - 1.5, reset={y: 1 / k})])
+    system = System(
+        "s", x=[x, y], p=[k], flow={x: 1.0, y: 0.0}, events=[Event("a", x - 1.5, reset={y: 1 / k})]
+    )
     batch = strut.simulate_batch(system, t=4.0, p={"k": [1.0, 0.0, 2.0]}, backend=backend)
     assert list(batch.status) == ["done", "not finite", "done"]
     assert list(batch.ok) == [True, False, True]
@@ -153,7 +159,9 @@ def test_a_batch_marks_the_run_and_goes_on(backend):
     assert begins.message(1) == f"state 'y' begins with inf at t = 0 s: {BEGINS}"
 
 
-@pytest.mark.parametrize(("make", "culprit", "cause"), [(reset_to_infinity, 1, 0), (sampled, 0, 0), (initial_value, 1, -1)])
+@pytest.mark.parametrize(
+    ("make", "culprit", "cause"), [(reset_to_infinity, 1, 0), (sampled, 0, 0), (initial_value, 1, -1)]
+)
 def test_exported_c_ends_too(tmp_path, make, culprit, cause):
     strut.export(make(), tmp_path)
     source = (tmp_path / "main.c").read_text()

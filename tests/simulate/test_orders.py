@@ -24,7 +24,12 @@ def slope(steps, errors):
 def test_fixed_step_methods_have_their_order(method, backend):
     system, exact = driven(), reference(driven(), 2.0).raw.x_end[:3]
     steps = 2.0 / np.array([20, 40, 80, 160]) if method != "euler" else 2.0 / np.array([200, 400, 800, 1600])
-    errors = [np.abs(strut.simulate(system, t=2.0, method=method, step=h, backend=backend).raw.x_end[:3] - exact).max() for h in steps]
+    errors = [
+        np.abs(
+            strut.simulate(system, t=2.0, method=method, step=h, backend=backend).raw.x_end[:3] - exact
+        ).max()
+        for h in steps
+    ]
     assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=SLOPE_TOLERANCE)
 
 
@@ -34,7 +39,10 @@ def test_embedded_methods_have_their_order_with_fixed_steps(method, order):
     system, exact = driven(), reference(driven(), 2.0).raw.x_end[:3]
     steps = 2.0 / (np.array([24, 32, 48, 64]) if order == 5 else np.array([3, 4, 5, 6]))
     errors = [
-        np.abs(strut.simulate(system, t=2.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).raw.x_end[:3] - exact).max()
+        np.abs(
+            strut.simulate(system, t=2.0, method=method, step=h, max_step=h, rtol=1e3, atol=1e3).raw.x_end[:3]
+            - exact
+        ).max()
         for h in steps
     ]
     assert slope(steps, errors) == pytest.approx(order, abs=SLOPE_TOLERANCE)
@@ -45,7 +53,10 @@ def test_error_follows_the_tolerance(method):
     exact = reference(oscillator(), 10.0).raw.x_end[:2]
     tolerances = np.array([1e-4, 1e-6, 1e-8, 1e-10])
     errors = [
-        np.abs(strut.simulate(oscillator(), t=10.0, method=method, rtol=tol, atol=tol).raw.x_end[:2] - exact).max() for tol in tolerances
+        np.abs(
+            strut.simulate(oscillator(), t=10.0, method=method, rtol=tol, atol=tol).raw.x_end[:2] - exact
+        ).max()
+        for tol in tolerances
     ]
     assert slope(tolerances, errors) == pytest.approx(1.0, abs=0.15)
     assert all(error < 50 * tol for error, tol in zip(errors, tolerances, strict=True))
@@ -57,7 +68,10 @@ def test_error_of_stiff_methods_follows_the_tolerance(method):
     exact = reference(oscillator(), 5.0).raw.x_end[:2]
     tolerances = np.array([1e-4, 1e-5, 1e-6, 1e-7, 1e-8])
     errors = [
-        np.abs(strut.simulate(oscillator(), t=5.0, method=method, rtol=tol, atol=tol, ledger=False).raw.x_end[:2] - exact).max()
+        np.abs(
+            strut.simulate(oscillator(), t=5.0, method=method, rtol=tol, atol=tol, ledger=False).raw.x_end[:2]
+            - exact
+        ).max()
         for tol in tolerances
     ]
     assert 0.7 < slope(tolerances, errors) < 1.3

@@ -21,7 +21,9 @@ def test_a_prepared_run_is_that_of_a_batch(walker, backend, monkeypatch):
     assert ready.t[0] == 0.9
     for _ in range(2):
         ready()
-        assert dict(zip(ready.jumps, ready.counts[0], strict=True)) == {name: count[0] for name, count in usual.counts.items()}
+        assert dict(zip(ready.jumps, ready.counts[0], strict=True)) == {
+            name: count[0] for name, count in usual.counts.items()
+        }
         assert ready.x == pytest.approx(usual.x, abs=1e-9)
         assert ready.z == pytest.approx(usual.z, abs=1e-9)
         assert ready.t[0] == usual.t[0] == 1.7

@@ -74,7 +74,9 @@ def test_a_c_controller_runs_without_python(tmp_path):
 
 
 def test_controller_mistakes_are_named():
-    with pytest.raises(UnknownNameError, match="the controller sets 'pull', which is not an input: known: push"):
+    with pytest.raises(
+        UnknownNameError, match="the controller sets 'pull', which is not an input: known: push"
+    ):
         strut.simulate(plant(), t=1.0, control=Hold(lambda now: {"pull": 1}, every=0.1))
     with pytest.raises(UnknownNameError, match="the controller asks for 'y'"):
         strut.simulate(plant(), t=1.0, control=Hold(lambda now: {"push": now["y"]}, every=0.1))
@@ -86,7 +88,9 @@ def test_controller_mistakes_are_named():
 
 def test_controller_offset_and_late_begin():
     times = []
-    strut.simulate(plant(), t=(1.0, 2.0), control=Hold(lambda now: times.append(now.t) or {}, every=0.3, offset=0.1))
+    strut.simulate(
+        plant(), t=(1.0, 2.0), control=Hold(lambda now: times.append(now.t) or {}, every=0.3, offset=0.1)
+    )
     np.testing.assert_allclose(times, [1.0, 1.3, 1.6, 1.9])
 
 
@@ -95,7 +99,11 @@ def test_delay_equation_by_the_method_of_steps():
     x = State("x", 1.0)
     past = Delay("past", signal=x, by=1.0, before=1.0)
     system = System("lag", x=[x], delays=[past], flow={x: -past})
-    for method, options, tolerance in (("dop853", {}, 1e-9), ("dopri5", {}, 1e-9), ("rk4", {"step": 0.01}, 1e-9)):
+    for method, options, tolerance in (
+        ("dop853", {}, 1e-9),
+        ("dopri5", {}, 1e-9),
+        ("rk4", {"step": 0.01}, 1e-9),
+    ):
         run = strut.simulate(system, t=3.0, method=method, **options)
         values = run.at([0.5, 1.0, 1.5, 2.0, 3.0])["x"]
         np.testing.assert_allclose(values, [0.5, 0.0, -0.375, -0.5, -1 / 6], atol=tolerance)
@@ -121,16 +129,25 @@ def test_history_grows_when_a_run_needs_it():
     system = System("lag", x=[x], delays=[past], flow={x: -past})
     run = strut.simulate(system, t=12.0, method="rk4", step=1e-3)
     assert run.status == "done"
-    assert run.at(10.0)["x"] == pytest.approx(-4 - 5 + 12.5, abs=1e-8)  # method of steps on [5, 10]: -4 - s + s^2/2... at s = 5
+    assert run.at(10.0)["x"] == pytest.approx(
+        -4 - 5 + 12.5, abs=1e-8
+    )  # method of steps on [5, 10]: -4 - s + s^2/2... at s = 5
 
 
 def test_random_numbers_are_reproducible_and_sound():
     x, a, b = State("x", 0.0), Discrete("a"), Discrete("b")
     gauss, flat = Random("gauss", law="normal"), Random("flat")
     dice = System(
-        "dice", x=[x], z=[a, b], randoms=[gauss, flat], flow={x: 0}, samples=[Sample("throw", every=1e-3, set={a: gauss, b: flat})]
+        "dice",
+        x=[x],
+        z=[a, b],
+        randoms=[gauss, flat],
+        flow={x: 0},
+        samples=[Sample("throw", every=1e-3, set={a: gauss, b: flat})],
     )
-    one, again, other = (strut.simulate(dice, t=20.0, seed=seed, method="euler", step=1e-3) for seed in (7, 7, 8))
+    one, again, other = (
+        strut.simulate(dice, t=20.0, seed=seed, method="euler", step=1e-3) for seed in (7, 7, 8)
+    )
     np.testing.assert_array_equal(one["a"], again["a"])
     assert not np.array_equal(one["a"], other["a"])
     normal, uniform = one.raw.z_after[:, 0], one.raw.z_after[:, 1]
@@ -147,7 +164,14 @@ def test_random_numbers_are_reproducible_and_sound():
 def test_runs_of_a_batch_have_streams_of_their_own():
     x, a = State("x", 0.0), Discrete("a")
     gauss = Random("gauss", law="normal")
-    dice = System("dice", x=[x], z=[a], randoms=[gauss], flow={x: 0}, samples=[Sample("throw", every=1.0, set={a: gauss})])
+    dice = System(
+        "dice",
+        x=[x],
+        z=[a],
+        randoms=[gauss],
+        flow={x: 0},
+        samples=[Sample("throw", every=1.0, set={a: gauss})],
+    )
     batch = strut.simulate_batch(dice, t=0.5, x0={"x": np.zeros(1000)}, seed=5)
     assert len(np.unique(batch["a"])) == 1000
     assert strut.simulate(dice, t=0.5, seed=5)["a"][-1] == batch["a"][0]  # run 0 of a batch is the single run
@@ -179,7 +203,9 @@ def test_controllers_in_c_and_python_see_the_same_at_a_tick(tmp_path):
     """Both act before the samples of their instant; and negative times are no trap."""
     x, z = State("x", 0.0), Discrete("z", 0)
     u = strut.Input("u")
-    count = System("count", x=[x], z=[z], u=[u], flow={x: u}, samples=[Sample("s", every=0.1, set={z: z + 1})])
+    count = System(
+        "count", x=[x], z=[z], u=[u], flow={x: u}, samples=[Sample("s", every=0.1, set={z: z + 1})]
+    )
     source = tmp_path / "act.c"
     source.write_text(
         "void act(double t, const double *x, const double *z, const double *p, double *u, void *d)\n{ (void)t; (void)x; (void)p; (void)d; u[0] = z[0]; }\n"
@@ -195,7 +221,9 @@ def test_controllers_in_c_and_python_see_the_same_at_a_tick(tmp_path):
 
 def test_moments_can_be_kept():
     kept = []
-    strut.simulate(plant(), t=1.0, u={"push": 1.0}, control=Hold(lambda now: kept.append(now) or {}, every=0.25))
+    strut.simulate(
+        plant(), t=1.0, u={"push": 1.0}, control=Hold(lambda now: kept.append(now) or {}, every=0.25)
+    )
     assert len({m["x"] for m in kept}) == 4
 
 
@@ -213,7 +241,14 @@ def test_many_ticks_cost_little_memory():
 def test_resets_see_the_delayed_value_of_their_instant():
     x, seen = State("x", 0.0), Discrete("seen", 0.0)
     past = Delay("past", signal=x, by=0.5, before=0.0)
-    system = System("late", x=[x], z=[seen], delays=[past], flow={x: 1.0}, events=[strut.Event("two", x - 2, reset={seen: past})])
+    system = System(
+        "late",
+        x=[x],
+        z=[seen],
+        delays=[past],
+        flow={x: 1.0},
+        events=[strut.Event("two", x - 2, reset={seen: past})],
+    )
     for backend in ("native", "virtual"):
         assert strut.simulate(system, t=3.0, backend=backend)["seen"][-1] == pytest.approx(1.5, abs=1e-9)
 
@@ -231,7 +266,9 @@ def test_stiff_steps_are_no_longer_than_the_delay():
     past = Delay("past", signal=x, by=0.01, before=1.0)
     system = System("short", x=[x], delays=[past], flow={x: -past})
     exact = strut.simulate(system, t=1.0)["x"][-1]
-    assert strut.simulate(system, t=1.0, method="bdf", rtol=1e-5, atol=1e-8)["x"][-1] == pytest.approx(exact, abs=1e-3)
+    assert strut.simulate(system, t=1.0, method="bdf", rtol=1e-5, atol=1e-8)["x"][-1] == pytest.approx(
+        exact, abs=1e-3
+    )
 
 
 def test_batches_lengthen_their_history():

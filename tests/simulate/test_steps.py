@@ -8,7 +8,9 @@ from strut import walkers
 from strut.errors import StrutError, UnknownNameError
 
 
-@pytest.mark.parametrize("make", [walkers.compass, walkers.simplest, walkers.rimless_wheel, walkers.slip, walkers.kneed])
+@pytest.mark.parametrize(
+    "make", [walkers.compass, walkers.simplest, walkers.rimless_wheel, walkers.slip, walkers.kneed]
+)
 def test_steps_are_the_run(make):
     run = strut.simulate(make(), t=4)
     steps = run.steps()
@@ -31,10 +33,15 @@ def test_steps_are_the_run(make):
 def test_a_gait_gains_on_the_slope_what_it_loses_in_the_impact():
     run = strut.simulate(walkers.compass(slope=strut.deg(3)), t=10)
     steps = run.steps()
-    gained, lost = steps.changes["gravity (stored)"][steps.whole], steps.changes["heel_strike (lost in events)"][steps.whole]
+    gained, lost = (
+        steps.changes["gravity (stored)"][steps.whole],
+        steps.changes["heel_strike (lost in events)"][steps.whole],
+    )
     np.testing.assert_allclose(gained, lost, rtol=1e-9)
     length = run.events[-2].after["step_length"]
-    weight = float(sum(run[name] * n for name, n in (("hip_mass", 1), ("leg_mass", 2)) if name in run.names.p) * run["g"])
+    weight = float(
+        sum(run[name] * n for name, n in (("hip_mass", 1), ("leg_mass", 2)) if name in run.names.p) * run["g"]
+    )
     np.testing.assert_allclose(gained[-1], -weight * length * np.sin(strut.deg(3)), rtol=1e-6)
 
 
@@ -61,7 +68,10 @@ def test_loaded_runs_know_their_steps(tmp_path):
 
 def test_touchdowns_of_every_foot():
     left, right = strut.State("l", 1.0), strut.State("r", 2.0)
-    events = [strut.Event(f"foot_{n}_touchdown", s, direction="down", reset={s: 2.5}) for n, s in (("l", left), ("r", right))]
+    events = [
+        strut.Event(f"foot_{n}_touchdown", s, direction="down", reset={s: 2.5})
+        for n, s in (("l", left), ("r", right))
+    ]
     feet = tuple(strut.Foot(name=e.name[:6], lands=e.name) for e in events)
     made = strut.System(
         "two",

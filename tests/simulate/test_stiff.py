@@ -52,7 +52,10 @@ def test_without_scipy_the_extra_is_named(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(MissingExtraError, match=r"method 'radau' needs SciPy, which is not installed: pip install 'strut\[stiff\]'"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"method 'radau' needs SciPy, which is not installed: pip install 'strut\[stiff\]'",
+    ):
         strut.simulate(robertson(), t=1.0, method="radau", backend="virtual")
     assert strut.simulate(robertson(), t=1.0, method="radau").ok  # compiled, it needs nothing
 
@@ -85,7 +88,10 @@ def test_hires_takes_the_steps_that_scipy_takes(method, digits):
 @pytest.mark.parametrize("make", [robertson, hires, walkers.pendulum, walkers.bouncing_ball, servo])
 def test_compiled_and_virtual_agree(make, method):
     """The same method twice, written independently: the steps differ where rounding decides, the answers by the tolerance."""
-    runs = [strut.simulate(make(), t=1.0, method=method, rtol=1e-8, atol=1e-10, backend=backend) for backend in ("native", "virtual")]
+    runs = [
+        strut.simulate(make(), t=1.0, method=method, rtol=1e-8, atol=1e-10, backend=backend)
+        for backend in ("native", "virtual")
+    ]
     compiled, virtual = runs
     assert compiled.status == virtual.status == "done"
     assert compiled.events.names == virtual.events.names
@@ -107,7 +113,12 @@ def test_a_run_that_is_stopped_goes_on_as_if_it_was_not(method):
 @pytest.mark.parametrize("backend", ["native", "virtual"])
 def test_stiff_systems_run_in_batches(backend):
     batch = strut.simulate_batch(
-        walkers.van_der_pol(position=2.0), t=5.0, p={"mu": [10.0, 100.0]}, method="radau", rtol=1e-7, backend=backend
+        walkers.van_der_pol(position=2.0),
+        t=5.0,
+        p={"mu": [10.0, 100.0]},
+        method="radau",
+        rtol=1e-7,
+        backend=backend,
     )
     for mu, x in zip((10.0, 100.0), batch.x, strict=True):
         alone = strut.simulate(walkers.van_der_pol(mu=mu, position=2.0), t=5.0, method="dop853")
@@ -127,7 +138,10 @@ def test_a_derivative_that_is_infinite_where_a_run_begins(backend):
 
 def test_a_system_too_large_is_refused():
     x = State("x", np.zeros(4001))
-    with pytest.raises(ModelError, match=r"'bdf' keeps matrices of 4001 by 4001 for 'large': it takes systems of at most 4000 states"):
+    with pytest.raises(
+        ModelError,
+        match=r"'bdf' keeps matrices of 4001 by 4001 for 'large': it takes systems of at most 4000 states",
+    ):
         strut.simulate(System("large", x=[x], flow={x: -x}), t=1.0, method="bdf")
 
 
@@ -136,7 +150,9 @@ def chain(cells):
     order = np.random.default_rng(5).permutation(cells)
     mode = np.sin(np.pi * np.arange(1, cells + 1) / (cells + 1))
     u = {k: State(f"u{k}", float(mode[k])) for k in order}
-    flow = {u[k]: (u[k - 1] if k else 0) - 2 * u[k] + (u[k + 1] if k + 1 < cells else 0) for k in range(cells)}
+    flow = {
+        u[k]: (u[k - 1] if k else 0) - 2 * u[k] + (u[k + 1] if k + 1 < cells else 0) for k in range(cells)
+    }
     return System("chain", x=list(u.values()), flow={q: 100 * flow[q] for q in flow})
 
 
@@ -169,5 +185,7 @@ def test_matrices_that_need_pivots(method):
     A = A - A.T - 1e-3 * np.eye(6)
     A[0] *= 30
     x = State("x", np.ones(6))
-    run = strut.simulate(System("full", x=[x], flow={x: ca.DM(A) @ x.sym}), t=1.0, method=method, rtol=1e-9, atol=1e-11)
+    run = strut.simulate(
+        System("full", x=[x], flow={x: ca.DM(A) @ x.sym}), t=1.0, method=method, rtol=1e-9, atol=1e-11
+    )
     np.testing.assert_allclose(run.raw.x_end, expm(A) @ np.ones(6), rtol=1e-5, atol=1e-5)

@@ -37,7 +37,9 @@ def test_bytes_of_another_file_are_not_loaded(copy, tmp_path):
         file.create_dataset(place, (4,), "f8", external=[(str(secret), 0, 32)])
 
     exchange(copy, "end/x_end", elsewhere)
-    with pytest.raises(StorageError, match=r"cannot read .*run\.h5.*/end/x_end keeps its bytes in another file") as refused:
+    with pytest.raises(
+        StorageError, match=r"cannot read .*run\.h5.*/end/x_end keeps its bytes in another file"
+    ) as refused:
         Trajectory.load(copy)
     assert "horse" not in str(refused.value)
 
@@ -45,11 +47,17 @@ def test_bytes_of_another_file_are_not_loaded(copy, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda f, p, d: f.__setitem__(p, h5py.ExternalLink("other.h5", "/x")), "/points/outputs is an external link"),
+        (
+            lambda f, p, d: f.__setitem__(p, h5py.ExternalLink("other.h5", "/x")),
+            "/points/outputs is an external link",
+        ),
         (lambda f, p, d: f.__setitem__(p, h5py.SoftLink("/points/x")), "/points/outputs is a soft link"),
         (lambda f, p, d: f.__setitem__(p, h5py.SoftLink("/points/outputs")), "is a soft link"),
         (lambda f, p, d: f.__setitem__(p, f["points/x"]), "leads to a place that was reached before"),
-        (lambda f, p, d: f.__setitem__("points/more", f["points"]), "leads to a place that was reached before"),
+        (
+            lambda f, p, d: f.__setitem__("points/more", f["points"]),
+            "leads to a place that was reached before",
+        ),
         (lambda f, p, d: f.__setitem__(p, d[:-1]), r"points/outputs has shape"),
         (
             lambda f, p, d: f.create_dataset(p, (10**9, 10**3), "f8", chunks=True),

@@ -98,21 +98,33 @@ def test_an_undeclared_loss_is_booked_to_the_event():
 
 def test_a_ledger_that_does_not_close_is_reported():
     x, v = State("x", 1.0), State("v", 0.0)
-    wrong = System("wrong", x=[x, v], flow={x: v, v: -x - 0.5 * v}, ledger=Ledger(stored={"kinetic": v**2 / 2, "spring": x**2 / 2}))
+    wrong = System(
+        "wrong",
+        x=[x, v],
+        flow={x: v, v: -x - 0.5 * v},
+        ledger=Ledger(stored={"kinetic": v**2 / 2, "spring": x**2 / 2}),
+    )
     with pytest.warns(LedgerWarning, match="the energy account of 'wrong' does not close: .* unexplained"):
         strut.simulate(wrong, t=5.0)
 
 
 def test_a_wrong_ledger_with_a_large_offset_is_reported():
     x, v = State("x", 1.0), State("v", 0.0)
-    wrong = System("wrong", x=[x, v], flow={x: v, v: -x - 0.5 * v}, ledger=Ledger(stored={"all": 1e5 + v**2 / 2 + x**2 / 2}))
+    wrong = System(
+        "wrong",
+        x=[x, v],
+        flow={x: v, v: -x - 0.5 * v},
+        ledger=Ledger(stored={"all": 1e5 + v**2 / 2 + x**2 / 2}),
+    )
     with pytest.warns(LedgerWarning, match="does not close"):
         strut.simulate(wrong, t=5.0)
 
 
 def test_a_ledger_that_is_no_number_is_reported():
     x = State("x", 1.0)
-    lost = System("lost", x=[x], flow={x: -1.0}, ledger=Ledger(stored={"e": x}, dissipated={"d": (x - 0.5) ** 0.5}))
+    lost = System(
+        "lost", x=[x], flow={x: -1.0}, ledger=Ledger(stored={"e": x}, dissipated={"d": (x - 0.5) ** 0.5})
+    )
     with pytest.warns(LedgerWarning, match="nan"):
         strut.simulate(lost, t=1.0)
 
@@ -210,7 +222,9 @@ def test_csv(ball, tmp_path):
     path = ball.save(tmp_path / "run.csv", times=np.linspace(0, 1, 5))
     lines = path.read_text().splitlines()
     assert lines[0] == "t,height,velocity,bounces"
-    assert [float(v) for v in lines[2].split(",")][1] == ball.at(0.25)["height"]  # written so that nothing is lost
+    assert [float(v) for v in lines[2].split(",")][1] == ball.at(0.25)[
+        "height"
+    ]  # written so that nothing is lost
 
 
 def test_unknown_suffix_and_missing_directory(ball, tmp_path):
@@ -264,6 +278,8 @@ else:
 assert open(path, "rb").read() == before
 """
     path = tmp_path / f"run{suffix}"
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=os.environ, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=os.environ, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert os.listdir(tmp_path) == [path.name]

@@ -30,7 +30,9 @@ def step(state, slope):
 
 
 def gait(slope):
-    return fsolve(lambda y: step(y, slope) - y, [0.96 * slope ** (1 / 3), -0.94 * slope ** (1 / 3)], xtol=1e-13)
+    return fsolve(
+        lambda y: step(y, slope) - y, [0.96 * slope ** (1 / 3), -0.94 * slope ** (1 / 3)], xtol=1e-13
+    )
 
 
 def lowest(slope, h=1e-5):

@@ -12,7 +12,9 @@ from strut.optimal import Problem
 from strut.studies.saurel_walks import CASES, guess, problem, resumed, walk
 
 
-@pytest.mark.parametrize(("name", "mass"), [("saurel-a", 33.0), ("saurel-c", 60.3), ("saurel-d", 60.3), ("saurel-e", 65.9)])
+@pytest.mark.parametrize(
+    ("name", "mass"), [("saurel-a", 33.0), ("saurel-c", 60.3), ("saurel-d", 60.3), ("saurel-e", 65.9)]
+)
 def test_masses_are_those_of_the_paper(name, mass):
     walker = walkers.CATALOGUE[name]()
     assert weight_of(walker) / 9.81 == pytest.approx(mass, abs=0.05)
@@ -25,7 +27,11 @@ def test_a_step_in_space_is_mirrored_and_loses_energy():
     groups = walker.vectors()
     after = ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.x])
     stored = ca.Function("stored", groups, [sum(walker.ledger.stored.values())])
-    jump = ca.Function("jump", [*groups, strut.time], [after, ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.z])])
+    jump = ca.Function(
+        "jump",
+        [*groups, strut.time],
+        [after, ca.vertcat(*[event.reset.get(q.name, q.sym) for q in walker.z])],
+    )
     begin = strut.simulate(walker, t=0.0).end
     u, p = np.zeros(len(walker.u)), begin["p"]
     rng = np.random.default_rng(3)
@@ -40,7 +46,10 @@ def test_a_step_in_space_is_mirrored_and_loses_energy():
 
 def test_torques_resume_on_the_other_side():
     walker = walkers.saurel_c()
-    assert resumed(walker) == {"stance_hip_torque": "swing_hip_torque", "swing_hip_torque": "stance_hip_torque"}
+    assert resumed(walker) == {
+        "stance_hip_torque": "swing_hip_torque",
+        "swing_hip_torque": "stance_hip_torque",
+    }
     with pytest.raises(UnknownNameError, match="'knee' is no input"):
         Problem(walker).resuming({"stance_hip_torque": "-knee"})
 

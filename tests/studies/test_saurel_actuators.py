@@ -39,7 +39,9 @@ def test_springs_in_series_cost_less_and_others_not_more(solved):
     for cost in (TORQUE, WORK):
         values = {drive: solved[cost, drive].value for drive in KINDS}
         assert values["series"] < 0.5 * values["rigid"]
-        assert values["parallel"] == pytest.approx(values["rigid"], rel=1e-3)  # the best spring beside the motor is none
+        assert values["parallel"] == pytest.approx(
+            values["rigid"], rel=1e-3
+        )  # the best spring beside the motor is none
         assert solved[cost, "parallel"].springs["hip_spring"] < NOTHING
     assert solved[TORQUE, "rigid"].value == pytest.approx(1445.3, rel=1e-3)
     assert solved[TORQUE, "series"].turns > 5  # the fast oscillations that the thesis reports
@@ -88,9 +90,9 @@ def test_the_whole_body_has_one_spring_for_both_sides():
     asked = problem("M_E", "series", TORQUE)
     assert set(asked.parameters) == {"hip_series_spring", "shoulder_series_spring", "slope"}
     assert asked.resumes["stance_hip_motor_torque"] == ("swing_hip_motor_torque", 1.0)
-    assert {n: b for n, b in problem("M_E", "rigid", TORQUE).parameters.items() if n != "slope"} == dict.fromkeys(
-        ("hip_spring", "hip_rest", "shoulder_spring", "shoulder_rest"), (0.0, 0.0)
-    )
+    assert {
+        n: b for n, b in problem("M_E", "rigid", TORQUE).parameters.items() if n != "slope"
+    } == dict.fromkeys(("hip_spring", "hip_rest", "shoulder_spring", "shoulder_rest"), (0.0, 0.0))
 
 
 @pytest.mark.slow  # compiles a walker of 14 or 22 states for minutes

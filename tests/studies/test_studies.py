@@ -7,7 +7,7 @@ import pytest
 from strut.cli import main
 from strut.gait import find
 from strut.studies import STUDIES
-from strut.studies.duindam_springs import Walk
+from strut.studies.duindam_springs import SpringWalk
 
 
 def rows(name):
@@ -21,7 +21,10 @@ def test_garcia():
         assert float(row.ours) == pytest.approx(float(row.published), abs=close)
     assert float(found["long gait is stable for slopes up to"].ours) == pytest.approx(0.0151, abs=5e-5)
     for which in ("long", "short"):
-        for quantity, close in (("period as the slope goes to 0", 2e-4), ("stance angle / slope^(1/3)", 2e-4)):
+        for quantity, close in (
+            ("period as the slope goes to 0", 2e-4),
+            ("stance angle / slope^(1/3)", 2e-4),
+        ):
             row = found[f"{quantity}: {which}"]
             assert float(row.ours) == pytest.approx(float(row.published), abs=close)
 
@@ -56,11 +59,17 @@ def main_exits(arguments, code):
 
 def test_duindam_springs():
     """Springs to 5 % of an independent recomputation, costs of the walker as it is to two digits of the thesis."""
-    walk = Walk()
+    walk = SpringWalk()
     nominal = walk.nominal((0.8, 0.9, 1.0, 1.1, 1.2, 1.3))
     for speed, published in ((1.0, 0.28), (1.1, 0.82), (1.2, 1.7), (1.3, 2.8)):
         assert nominal[speed].cost == pytest.approx(published, rel=0.05)
-    for speed, spring, damper in ((0.9, 0.63, 0.038), (1.0, 2.86, 0.034), (1.1, 6.08, 0.032), (1.2, 10.8, 0.03), (1.3, 18.0, 0.029)):
+    for speed, spring, damper in (
+        (0.9, 0.63, 0.038),
+        (1.0, 2.86, 0.034),
+        (1.1, 6.08, 0.032),
+        (1.2, 10.8, 0.03),
+        (1.3, 18.0, 0.029),
+    ):
         soft = walk.softest(speed, nominal[speed])
         assert soft.parameters["hip_spring"] == pytest.approx(spring, rel=0.05)
         assert soft.parameters["hip_damping"] == pytest.approx(damper, rel=0.05)

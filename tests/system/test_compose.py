@@ -81,7 +81,13 @@ def test_two_masses_on_a_spring(backend):
 def test_couplings_add_to_the_flow():
     left, right = prefixed(mass(), "left"), prefixed(mass(), "right")
     pull = 8 / 2 * (right["right.x"] - left["left.x"])
-    system = join("coupled", left, right, couplings={"left.v": pull, "right.v": -pull}, outputs={"gap": right["right.x"] - left["left.x"]})
+    system = join(
+        "coupled",
+        left,
+        right,
+        couplings={"left.v": pull, "right.v": -pull},
+        outputs={"gap": right["right.x"] - left["left.x"]},
+    )
     run = strut.simulate(system, t=3.0, x0={"right.x": 2.0}, ledger=False)
     np.testing.assert_allclose(run["gap"], np.cos(np.sqrt(8) * run.t), atol=1e-8)
 
@@ -99,7 +105,13 @@ def test_initial_values_delays_and_samples_follow_their_part():
     past = strut.Delay("past", signal=x, by=0.1 * length, before=length)
     z = strut.Discrete("z", 0.0)
     part = System(
-        "part", x=[x], z=[z], p=[length], delays=[past], flow={x: -past}, samples=[strut.Sample("s", every=length / 4, set={z: z + x})]
+        "part",
+        x=[x],
+        z=[z],
+        p=[length],
+        delays=[past],
+        flow={x: -past},
+        samples=[strut.Sample("s", every=length / 4, set={z: z + x})],
     )
     both = join("both", prefixed(part, "a"), prefixed(part, "b"))
     one = strut.simulate(part, t=2.0, p={"length": 3.0})
@@ -134,7 +146,10 @@ def test_mistakes_are_named():
         join("bad", a, connect={"a.u": "a.z"})
     with pytest.raises(UnknownNameError, match="couples to 'a.x', which is not a state"):
         join("bad", a, couplings={"a.x": 1})
-    one, other = System("one", u=[Input("w")], outputs={"y": 1.0}), System("other", u=[Input("v")], outputs={"y": 2.0})
+    one, other = (
+        System("one", u=[Input("w")], outputs={"y": 1.0}),
+        System("other", u=[Input("v")], outputs={"y": 2.0}),
+    )
     with pytest.raises(ModelError, match="two parts of 'bad' have an output 'y': prefix them"):
         join("bad", one, other)
     with pytest.raises(ModelError, match=r"two parts of 'bad' have a ledger entry \(stored\) 'kinetic'"):

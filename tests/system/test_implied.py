@@ -39,7 +39,13 @@ def test_implied_and_direct_derivatives_agree_and_the_first_is_shorter():
 
 def test_joined_systems_keep_what_still_holds():
     m = chain(1)
-    m.joint("q2", m.bodies["rod1"], m.body("rod2", 1.0, (0, 0, -0.5), 0.1), strut.joints.revolute("y"), at=(0, 0, -1))
+    m.joint(
+        "q2",
+        m.bodies["rod1"],
+        m.body("rod2", 1.0, (0, 0, -0.5), 0.1),
+        strut.joints.revolute("y"),
+        at=(0, 0, -1),
+    )
     arm = strut.mechanism.system(m)
     pair = join("pair", prefixed(arm, "left"), prefixed(arm, "right"), connect={"left.q2_torque": "right.q1"})
     assert len(pair.implied.states) == 4
@@ -69,4 +75,6 @@ def test_mistakes_are_named():
     with pytest.raises(UnknownNameError, match="the implied rates of system 's' names 'y'"):
         System("s", x=[x], p=[m], flow={x: 1 / m.sym}, implied=Implied(("y",), a, m.sym * a - 1))
     with pytest.raises(ShapeError, match="need 1 symbols"):
-        System("s", x=[x], p=[m], flow={x: 1 / m.sym}, implied=Implied(("x",), ca.SX.sym("a", 2), m.sym * a - 1))
+        System(
+            "s", x=[x], p=[m], flow={x: 1 / m.sym}, implied=Implied(("x",), ca.SX.sym("a", 2), m.sym * a - 1)
+        )

@@ -13,7 +13,7 @@ from strut import Delay, Discrete, Event, Param, Random, Sample, State, System, 
 from strut.codegen import cache as build
 from strut.codegen.compile_system import lowered
 from strut.mechanism.io.expressions import ExpressionError
-from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source
+from strut.network.text.errors import Mark, Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.formula import FormulaError
 
 
@@ -80,7 +80,9 @@ def test_quantities_and_events_alone():
     event = Event("up", x - 1, reset={x: 0.0})
     y, back = pickled([x, event])
     assert (y.name, float(y.value[0]), y.unit, y.bounds) == ("x", 1.5, "m", (0, 2))
-    assert strut.simulate(System("s", x=[y], flow={y: 1.0}, events=[back]).using(x=0.0), t=1.5).events.names == ("up",)
+    assert strut.simulate(
+        System("s", x=[y], flow={y: 1.0}, events=[back]).using(x=0.0), t=1.5
+    ).events.names == ("up",)
 
 
 def test_runs():
@@ -118,7 +120,9 @@ SPECIAL = {
     errors.MissingExtraError: errors.MissingExtraError("SciPy", "radau", "stiff"),
     ExpressionError: ExpressionError("no arithmetic", "a b", 2),
     FormulaError: FormulaError("odd", 4),
-    NetworkError: NetworkError([Problem("wrong", None, ("there",)), Problem("worse", None, ())]),
+    NetworkError: NetworkError(
+        [NetworkProblem("wrong", None, ("there",)), NetworkProblem("worse", None, ())]
+    ),
 }
 
 

@@ -51,4 +51,6 @@ def test_scenes_are_composed_and_checked():
     with pytest.raises(UnknownNameError, match="of the scene"):
         strut.System("s", x=[x], flow={x: 0}, scene=Scene((ball("b", (stranger, 0), 1),)))
     with pytest.raises(ModelError, match="the ground does not move"):
-        strut.System("s", x=[x], flow={x: 0}, scene=Scene((rod("r", (0, 0), (1, 1), 0.1),), floor=slope_floor(x.sym)))
+        strut.System(
+            "s", x=[x], flow={x: 0}, scene=Scene((rod("r", (0, 0), (1, 1), 0.1),), floor=slope_floor(x.sym))
+        )

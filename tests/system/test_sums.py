@@ -40,7 +40,9 @@ def sums(q, p, u, kernel=None, rows=None, reads=None):
         kernel = ca.vertcat(s[0] * s[1] / s[2] + s[3], ca.cos(s[2] + s[4]) * s[1] - s[3] * s[0])
     rows = 2 * rng.integers(0, N // 2, count) if rows is None else rows
     slots = s if kernel.numel() != 1 or len(reads) == 5 else s[: len(reads)]
-    return Sums({"q": ca.vertcat(q[1], *[0] * (N - 1))}, entries, others, made, [Terms(slots, kernel, reads, rows)])
+    return Sums(
+        {"q": ca.vertcat(q[1], *[0] * (N - 1))}, entries, others, made, [Terms(slots, kernel, reads, rows)]
+    )
 
 
 @pytest.fixture
@@ -132,7 +134,9 @@ def test_many_parameters_need_no_stack():
     entries = [*((q, k) for k in range(10)), *((p, k) for k in range(count))]
     reads = np.array([np.arange(count) % 10, 10 + np.arange(count)])
     terms = Terms(s, s[0] * ca.cos(s[1]) + 1 / count, reads, np.arange(count) % 10)
-    system = System("many", x=(q,), p=(p,), flow=Sums({"q": ca.SX.zeros(10)}, entries, ca.SX(0, 1), [], [terms]))
+    system = System(
+        "many", x=(q,), p=(p,), flow=Sums({"q": ca.SX.zeros(10)}, entries, ca.SX(0, 1), [], [terms])
+    )
     model = compiled(system)
     found = {}
 
@@ -156,21 +160,33 @@ def test_exported_loops_stand_alone(parts, tmp_path):
     q, p, u = parts
     s = ca.SX.sym("s", 1)
     waves = Terms(s, ca.sin(s), np.arange(8 * N)[None, :] % (2 * N), np.arange(8 * N) % N)
-    flow = Sums({"q": -2 * q.sym}, [*((q, k) for k in range(N)), *((p, k) for k in range(N))], ca.SX(0, 1), [], [waves])
+    flow = Sums(
+        {"q": -2 * q.sym},
+        [*((q, k) for k in range(N)), *((p, k) for k in range(N))],
+        ca.SX(0, 1),
+        [],
+        [waves],
+    )
     system = System("sums", x=(q,), p=(p,), u=(u,), flow=flow)
     written = export(system, tmp_path)
     assert "like terms" in (tmp_path / "sums.c").read_text()
     assert written.operations["flow"] > 4 * N
     subprocess.run(["make", "-s"], cwd=tmp_path, check=True)
-    lines = subprocess.run([tmp_path / "sums"], capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    lines = subprocess.run(
+        [tmp_path / "sums"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.splitlines()
     end = simulate_batch(system, 10.0).x[0]
-    assert np.array(lines[-1].split(), dtype=float)[1:] == pytest.approx(end, rel=1e-5, abs=1e-5)  # rtol of the runs, many steps
+    assert np.array(lines[-1].split(), dtype=float)[1:] == pytest.approx(
+        end, rel=1e-5, abs=1e-5
+    )  # rtol of the runs, many steps
 
 
 def test_what_is_not_worth_loops_is_written_out():
     q = State("q", np.zeros(4))
     s = ca.SX.sym("s", 1)
     terms = Terms(s, ca.sin(s), np.arange(4)[None, :], np.arange(4))
-    system = System("few", x=(q,), flow=Sums({"q": ca.SX.zeros(4)}, [(q, k) for k in range(4)], ca.SX(0, 1), [], [terms]))
+    system = System(
+        "few", x=(q,), flow=Sums({"q": ca.SX.zeros(4)}, [(q, k) for k in range(4)], ca.SX(0, 1), [], [terms])
+    )
     assert not lowered(system).looped
     assert "for (int" not in unit.generate(lowered(system)).functions

@@ -23,32 +23,60 @@ def test_a_correct_system_is_accepted():
 
 
 MISTAKES = [
-    ({"flow": {x: v, v: -ca.SX.sym("stray") * x}}, UnknownNameError, "the flow of 'v' in system 'mass' uses 'stray'"),
+    (
+        {"flow": {x: v, v: -ca.SX.sym("stray") * x}},
+        UnknownNameError,
+        "the flow of 'v' in system 'mass' uses 'stray'",
+    ),
     ({"flow": {x: v, v: -k * x, "w": 0}}, UnknownNameError, "names 'w', which is not a state"),
     ({"flow": {x: v}}, ModelError, "state 'v' of system 'mass' has no flow"),
-    ({"flow": {x: ca.vertcat(v, v), v: 0}}, ShapeError, r"the flow of 'x' in system 'mass' has shape \(2, 1\): \(1, 1\) needed"),
+    (
+        {"flow": {x: ca.vertcat(v, v), v: 0}},
+        ShapeError,
+        r"the flow of 'x' in system 'mass' has shape \(2, 1\): \(1, 1\) needed",
+    ),
     ({"x": [x, v, State("x", 2.0)]}, ModelError, "state 'x' stands twice"),
-    ({"p": [k, Param("k", 2.0)]}, ModelError, "parameter 'k' stands twice in system 'mass' with different definitions"),
+    (
+        {"p": [k, Param("k", 2.0)]},
+        ModelError,
+        "parameter 'k' stands twice in system 'mass' with different definitions",
+    ),
     ({"p": [k, Param("x", 2.0)]}, ModelError, "'x' stands twice among the names"),
     ({"p": [k, Input("k2")]}, ModelError, "stands in p of system 'mass' but is an input: Param needed"),
-    ({"events": [Event("never", k - 1)]}, GuardError, "the guard of event 'never' in system 'mass' is .* never changes"),
+    (
+        {"events": [Event("never", k - 1)]},
+        GuardError,
+        "the guard of event 'never' in system 'mass' is .* never changes",
+    ),
     ({"events": [Event("never", 1.0)]}, GuardError, "never changes during a run"),
     ({"events": [Event("truth", x < 0)]}, GuardError, "true or false: give a number that crosses zero"),
     ({"events": [Event("zeno", x)]}, ModelError, "event 'zeno' of system 'mass' has the name of a status"),
-    ({"outputs": {"x[0]": x}}, ModelError, r"output 'x\[0\]' is not a name: use letters, digits and _, with dots"),
+    (
+        {"outputs": {"x[0]": x}},
+        ModelError,
+        r"output 'x\[0\]' is not a name: use letters, digits and _, with dots",
+    ),
     ({"outputs": {"my hip": x}}, ModelError, "output 'my hip' is not a name"),
     ({"outputs": {"t": x}}, ModelError, "has the name of the time itself"),
     ({"events": Event("one", x)}, ModelError, r"events of system 'mass' is .*: give a list, events=\[...\]"),
     ({"events": [Event("wide", ca.vertcat(x, v))]}, ShapeError, "the guard of event 'wide'"),
     ({"events": [Event("hit", x, reset={"y": 0})]}, UnknownNameError, "the reset of event 'hit' names 'y'"),
     ({"events": [Event("hit", x, reset={k: 0})]}, UnknownNameError, "the reset of event 'hit' names 'k'"),
-    ({"events": [Event("hit", x, when=v)]}, ModelError, "the 'when' of event 'hit' in system 'mass' depends on 'v'"),
+    (
+        {"events": [Event("hit", x, when=v)]},
+        ModelError,
+        "the 'when' of event 'hit' in system 'mass' depends on 'v'",
+    ),
     ({"events": [Event("hit", x), Event("hit", v)]}, ModelError, "'hit' stands twice among the events"),
     ({"samples": [Sample("slow", every=0.0, set={})]}, ModelError, "has period 0 s: it must be positive"),
     ({"samples": [Sample("slow", every=x, set={})]}, ModelError, "a period is constant during a run"),
     ({"outputs": {"y": ca.SX.sym("u")}}, UnknownNameError, "output 'y' in system 'mass' uses 'u'"),
     ({"outputs": {"x": v}}, ModelError, "'x' stands twice among the names"),
-    ({"ledger": Ledger(stored={"e": x}, supplied={"e": v})}, ModelError, "'e' stands twice among the ledger entries"),
+    (
+        {"ledger": Ledger(stored={"e": x}, supplied={"e": v})},
+        ModelError,
+        "'e' stands twice among the ledger entries",
+    ),
 ]
 
 
@@ -61,7 +89,8 @@ def test_mistakes_are_named(changes, error, message):
 def test_initial_values_depend_on_parameters_only():
     late = State("late", v)
     with pytest.raises(
-        ModelError, match="the initial value of 'late' in system 'mass' depends on 'v': initial values may depend on parameters only"
+        ModelError,
+        match="the initial value of 'late' in system 'mass' depends on 'v': initial values may depend on parameters only",
     ):
         make(x=[x, v, late], flow={x: v, v: -k * x, late: 0})
 
@@ -104,7 +133,13 @@ def test_quantities_check_themselves(build, message):
 def test_vectors_have_components():
     q = State("q", [1.0, 2.0, 3.0], "m")
     gain = Param("gain", [1.0, 2.0, 3.0])
-    system = System("vector", x=[q], p=[gain], flow={q: -ca.SX(gain.sym) * q.sym}, outputs={"norm": ca.norm_2(q.sym), "twice": 2 * q.sym})
+    system = System(
+        "vector",
+        x=[q],
+        p=[gain],
+        flow={q: -ca.SX(gain.sym) * q.sym},
+        outputs={"norm": ca.norm_2(q.sym), "twice": 2 * q.sym},
+    )
     assert system.labels("x") == ("q[0]", "q[1]", "q[2]")
     import strut
 
@@ -160,12 +195,21 @@ def test_discrete_states_have_no_flow():
 
 def test_outputs_have_units():
     x = State("x", 1.0, "m")
-    made = System("s", x=(x,), flow={x: 1.0}, outputs={"twice": 2 * x, "ratio": x / 2}, output_units={"twice": "m", "ratio": ""})
+    made = System(
+        "s",
+        x=(x,),
+        flow={x: 1.0},
+        outputs={"twice": 2 * x, "ratio": x / 2},
+        output_units={"twice": "m", "ratio": ""},
+    )
     assert made.output_units == {"twice": "m"}
     assert strut.prefixed(made, "left").output_units == {"left.twice": "m"}
     assert strut.simulate(made, t=1).names.units == {"x": "m", "twice": "m"}
     assert made.replace(outputs={"twice": 3 * x, "new": x}).output_units == {"twice": "m"}
-    with pytest.raises(UnknownNameError, match="output_units of system 's' name 'twcie', which is not an output: did you mean 'twice'"):
+    with pytest.raises(
+        UnknownNameError,
+        match="output_units of system 's' name 'twcie', which is not an output: did you mean 'twice'",
+    ):
         made.replace(output_units={"twcie": "m"})
 
 

@@ -24,7 +24,9 @@ LOOKS = {
 @contextmanager
 def browser():
     """Chromium driven by playwright; the test is skipped, with the reason, where either is missing."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
     program = os.environ.get("STRUT_BROWSER") or next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed, and STRUT_BROWSER names none")
@@ -58,7 +60,9 @@ class Visit:
         """Wait; by asking from outside, since the page's own policy forbids to evaluate text in it."""
         given_up = time.monotonic() + patience
         while not self.page.evaluate(condition):
-            assert time.monotonic() < given_up, f"this did not become true: {condition}; the page said {self.said}"
+            assert time.monotonic() < given_up, (
+                f"this did not become true: {condition}; the page said {self.said}"
+            )
             self.page.wait_for_timeout(20)
 
     def alone(self):
@@ -74,7 +78,9 @@ class Visit:
         )
 
     def choose(self, name, value):
-        self.run(f"(s => {{ s.value = '{value}'; s.dispatchEvent(new Event('change')); }})(document.getElementById('{name}'))")
+        self.run(
+            f"(s => {{ s.value = '{value}'; s.dispatchEvent(new Event('change')); }})(document.getElementById('{name}'))"
+        )
 
     def pixels(self):
         """Of the screen."""

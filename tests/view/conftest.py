@@ -33,7 +33,9 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def report(compass, tmp_path_factory):
-    return view.page(compass, tmp_path_factory.mktemp("report") / "walk.html", asked="strut run compass --set slope=3deg")
+    return view.page(
+        compass, tmp_path_factory.mktemp("report") / "walk.html", asked="strut run compass --set slope=3deg"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,9 @@ def test_demo_finds_a_spring_that_beats_the_motor(demo, tmp_path, capsys):
     assert len(re.findall("the simulator agrees", said)) == 2
     assert found.ok
     assert found.gait.stable
-    walks = gait.find(found.machine, found.result.x0)  # without the optimiser: the machine that was found does walk like this
+    walks = gait.find(
+        found.machine, found.result.x0
+    )  # without the optimiser: the machine that was found does walk like this
     assert walks.speed == pytest.approx(demo.SPEED, abs=1e-6)
     assert found.replay.balance.relative < 1e-6
     assert found.replay.balance.lost > 0.5  # [J]: level ground gives nothing, the motor everything
@@ -39,7 +41,16 @@ def test_demo_finds_a_spring_that_beats_the_motor(demo, tmp_path, capsys):
     assert str(page) in said
     text = page.read_text(encoding="utf-8")
     assert "<h1>A compass walks on level ground, a spring in its hip</h1>" in text
-    for heading in ("In motion", "The design", "The plan", "Stability", "States", "Energy", "Contact forces", "How far to trust it"):
+    for heading in (
+        "In motion",
+        "The design",
+        "The plan",
+        "Stability",
+        "States",
+        "Energy",
+        "Contact forces",
+        "How far to trust it",
+    ):
         assert f"<h2>{heading}</h2>" in text, heading
     for name in ("torques.svg", "plan_rad.png", "multipliers.svg", "result.json", "result.h5"):
         assert (page.parent / name).is_file()

@@ -33,7 +33,9 @@ def test_player_is_small_and_alone(compass, tmp_path):
     path = compass.animate(tmp_path / "walk.html")
     assert path.stat().st_size < 5_000_000
     seen = Elements(path.read_text(encoding="utf-8"))
-    assert not [tag for tag, a in seen.tags if {"src", "href", "srcset"} & set(a) or tag in ("link", "iframe", "base")]
+    assert not [
+        tag for tag, a in seen.tags if {"src", "href", "srcset"} & set(a) or tag in ("link", "iframe", "base")
+    ]
     policy = next(a["content"] for _, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none';")
     assert "unsafe-inline" not in policy
@@ -48,7 +50,10 @@ def test_the_library_comes_with_its_licence():
 
 def test_names_are_not_html(compass):
     system = replace(compass.system, scene=compass.system.scene.mapped(lambda e: e, lambda name: EVIL + name))
-    evil, plain = (Elements(player.document(run, title=title)) for run, title in ((replace(compass, system=system), EVIL), (compass, "x")))
+    evil, plain = (
+        Elements(player.document(run, title=title))
+        for run, title in ((replace(compass, system=system), EVIL), (compass, "x"))
+    )
     assert [tag for tag, _ in evil.tags] == [tag for tag, _ in plain.tags]
     assert evil.data("film")["pieces"][0]["name"].startswith(EVIL)
     assert len(evil.scripts) == 3
@@ -63,7 +68,10 @@ def test_a_loaded_run_is_animated(short, tmp_path):
 
 
 def test_options_belong_to_a_kind_of_picture(compass, tmp_path):
-    with pytest.raises(UnknownNameError, match=r"a player \(\.html\).* has no option 'width': known: autoplay; \.gif, \.mp4 and frames"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"a player \(\.html\).* has no option 'width': known: autoplay; \.gif, \.mp4 and frames",
+    ):
         compass.animate(tmp_path / "w.html", width=320, height=200)
     with pytest.raises(UnknownNameError, match="no option 'autoplya': did you mean 'autoplay'"):
         compass.animate(autoplya=False)
@@ -95,11 +103,15 @@ def test_still_shows_the_legs_where_they_are(compass, tmp_path):
     for piece in stage.pieces:
         if "start" not in piece.values:
             continue
-        drawn = np.array([[float(v) for v in p.split(",")] for p in by_colour[staged.colour(piece)[0]].split()])
+        drawn = np.array(
+            [[float(v) for v in p.split(",")] for p in by_colour[staged.colour(piece)[0]].split()]
+        )
         places = np.column_stack([drawn[:, 0], 500 - drawn[:, 1]]) * (high[0] - low[0]) / 800 + low
         ends = np.array([piece.values[n][k][[0, 2]] for n in ("start", "end")])
         radius = piece.values["radius"][k, 0]
-        np.testing.assert_allclose(places.min(axis=0), ends.min(axis=0) - radius, atol=2e-3)  # a 32-gon, in hundredths of a pixel
+        np.testing.assert_allclose(
+            places.min(axis=0), ends.min(axis=0) - radius, atol=2e-3
+        )  # a 32-gon, in hundredths of a pixel
         np.testing.assert_allclose(places.max(axis=0), ends.max(axis=0) + radius, atol=2e-3)
 
 
@@ -112,7 +124,9 @@ def test_stick_figure_goes_from_foot_to_foot(compass, tmp_path):
     path = view.stick_figure(compass, tmp_path / "strip.svg", poses=7)
     lines = list(ElementTree.parse(path).getroot().iter(f"{SVG}polyline"))
     pieces, balls = len(stage.pieces), sum(piece.kind == "sphere" for piece in stage.pieces)
-    assert len(lines) == 7 * (pieces - balls) + 2 * balls + 2  # the path of the centre of mass, and the ground
+    assert (
+        len(lines) == 7 * (pieces - balls) + 2 * balls + 2
+    )  # the path of the centre of mass, and the ground
     assert sum(line.get("stroke-width") == "2.5" for line in lines) == 2 * pieces
     with pytest.raises(ValueRangeError, match="a strip of 9 poses from 3 to 99 s cannot be drawn"):
         view.stick_figure(compass, tmp_path / "strip.svg", between=(3, 99))
@@ -121,7 +135,9 @@ def test_stick_figure_goes_from_foot_to_foot(compass, tmp_path):
 def test_svg_escapes_names(short, tmp_path):
     path = view.still(replace(short, system_name=EVIL), tmp_path / "evil.svg")
     assert html.escape(EVIL) in path.read_text()
-    assert {e.tag for e in ElementTree.parse(path).iter()} <= {SVG + n for n in ("svg", "title", "rect", "polygon", "polyline")}
+    assert {e.tag for e in ElementTree.parse(path).iter()} <= {
+        SVG + n for n in ("svg", "title", "rect", "polygon", "polyline")
+    }
 
 
 def every_shape(path=""):
@@ -191,17 +207,26 @@ def test_meshes_of_a_robot_are_found_beside_it(tmp_path):
     link = '<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename="{1}"/></geometry></visual></link>'
     names = ["link.stl", "package://arm/meshes/link.stl", "package://other/link.stl", "http://x/link.stl"]
     joints = [
-        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><origin xyz="1 0 0"/></joint>' for k in range(3)
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/><origin xyz="1 0 0"/></joint>'
+        for k in range(3)
     ]
-    robot.write_text(f'<robot name="arm">{"".join(link.format(f"l{k}", n) for k, n in enumerate(names))}{"".join(joints)}</robot>')
+    robot.write_text(
+        f'<robot name="arm">{"".join(link.format(f"l{k}", n) for k, n in enumerate(names))}{"".join(joints)}</robot>'
+    )
     m = strut.mechanism.urdf.load(robot, base="fixed")
     paths = [m.shapes[f"l{k}"][0].path for k in range(4)]
-    assert paths == [str(robot.parent / "link.stl"), str(robot.parents[1] / "meshes" / "link.stl"), *names[2:]]
+    assert paths == [
+        str(robot.parent / "link.stl"),
+        str(robot.parents[1] / "meshes" / "link.stl"),
+        *names[2:],
+    ]
     picture = view.motion.film.film(strut.simulate(strut.mechanism.system(m), t=0.1))
     assert [mesh["standIn"] for mesh in picture["meshes"]] == [False, False, True, True]
     assert len(picture["notes"]) == 2
     stage = staged.staged(strut.simulate(strut.mechanism.system(m), t=0.0))
-    outline = np.vstack([points for points, _ in flat.outlines(stage.pieces[0], 0, flat.Eye(np.eye(3)[0], np.eye(3)[2]))])
+    outline = np.vstack(
+        [points for points, _ in flat.outlines(stage.pieces[0], 0, flat.Eye(np.eye(3)[0], np.eye(3)[2]))]
+    )
     np.testing.assert_allclose(np.ptp(outline, axis=0), (0.1, 0.3), atol=1e-6)
 
 
@@ -215,8 +240,13 @@ def test_frames_and_films(short, tmp_path):
     first, last = (np.asarray(images.open(f)) for f in (files[0], files[-1]))
     assert first.shape == (100, 160, 3)
     assert (first != last).any(axis=2).mean() > 0.02
-    for shade in (strut.view.figures.plots.PALETTE[0], strut.view.figures.plots.PALETTE[1]):  # both legs are there
-        assert (np.abs(first.astype(int) - [int(shade[k : k + 2], 16) for k in (1, 3, 5)]).max(axis=2) < 12).sum() > 40
+    for shade in (
+        strut.view.figures.plots.PALETTE[0],
+        strut.view.figures.plots.PALETTE[1],
+    ):  # both legs are there
+        assert (
+            np.abs(first.astype(int) - [int(shade[k : k + 2], 16) for k in (1, 3, 5)]).max(axis=2) < 12
+        ).sum() > 40
     film = images.open(short.animate(tmp_path / "walk.gif", width=160, height=100, ghosts=2))
     assert film.n_frames == 13  # half a second, 25 a second, both ends
     assert film.info["duration"] == 40
@@ -233,8 +263,16 @@ def test_mp4(short, tmp_path):
 @pytest.mark.parametrize(
     ("package", "name", "message"),
     [
-        ("PIL", "a.gif", r"a picture of pixels needs Pillow, which is not installed: pip install 'strut\[view\]'"),
-        ("imageio_ffmpeg", "a.mp4", r"an MP4 needs imageio-ffmpeg, which is not installed: pip install 'strut\[film\]'"),
+        (
+            "PIL",
+            "a.gif",
+            r"a picture of pixels needs Pillow, which is not installed: pip install 'strut\[view\]'",
+        ),
+        (
+            "imageio_ffmpeg",
+            "a.mp4",
+            r"an MP4 needs imageio-ffmpeg, which is not installed: pip install 'strut\[film\]'",
+        ),
     ],
 )
 def test_missing_packages_are_said(short, tmp_path, monkeypatch, package, name, message):

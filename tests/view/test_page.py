@@ -41,9 +41,14 @@ def swing():
 def evil(walk):
     """A run every name of which would inject, as one loaded from a file could have."""
     n = walk.names
-    groups = {g: tuple(f"{EVIL}{name}" for name in getattr(n, g)) for g in ("x", "z", "p", "jumps", "stored", "lost", "outputs")}
+    groups = {
+        g: tuple(f"{EVIL}{name}" for name in getattr(n, g))
+        for g in ("x", "z", "p", "jumps", "stored", "lost", "outputs")
+    }
     names = replace(n, **groups, units={EVIL + name: EVIL for name in n.units})
-    return replace(walk, system_name=EVIL, status=EVIL, names=names, provenance={**walk.provenance, EVIL: EVIL})
+    return replace(
+        walk, system_name=EVIL, status=EVIL, names=names, provenance={**walk.provenance, EVIL: EVIL}
+    )
 
 
 class Elements(HTMLParser):
@@ -72,7 +77,9 @@ class Elements(HTMLParser):
     def data(self, name):
         scripts = [attributes for tag, attributes in self.tags if tag == "script"]
         k = [a.get("id") for a in scripts].index(name)
-        return json.loads(unpacked(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k])
+        return json.loads(
+            unpacked(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k]
+        )
 
 
 def traces(figures):
@@ -89,7 +96,9 @@ def test_curves_are_the_run(walk, draw):
         points = list(zip(walk.t, walk[name], strict=True))
         assert [p for p in drawn if p[0] in walk.t] == points  # both sides of every event, in order
         between = ~np.isin(trace.x, walk.t)
-        np.testing.assert_array_equal(np.asarray(trace.y)[between], walk.at(np.asarray(trace.x)[between])[name])
+        np.testing.assert_array_equal(
+            np.asarray(trace.y)[between], walk.at(np.asarray(trace.x)[between])[name]
+        )
         assert np.all(np.diff(trace.x) >= 0)
         assert np.diff(trace.x).max() <= walk.t1 / curves.GAPS * 1.000001
 
@@ -122,7 +131,9 @@ def test_phase_portrait_breaks_at_events(walk):
     assert np.isnan(drawn["flow"].x).sum() == len(walk.events)
     before_after = [v for event in walk.events for v in (event.before["rate"], event.after["rate"])]
     reset = np.asarray(drawn["reset"].y)
-    np.testing.assert_allclose(reset[~np.isnan(reset)], before_after, rtol=1e-15)  # a step's polynomial ends within rounding of the event
+    np.testing.assert_allclose(
+        reset[~np.isnan(reset)], before_after, rtol=1e-15
+    )  # a step's polynomial ends within rounding of the event
 
 
 @pytest.mark.parametrize("run", ["walk", "swing"])
@@ -130,7 +141,11 @@ def test_energy_is_the_account(run, request):
     run = request.getfixturevalue(run)
     books, drawn = run.ledger, traces([view.energy(run)])
     lines = {**books.stored, "all stored": books.energy}
-    for kind, entries in (("supplied", books.supplied), ("dissipated", books.dissipated), ("lost in events", books.lost)):
+    for kind, entries in (
+        ("supplied", books.supplied),
+        ("dissipated", books.dissipated),
+        ("lost in events", books.lost),
+    ):
         lines |= {f"{name}, {kind}": values for name, values in entries.items()}
     assert set(drawn) == set(lines)
     for name, values in lines.items():
@@ -147,7 +162,9 @@ def test_energy_between_points_balances():
     assert len(books.t) > 3 * len(ball.t)
     moments = ball.at(books.t[1:-1])
     inner = ~np.isin(moments.t, ball.t)
-    np.testing.assert_allclose(books.stored["kinetic"][1:-1][inner], moments["velocity"][inner] ** 2 / 2, rtol=1e-12)
+    np.testing.assert_allclose(
+        books.stored["kinetic"][1:-1][inner], moments["velocity"][inner] ** 2 / 2, rtol=1e-12
+    )
     assert books.residual < 1e-9 * books.turnover  # as tight as the dense output
 
 
@@ -180,7 +197,9 @@ def test_page_tells_the_run(walk, tmp_path):
         assert words in seen.text
     for event in walk.events:
         assert f"{event.t:.9g}" in seen.text
-    assert len(seen.data("figures")) == sum(tag == "div" and a.get("class", "").startswith("figure ") for tag, a in seen.tags)
+    assert len(seen.data("figures")) == sum(
+        tag == "div" and a.get("class", "").startswith("figure ") for tag, a in seen.tags
+    )
     assert film.rows(seen.data("film")["t"])[-1] == 10.0
 
 
@@ -202,7 +221,11 @@ def test_page_says_what_went_wrong():
 def test_runs_that_hardly_ran(tmp_path):
     x = State("x", 1.0)
     over = System("over", x=(x,), flow={x: 1.0}, events=(Event("high", x - 1.5, terminal=True),))
-    for run in (strut.simulate(walkers.rimless_wheel(), t=0), strut.simulate(walkers.rimless_wheel(), t=1e-9), strut.simulate(over, t=9)):
+    for run in (
+        strut.simulate(walkers.rimless_wheel(), t=0),
+        strut.simulate(walkers.rimless_wheel(), t=1e-9),
+        strut.simulate(over, t=9),
+    ):
         assert view.page(run, tmp_path / "run.html").exists()
     assert "by the event “high”" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
@@ -211,10 +234,17 @@ def test_page_of_a_loaded_run(walk, tmp_path):
     walk.save(tmp_path / "walk.h5")
     loaded = strut.Trajectory.load(tmp_path / "walk.h5")
     assert len(Elements(document(loaded)).data("film")["pieces"]) == len(walk.stage().pieces)
-    assert "needs its system to be shown in motion" in Elements(document(replace(loaded, kept_stage=None))).text
+    assert (
+        "needs its system to be shown in motion" in Elements(document(replace(loaded, kept_stage=None))).text
+    )
     speed = traces(plots.outputs(strut.Trajectory.load(tmp_path / "walk.h5")))["speed"]
     np.testing.assert_array_equal(speed.y, walk["speed"])
-    assert document(strut.Trajectory.load(tmp_path / "walk.h5", system=walkers.rimless_wheel())).count('id="film"') == 1
+    assert (
+        document(strut.Trajectory.load(tmp_path / "walk.h5", system=walkers.rimless_wheel())).count(
+            'id="film"'
+        )
+        == 1
+    )
 
 
 def test_page_without_a_ledger():
@@ -226,7 +256,9 @@ def test_page_loads_nothing(walk):
     text = document(walk)
     seen = Elements(text)
     loading = [
-        (tag, a) for tag, a in seen.tags if {"src", "href", "srcset", "data", "action"} & set(a) or tag in ("link", "iframe", "base")
+        (tag, a)
+        for tag, a in seen.tags
+        if {"src", "href", "srcset", "data", "action"} & set(a) or tag in ("link", "iframe", "base")
     ]
     assert loading == []
     from plotly.offline import get_plotlyjs
@@ -237,7 +269,9 @@ def test_page_loads_nothing(walk):
         if a.get("class") == "packed"
     ]
     assert [unpacked(script) for script in packed].count(get_plotlyjs()) == 1
-    ours = reduce(lambda left, script: left.replace(script, unpacked(script) if len(script) < 1e6 else ""), packed, text)
+    ours = reduce(
+        lambda left, script: left.replace(script, unpacked(script) if len(script) < 1e6 else ""), packed, text
+    )
     assert not re.search(r"https?:|url\(|@import|//[a-z]+\.", ours)
     assert len(text) < 3e6
     policy = next(a["content"] for tag, a in seen.tags if a.get("http-equiv") == "Content-Security-Policy")
@@ -245,11 +279,17 @@ def test_page_loads_nothing(walk):
     assert "http" not in policy
     assert "unsafe-inline" not in policy
     assert not [a for _, a in seen.tags if "style" in a]
-    running = [s for s, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True) if not a.get("type")]
+    running = [
+        s
+        for s, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True)
+        if not a.get("type")
+    ]
     for allowed in (*running, get_plotlyjs()):
         digest = base64.b64encode(hashlib.sha256(allowed.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy.split("script-src ")[1].split(";")[0]
-    assert policy.count("sha256-") == len(running) + 1 + 2 + 2  # scripts and plotly, two sheets of style, two styles of elements
+    assert (
+        policy.count("sha256-") == len(running) + 1 + 2 + 2
+    )  # scripts and plotly, two sheets of style, two styles of elements
 
 
 def test_names_are_not_html(evil, walk):
@@ -264,7 +304,9 @@ def test_names_are_not_html(evil, walk):
 
 
 def test_how_to_run_it_again(walk):
-    given = {"system": walkers.rimless_wheel(mass=3.0, slope=0.1)}  # other values, which the text must replace
+    given = {
+        "system": walkers.rimless_wheel(mass=3.0, slope=0.1)
+    }  # other values, which the text must replace
     exec(again(walk), given)
     np.testing.assert_array_equal(given["run"].t, walk.t)
     np.testing.assert_array_equal(given["run"]["rate"], walk["rate"])

@@ -26,7 +26,11 @@ def test_player_draws_and_asks_for_nothing(playing):
     assert_drawn(playing)
 
 
-@pytest.mark.parametrize("make", [lambda: strut.simulate(walkers.rimless_wheel(), t=3), every_shape], ids=["wheel", "every shape in space"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: strut.simulate(walkers.rimless_wheel(), t=3), every_shape],
+    ids=["wheel", "every shape in space"],
+)
 def test_so_do_other_machines(chromium, playing, tmp_path, make):
     assert_drawn(Visit(chromium, make().animate(tmp_path / "run.html", autoplay=False), **LOOKS["small"]))
 
@@ -87,7 +91,10 @@ def test_the_camera_follows_or_stays(playing):
 
 def test_it_plays_at_the_speed_asked_for_and_stops(chromium, compass, tmp_path):
     visit = Visit(chromium, compass.animate(tmp_path / "walk.html"), **LOOKS["small"])
-    label, clock = "document.getElementById('play').textContent", "parseFloat(document.getElementById('clock').textContent)"
+    label, clock = (
+        "document.getElementById('play').textContent",
+        "parseFloat(document.getElementById('clock').textContent)",
+    )
     assert visit.run(label) == "Pause"  # it plays by itself
     visit.scrub(0.9)
     assert visit.run(label) == "Play"

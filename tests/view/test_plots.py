@@ -42,7 +42,9 @@ def every_figure(walk, swing, walker):
         "bifurcation": view.bifurcation([walker.branch, walker.doubled]),
         "periods": view.bifurcation(walker.branch, "period"),
         "basin": view.basin(walker.basin),
-        "counts": view.basin([[3, 4], [np.nan, 7]], [0, 1], [0, 1], "angle [rad]", "rate [rad/s]", title="steps [1]"),
+        "counts": view.basin(
+            [[3, 4], [np.nan, 7]], [0, 1], [0, 1], "angle [rad]", "rate [rad/s]", title="steps [1]"
+        ),
         "trade-off": view.trade_off([1, 2, 3], [3, 1, 2], "speed [m/s]", "cost of transport [1]"),
     }
 
@@ -84,7 +86,9 @@ def test_poincare_is_the_state_at_the_event(walk):
     assert points.x.tolist() == list(range(1, len(after) + 1))
     assert (figure.x, figure.y) == ("step", "stance_rate [rad/s]")
     other = view.poincare(walk, "stance", "swing", event="passes", before=True)
-    expected = [(event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "passes"]
+    expected = [
+        (event.before["swing"], event.before["stance"]) for event in walk.events if event.name == "passes"
+    ]
     points = other.named["before passes"]
     assert list(zip(points.x, points.y, strict=True)) == expected
     with pytest.raises(UnknownNameError, match="there is no event 'jump'"):
@@ -134,7 +138,9 @@ def test_forces_of_a_foot_with_a_coefficient():
     body = block.body("body", mass=2.0, inertia=0.1)
     block.joint("base", block.world, body, joints.planar(), actuated=False)
     block.frame("foot", body)
-    made = contact.compliant(block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("mu", 0.4)))
+    made = contact.compliant(
+        block, ["foot"], law=contact.linear(1e4, 50.0), friction=contact.coulomb(Param("mu", 0.4))
+    )
     run = strut.simulate(made.using({"base.vx": 1.0}), t=0.3)
     assert "friction cone, 0.4" in view.friction_cone(run).named
 
@@ -186,11 +192,20 @@ def test_energy_per_step_is_the_step_ledger(walk):
 
 def test_ledger_table(walk):
     table = view.ledger_table(walk, most_rows=4)
-    assert table.head == ["step", "until [s]", "kinetic (stored)", "gravity (stored)", "heel_strike (lost in events)", "residual"]
+    assert table.head == [
+        "step",
+        "until [s]",
+        "kinetic (stored)",
+        "gravity (stored)",
+        "heel_strike (lost in events)",
+        "residual",
+    ]
     steps = step_ledger(walk)
     assert [row[0] for row in table.rows] == ["1", "2", "…", str(len(steps) - 1), "rest", "all"]
     assert float(table.rows[0][3]) == pytest.approx(steps.changes["gravity (stored)"][0], rel=1e-5)
-    assert float(table.rows[-1][4]) == pytest.approx(walk.ledger.summary()["heel_strike (lost in events)"], rel=1e-5)
+    assert float(table.rows[-1][4]) == pytest.approx(
+        walk.ledger.summary()["heel_strike (lost in events)"], rel=1e-5
+    )
     assert str(table).splitlines()[0].split()[0] == "step"
     assert "<table>" in table._repr_html_()
     assert view.ledger_table(walk, most_columns=2).head[2:-1] == ["stored", "lost"]
@@ -223,7 +238,9 @@ def test_bifurcation(walker):
     (n,) = np.flatnonzero(np.diff(branch.stable)) + 1
     values, meet = branch.values("stance"), special.point.y[branch.names.index("stance")]
     np.testing.assert_array_equal(stable.x, np.insert(branch.parameter, n, special.at))
-    np.testing.assert_array_equal(stable.y, np.concatenate([values[:n], [meet], np.full(len(values) - n, np.nan)]))  # no further
+    np.testing.assert_array_equal(
+        stable.y, np.concatenate([values[:n], [meet], np.full(len(values) - n, np.nan)])
+    )  # no further
     np.testing.assert_array_equal(unstable.y, np.concatenate([np.full(n, np.nan), [meet], values[n:]]))
     assert np.isnan(unstable.y[:5]).all()
     assert (stable.dash, unstable.dash) == ("solid", "dash")
@@ -234,12 +251,17 @@ def test_bifurcation(walker):
     assert abs(first[-1] - second[-1]) > 0.01  # [rad]: it limps
     step = walker.gait.map().system  # the second value is where one step leads from the first
     run = strut.simulate(
-        step.using({"slope": doubled.parameter[-1]}), t=1.0, x0=dict(zip(doubled.names, doubled.points[-1].y, strict=True))
+        step.using({"slope": doubled.parameter[-1]}),
+        t=1.0,
+        x0=dict(zip(doubled.names, doubled.points[-1].y, strict=True)),
     )
     landed = next(event for event in run.events if event.name == doubled.section)
     assert landed.after["stance"] == pytest.approx(doubled.visited("stance")[1][-1], abs=1e-7)
     point = figure.named["doubling"]
-    assert (point.x.tolist(), point.y.tolist()) == ([special.at], [special.point.y[branch.names.index("stance")]])
+    assert (point.x.tolist(), point.y.tolist()) == (
+        [special.at],
+        [special.point.y[branch.names.index("stance")]],
+    )
     periods = view.bifurcation([branch, doubled], "period")
     assert periods.y == "time of a step [s]"
     at = periods.named["2 steps, stable"]
@@ -252,14 +274,24 @@ def test_bifurcation_of_plain_data():
     plain = {"values": [1, 2, 3], "stable": [True, True, True], "T": [4, 5, 6]}
     assert view.bifurcation(plain, "T", "p", {"T": "s"}).named["stable"].y.tolist() == [4, 5, 6]
     special = {"kind": "fold", "at": 2.5, "values": {"T": 5.5}}
-    point = view.bifurcation({**plain, "parameter": "p", "units": {"p": "N"}, "points": [special]}, "T").named["fold"]
+    point = view.bifurcation(
+        {**plain, "parameter": "p", "units": {"p": "N"}, "points": [special]}, "T"
+    ).named["fold"]
     assert (point.x.tolist(), point.y.tolist()) == ([2.5], [5.5])
-    last = view.bifurcation({**plain, "stable": [True, True, False]}, "T").named  # halfway, where nothing is known
+    last = view.bifurcation(
+        {**plain, "stable": [True, True, False]}, "T"
+    ).named  # halfway, where nothing is known
     assert (last["stable"].x.tolist(), last["stable"].y.tolist()[:3]) == ([1, 2, 2.5, 3], [4, 5, 5.5])
     assert np.isnan(last["stable"].y[3])
     assert last["unstable"].y.tolist()[2:] == [5.5, 6]
-    turning = {"values": [1, 2, 1.9], "stable": [True, True, False], "T": [4, 5, 6]}  # a fold lies beyond both neighbours
-    folded = view.bifurcation({**turning, "points": [{"kind": "fold", "at": 2.1, "values": {"T": 5.4}}]}, "T").named
+    turning = {
+        "values": [1, 2, 1.9],
+        "stable": [True, True, False],
+        "T": [4, 5, 6],
+    }  # a fold lies beyond both neighbours
+    folded = view.bifurcation(
+        {**turning, "points": [{"kind": "fold", "at": 2.1, "values": {"T": 5.4}}]}, "T"
+    ).named
     assert (folded["unstable"].x.tolist()[2:], folded["unstable"].y.tolist()[2:]) == ([2.1, 1.9], [5.4, 6])
     assert view.bifurcation({"values": [], "stable": [], "T": []}, "T").traces == ()
     with pytest.raises(UnknownNameError, match="a dict has no 'stable', which the figure needs"):
@@ -291,13 +323,20 @@ def test_what_figures_call_themselves(walk):
 def test_numbers_along_x_do_not_overlap():
     """Values that differ by rounding have long numbers; those of a short axis are few."""
     pytest.importorskip("matplotlib")
-    for x in (0.2 + 1e-11 * np.arange(5), 1e-9 * np.arange(5), np.array([123456.001, 123456.002]), np.arange(5.0)):
+    for x in (
+        0.2 + 1e-11 * np.arange(5),
+        1e-9 * np.arange(5),
+        np.array([123456.001, 123456.002]),
+        np.arange(5.0),
+    ):
         sheet = view.Figure((Line("a", x, np.arange(len(x))),), "x", "y").matplotlib()
         (axes,) = sheet.axes
         sheet.canvas.draw()
         low, high = axes.get_xlim()
         shown = [
-            label.get_window_extent() for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True) if low <= tick <= high
+            label.get_window_extent()
+            for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+            if low <= tick <= high
         ]
         assert shown
         assert all(one.x1 < other.x0 for one, other in pairwise(shown))
@@ -320,7 +359,9 @@ def test_basin():
     """Which way a pendulum with a push falls over: runs of a batch, a cell each."""
     angles, rates = np.linspace(-3, 3, 12), np.linspace(-8, 8, 9)
     grid = np.meshgrid(angles, rates)
-    batch = strut.simulate_batch(walkers.pendulum(), t=1.0, x0={"angle": grid[0].ravel(), "rate": grid[1].ravel()})
+    batch = strut.simulate_batch(
+        walkers.pendulum(), t=1.0, x0={"angle": grid[0].ravel(), "rate": grid[1].ravel()}
+    )
     turns = np.round(np.asarray(batch["angle"]) / (2 * np.pi)).astype(int).reshape(grid[0].shape)
     names = {-2: "twice", -1: "over to the left", 0: "stays", 1: "over to the right", 2: "twice"}
     figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names)
@@ -356,7 +397,9 @@ def test_trade_off():
 
 def test_colours_are_told_apart_by_the_colour_blind():
     """Simulated loss of each kind of cones (Viénot, Brettel and Mollon 1999): colours keep their distance, also from the paper."""
-    to_cones = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
+    to_cones = np.array(
+        [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]]
+    )
     seen_by = {
         "all": np.eye(3),
         "protanopes": np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]]),
@@ -375,7 +418,13 @@ def test_every_axis_has_a_unit_and_every_colour_is_of_the_palette(walk, swing, w
             assert figure.x == "step" or figure.x.endswith("]"), name
             assert figure.y.endswith("]"), name
         for trace in figure.traces:
-            used = trace.colors if isinstance(trace, Areas) else (trace.color,) if isinstance(trace, (Line, Points)) else ()
+            used = (
+                trace.colors
+                if isinstance(trace, Areas)
+                else (trace.color,)
+                if isinstance(trace, (Line, Points))
+                else ()
+            )
             assert set(used) <= {*view.PALETTE, view.NEUTRAL}
 
 
@@ -390,7 +439,11 @@ def test_both_ways_of_drawing_have_the_data(walk, swing, walker):
         for trace in figure.traces:
             if isinstance(trace, (Line, Points)):
                 np.testing.assert_array_equal(curves[trace.name].get_ydata(), trace.y, err_msg=name)
-                mine = next(t for t in drawn.data if t.name == trace.name and t.mode == ("lines" if isinstance(trace, Line) else "markers"))
+                mine = next(
+                    t
+                    for t in drawn.data
+                    if t.name == trace.name and t.mode == ("lines" if isinstance(trace, Line) else "markers")
+                )
                 np.testing.assert_array_equal(np.asarray(mine.x, dtype=float), trace.x)
                 np.testing.assert_array_equal(np.asarray(mine.y, dtype=float), trace.y)
         if not figure.flows:
@@ -407,7 +460,9 @@ def test_figures_on_paper(walk, tmp_path, kind, begins):
     figure = view.phase_portrait(walk, "stance", "stance_rate")
     path = figure.save(tmp_path / f"phase.{kind}")
     assert path.read_bytes().startswith(begins)
-    assert view.save(figure, str(tmp_path / f"again.{kind}")).read_bytes() == path.read_bytes()  # the same every time
+    assert (
+        view.save(figure, str(tmp_path / f"again.{kind}")).read_bytes() == path.read_bytes()
+    )  # the same every time
     if kind == "svg":
         assert "stance_rate [rad/s]" in path.read_text(encoding="utf-8")  # text, not outlines
     assert walk.plot("stance", "stance_rate").save(tmp_path / f"panels.{kind}").stat().st_size > 5000
@@ -417,7 +472,9 @@ def test_figures_as_pages(walk, tmp_path):
     pytest.importorskip("plotly")
     text = walk.plot("stance", "stance_rate").save(tmp_path / "panels.html").read_text(encoding="utf-8")
     assert text.count('class="figure ') == 2
-    with pytest.raises(StorageError, match=r"cannot tell what to write from 'x\.jpeg': use \.png, \.svg or \.pdf"):
+    with pytest.raises(
+        StorageError, match=r"cannot tell what to write from 'x\.jpeg': use \.png, \.svg or \.pdf"
+    ):
         walk.plot("stance").save(tmp_path / "x.jpeg")
 
 
@@ -425,7 +482,8 @@ def test_missing_matplotlib_is_said(walk, monkeypatch, tmp_path):
     for name in [*(n for n in sys.modules if n.startswith("matplotlib")), "matplotlib", "matplotlib.figure"]:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        MissingExtraError, match=r"a figure as PNG, SVG or PDF needs matplotlib, which is not installed: pip install 'strut\[paper\]'"
+        MissingExtraError,
+        match=r"a figure as PNG, SVG or PDF needs matplotlib, which is not installed: pip install 'strut\[paper\]'",
     ):
         walk.plot("stance").save(tmp_path / "x.png")
     assert list(tmp_path.iterdir()) == []
@@ -436,7 +494,12 @@ def test_missing_matplotlib_is_said(walk, monkeypatch, tmp_path):
 
 def test_missing_both_still_saves_the_results(walk, monkeypatch, tmp_path):
     for package in ("matplotlib", "plotly"):
-        for name in [*(n for n in sys.modules if n.startswith(package)), package, f"{package}.figure", f"{package}.offline"]:
+        for name in [
+            *(n for n in sys.modules if n.startswith(package)),
+            package,
+            f"{package}.figure",
+            f"{package}.offline",
+        ]:
             monkeypatch.setitem(sys.modules, name, None)
     done = view.folder(walk, tmp_path / "walk")
     assert done.files == ("run.h5", "run.csv")
@@ -452,7 +515,16 @@ def test_folder_has_page_data_and_plots(walk, tmp_path):
     done = view.folder(walk, tmp_path / "new" / "walk", asked="strut run compass --set slope=3deg")
     assert done.missing == ()
     assert {file.name for file in (tmp_path / "new" / "walk").iterdir()} == set(done.files)
-    for name in ("states", "energy_layers", "energy_flow", "energy_per_step", "section", "phase_stance", "forces", "cone_stance"):
+    for name in (
+        "states",
+        "energy_layers",
+        "energy_flow",
+        "energy_per_step",
+        "section",
+        "phase_stance",
+        "forces",
+        "cone_stance",
+    ):
         assert {f"{name}.svg", f"{name}.png"} <= set(done.files)
     assert "strut run compass --set slope=3deg" in (done.directory / "index.html").read_text(encoding="utf-8")
     (tmp_path / "file").write_text("")

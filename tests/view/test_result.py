@@ -19,7 +19,9 @@ pytest.importorskip("plotly")
 
 @pytest.fixture(scope="module")
 def found(walker):
-    return report.gait_result(walker.gait, "strut gait compass --set slope=3deg", [walker.branch, walker.doubled], walker.basin)
+    return report.gait_result(
+        walker.gait, "strut gait compass --set slope=3deg", [walker.branch, walker.doubled], walker.basin
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +31,18 @@ def design():
     chapter = Chapter(
         "Parameters",
         "What was free.",
-        [Rows(("name", "before", "after", "unit"), [("length", 1.0, 1.25, "m"), ("mass", 1.0, 0.7, "kg")], "Free")],
-        {"trade_off": view.trade_off([1, 2, 3], [3, 1, 2], "speed [m/s]", "cost of transport [1]", labels=list("abc"))},
+        [
+            Rows(
+                ("name", "before", "after", "unit"),
+                [("length", 1.0, 1.25, "m"), ("mass", 1.0, 0.7, "kg")],
+                "Free",
+            )
+        ],
+        {
+            "trade_off": view.trade_off(
+                [1, 2, 3], [3, 1, 2], "speed [m/s]", "cost of transport [1]", labels=list("abc")
+            )
+        },
     )
     return Result(
         *("pendulum: least work", "Solved", " in 12 iterations; the replay agrees within 1e-9."),
@@ -51,10 +63,24 @@ def every_trace(result):
 def test_the_page_of_a_gait_has_all_that_was_asked(found, walker):
     g = walker.gait
     seen = Elements(found.report().document())
-    headings = ("In motion", "One step", "Stability", "Energy of a step", "Over slope", "Basin", "Parameters", "Where it comes from")
+    headings = (
+        "In motion",
+        "One step",
+        "Stability",
+        "Energy of a step",
+        "Over slope",
+        "Basin",
+        "Parameters",
+        "Where it comes from",
+    )
     assert all(word in seen.text for word in headings)
     assert "strut gait compass --set slope=3deg" in seen.text
-    for number in (f"{g.period:.7g} s", f"{g.speed:.7g} m/s", f"{abs(g.multipliers[0]):.6g}", f"{walker.branch.bifurcations[0].at:.9g}"):
+    for number in (
+        f"{g.period:.7g} s",
+        f"{g.speed:.7g} m/s",
+        f"{abs(g.multipliers[0]):.6g}",
+        f"{walker.branch.bifurcations[0].at:.9g}",
+    ):
         assert number in seen.text
     assert "energy lost in impacts and dampers over weight and distance" in seen.text
     for name, value in g.x0.items():
@@ -78,7 +104,12 @@ def test_a_file_keeps_everything(which, request, tmp_path):
     result = request.getfixturevalue(which)
     path = result.save(tmp_path / "result.json")
     again = Result.load(path)
-    assert (again.title, again.asked, again.facts, again.again) == (result.title, result.asked, dict(result.facts), result.again)
+    assert (again.title, again.asked, again.facts, again.again) == (
+        result.title,
+        result.asked,
+        dict(result.facts),
+        result.again,
+    )
     assert json.loads(path.read_text(encoding="utf-8"))["data"] == json.loads(json.dumps(result.data))
     for (name, a), (other, b) in zip(every_trace(again), every_trace(result), strict=True):
         assert name == other
@@ -141,17 +172,34 @@ def test_folder(design, tmp_path):
 
 def test_without_plotly_and_matplotlib_it_is_saved(design, tmp_path, monkeypatch):
     for package in ("matplotlib", "plotly"):
-        for name in [*(n for n in sys.modules if n.startswith(package)), package, f"{package}.figure", f"{package}.offline"]:
+        for name in [
+            *(n for n in sys.modules if n.startswith(package)),
+            package,
+            f"{package}.figure",
+            f"{package}.offline",
+        ]:
             monkeypatch.setitem(sys.modules, name, None)
     done = design.folder(tmp_path / "out")
     assert set(done.files) == {"result.json", "result.h5"}
-    assert [word in why for word, why in zip(("strut[view]", "strut[paper]"), done.missing, strict=True)] == [True, True]
+    assert [word in why for word, why in zip(("strut[view]", "strut[paper]"), done.missing, strict=True)] == [
+        True,
+        True,
+    ]
 
 
 def test_names_are_not_html(design):
     chapter = Chapter(EVIL, EVIL, [Rows((EVIL,), [(EVIL,)], EVIL)], note=EVIL)
     evil = Elements(
-        Result(EVIL, EVIL, EVIL, asked=EVIL, facts={EVIL: EVIL}, chapters=[chapter], again=EVIL, provenance={EVIL: EVIL})
+        Result(
+            EVIL,
+            EVIL,
+            EVIL,
+            asked=EVIL,
+            facts={EVIL: EVIL},
+            chapters=[chapter],
+            again=EVIL,
+            provenance={EVIL: EVIL},
+        )
         .report()
         .document()
     )
@@ -165,7 +213,9 @@ def test_the_page_of_a_gait_on_a_phone(chromium, found, tmp_path):
     visit.alone()
     assert visit.run("document.documentElement.scrollWidth <= innerWidth")
     assert visit.run("document.querySelectorAll('.heatmaplayer image').length") == 1
-    strip = visit.run("(r => [r.width, r.height])(document.querySelector('.strip svg').getBoundingClientRect())")
+    strip = visit.run(
+        "(r => [r.width, r.height])(document.querySelector('.strip svg').getBoundingClientRect())"
+    )
     assert min(strip) > 100
 
 

@@ -34,7 +34,9 @@ def test_sampled_parts_are_the_outputs(walk):
         np.testing.assert_allclose(legs[leg][end][:, 0], moments[f"{foot}_x"], atol=1e-12)
         np.testing.assert_allclose(legs[leg][end][:, 2], moments[f"{foot}_z"], atol=1e-12)
     np.testing.assert_allclose(legs["stance_leg"]["end"], legs["swing_leg"]["start"], atol=1e-12)  # the hip
-    np.testing.assert_allclose(stage.com[:, [0, 2]], np.column_stack([moments["com_x"], moments["com_z"]]), atol=1e-12)
+    np.testing.assert_allclose(
+        stage.com[:, [0, 2]], np.column_stack([moments["com_x"], moments["com_z"]]), atol=1e-12
+    )
     np.testing.assert_allclose(stage.pushes[0].force[:, 2] * np.cos(walk["slope"]) + stage.pushes[0].force[:, 0] * np.sin(walk["slope"]),
                                moments["stance_normal"], rtol=1e-9)  # fmt: skip
 
@@ -44,7 +46,9 @@ def test_a_wheel_and_its_hub():
     stage = run.stage(rate=30)
     moments = run.at(stage.t)
     hub = next(piece for piece in stage.pieces if piece.name == "hub").values["at"]
-    np.testing.assert_allclose(hub[:, [0, 2]], np.column_stack([moments["hub_x"], moments["hub_z"]]), atol=1e-12)
+    np.testing.assert_allclose(
+        hub[:, [0, 2]], np.column_stack([moments["hub_x"], moments["hub_z"]]), atol=1e-12
+    )
     places = np.unique(np.round(moments["foot_x"], 9))
     np.testing.assert_allclose(np.sort(stage.prints[:, 1]), places, atol=1e-8)
 
@@ -96,7 +100,9 @@ def test_a_leg_keeps_its_name_through_steps(walk):
     for piece in stage.pieces:
         if "start" in piece.values:
             middle = (piece.values["start"] + piece.values["end"]) / 2
-            assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() < 0.05  # [m] in a sixtieth of a second: no leg jumps
+            assert (
+                np.linalg.norm(np.diff(middle, axis=0), axis=1).max() < 0.05
+            )  # [m] in a sixtieth of a second: no leg jumps
     raw = walk.stage().pieces[0].values
     middle = (raw["start"] + raw["end"]) / 2
     assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() > 0.2  # what it was for
@@ -106,7 +112,9 @@ def test_a_leg_keeps_its_name_through_steps(walk):
 def test_so_do_all_that_swap(make):
     stage = staged.staged(strut.simulate(make(), t=5))
     for piece in stage.pieces:
-        middle = piece.values["at"] if "at" in piece.values else (piece.values["start"] + piece.values["end"]) / 2
+        middle = (
+            piece.values["at"] if "at" in piece.values else (piece.values["start"] + piece.values["end"]) / 2
+        )
         assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() < 0.08
 
 
@@ -116,7 +124,11 @@ def test_points_stand_in_for_a_scene():
     run = strut.simulate(strut.System("cart", x=(x, v), flow={x: v.sym, v: -x.sym}, outputs=outputs), t=2)
     assert run.stage() is None
     stage = staged.staged(run)
-    assert [(piece.name, piece.kind) for piece in stage.pieces] == [("cart-tip", "capsule"), ("cart", "sphere"), ("tip", "sphere")]
+    assert [(piece.name, piece.kind) for piece in stage.pieces] == [
+        ("cart-tip", "capsule"),
+        ("cart", "sphere"),
+        ("tip", "sphere"),
+    ]
     np.testing.assert_allclose(stage.pieces[1].values["at"][:, 0], np.sin(stage.t), atol=1e-8)
 
 
@@ -136,7 +148,9 @@ def test_a_file_keeps_the_scene(walk, tmp_path):
     for a, b in zip(kept.pieces, whole.pieces, strict=True):
         assert (a.name, a.kind, a.colour, a.path) == (b.name, b.kind, b.colour, b.path)
         for name in b.values:
-            np.testing.assert_allclose(a.values[name], b.values[name], atol=SINGLE * 10)  # a walk of some metres
+            np.testing.assert_allclose(
+                a.values[name], b.values[name], atol=SINGLE * 10
+            )  # a walk of some metres
     np.testing.assert_allclose(kept.pushes[0].force, whole.pushes[0].force, rtol=1e-6, atol=1e-4)
     np.testing.assert_array_equal(kept.prints, whole.prints)
     np.testing.assert_array_equal(kept.land.height, whole.land.height)

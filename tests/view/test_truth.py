@@ -8,7 +8,7 @@ import pytest
 import strut
 from strut import Event, Ledger, Param, State, System, gait, optimal, report, view, walkers
 from strut.errors import ModelError, UnknownNameError
-from strut.optimal.walk.sweep_file import Point
+from strut.optimal.walk.sweep_file import SweepPoint
 from strut.report.sweep import figures as sweep_figures
 from strut.simulate.simulate import LedgerWarning
 from strut.simulate.trajectory import Trajectory
@@ -30,11 +30,16 @@ def test_a_fall_is_a_failure(fallen, tmp_path):
     assert not fallen.ok
     assert fallen.meaning == "it fell: the hip came down behind"
     text = document(fallen)
-    assert '<span class="stopped">Failed</span> at 0.542181 s, event “sit”: it fell: the hip came down behind.' in text
+    assert (
+        '<span class="stopped">Failed</span> at 0.542181 s, event “sit”: it fell: the hip came down behind.'
+        in text
+    )
     again = Trajectory.load(fallen.save(tmp_path / "fall.h5"))
     assert again.failed
     assert again.meaning == fallen.meaning
-    batch = strut.simulate_batch(walkers.compass(slope=strut.deg(3)), 3.0, x0={"stance_rate": [-0.3, -1.0923836]})
+    batch = strut.simulate_batch(
+        walkers.compass(slope=strut.deg(3)), 3.0, x0={"stance_rate": [-0.3, -1.0923836]}
+    )
     assert batch.ok.tolist() == [False, True]
 
 
@@ -48,7 +53,10 @@ def test_an_event_that_only_ends_a_run_is_neither_good_nor_bad():
 
 def test_a_failure_ends_the_run():
     x = State("x")
-    with pytest.raises(ModelError, match="event 'fall' is a failure and not terminal: a failure ends the run, say terminal=True"):
+    with pytest.raises(
+        ModelError,
+        match="event 'fall' is a failure and not terminal: a failure ends the run, say terminal=True",
+    ):
         Event("fall", x, failure=True)
 
 
@@ -69,11 +77,14 @@ def test_a_machine_whose_scales_are_1_has_no_units(tmp_path):
     assert not walkers.slip().dimensionless
     assert walkers.simplest().dimensionless
     run = strut.simulate(runner, t=3)
-    text = re.sub(r"<script.*?</script>|<style.*?</style>", "", document(run), flags=re.S).split("Where it comes from")[0]
+    text = re.sub(r"<script.*?</script>|<style.*?</style>", "", document(run), flags=re.S).split(
+        "Where it comes from"
+    )[0]
     assert not re.search(r"\[(s|m|m/s|J|N|kg)\]|\d (s|m|J|N)\b(?! \()", text.replace(" ms", ""))
     assert "none: mass, length, g are 1" in text
     assert all(
-        "[" not in figure.x + figure.y.replace("[rad]", "") for figure in (*plots.states(run), joules.energy(run), joules.residual(run))
+        "[" not in figure.x + figure.y.replace("[rad]", "")
+        for figure in (*plots.states(run), joules.energy(run), joules.residual(run))
     )
     assert joules.energy_flow(run).traces[0].unit == ""
     other = strut.simulate(runner, t=3, p={"g": 9.81})  # the values of the run count
@@ -84,7 +95,9 @@ def test_a_machine_whose_scales_are_1_has_no_units(tmp_path):
 
 def test_scales_are_parameters_and_stay_when_joined():
     x, g = State("x", 0.0, "m"), Param("g", 1.0, "m/s^2")
-    with pytest.raises(UnknownNameError, match="scales of system 'fall' name 'gravity', which is no parameter: known: g"):
+    with pytest.raises(
+        UnknownNameError, match="scales of system 'fall' name 'gravity', which is no parameter: known: g"
+    ):
         System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("gravity",))
     part = strut.prefixed(System("fall", x=(x,), p=(g,), flow={x: g.sym}, scales=("g",)), "left")
     assert part.scales == ("left.g",)
@@ -98,8 +111,14 @@ def test_scales_are_parameters_and_stay_when_joined():
 def idle():
     """A ball on a spring that falls, with a motor that does next to nothing."""
     x, v, push = State("x", 1.0, "m"), State("v", 0.0, "m/s"), Param("push", 1e-9, "N")
-    books = Ledger(stored={"kinetic": v**2 / 2, "spring": x**2 / 2}, supplied={"motor": push * v}, dissipated={"damper": 0.1 * v**2})
-    return strut.simulate(System("idle", x=(x, v), p=(push,), flow={x: v, v: push - x - 0.1 * v}, ledger=books), t=5)
+    books = Ledger(
+        stored={"kinetic": v**2 / 2, "spring": x**2 / 2},
+        supplied={"motor": push * v},
+        dissipated={"damper": 0.1 * v**2},
+    )
+    return strut.simulate(
+        System("idle", x=(x, v), p=(push,), flow={x: v, v: push - x - 0.1 * v}, ledger=books), t=5
+    )
 
 
 def test_what_is_below_the_resolution_of_the_account_is_zero(idle):
@@ -128,7 +147,10 @@ def test_one_channel_has_one_colour(idle):
     lines = joules.energy(idle).named
     assert {name.split(",")[0]: line.color for name, line in lines.items() if name != "all stored"} == colors
     areas = joules.energy_areas(idle).traces[0]
-    assert dict(zip((name.split(",")[0] for name in areas.layers), areas.colors, strict=True)).items() <= colors.items()
+    assert (
+        dict(zip((name.split(",")[0] for name in areas.layers), areas.colors, strict=True)).items()
+        <= colors.items()
+    )
     flow = joules.energy_flow(idle).traces[0]
     assert {name.split(" (")[0]: color for name, color in flow.colors.items()}.items() <= colors.items()
 
@@ -159,7 +181,7 @@ def test_a_multiplier_of_one_is_on_the_circle():
 def test_a_sweep_says_which_gaits_are_stable():
     numbers = {"cost": 1e-13, "largest multiplier": 1.006}
     points = tuple(
-        Point(v, True, "solved", {**numbers, "largest multiplier": m, "cost": c})
+        SweepPoint(v, True, "solved", {**numbers, "largest multiplier": m, "cost": c})
         for v, m, c in ((0.7, 1.006, 2.0), (0.8, 0.57, -3e-8), (0.9, 0.5, 1.0))
     )
     sweep = optimal.TradeOff("speed", "m/s", points, 1.0, None)

@@ -50,7 +50,9 @@ class Walker:
             return np.concatenate([y[half:], self.accelerate(y[:half], y[half:], which)])
 
         event.terminal = True
-        run = solve_ivp(flow, (0, 10), np.concatenate([q, v]), method="DOP853", rtol=1e-12, atol=1e-13, events=event)
+        run = solve_ivp(
+            flow, (0, 10), np.concatenate([q, v]), method="DOP853", rtol=1e-12, atol=1e-13, events=event
+        )
         half = len(q)
         return run.t[-1], run.y[:half, -1], run.y[half:, -1]
 

@@ -42,7 +42,9 @@ def test_inertias_are_those_of_real_bodies():
         I = np.array(ca.DM(segment(name, 1.77, 70.0).inertia))  # noqa: E741
         principal = np.linalg.eigvalsh(I)
         assert principal.min() > 0
-        assert principal[0] + principal[1] > 0.9 * principal[2]  # the table's rounding breaks the inequality by a few percent
+        assert (
+            principal[0] + principal[1] > 0.9 * principal[2]
+        )  # the table's rounding breaks the inequality by a few percent
         mirrored = np.array(ca.DM(segment(name, 1.77, 70.0, side="left").inertia))
         np.testing.assert_allclose(np.linalg.eigvalsh(mirrored), principal)
 
@@ -53,7 +55,12 @@ def test_stature_stays_a_parameter():
     leg = segment("thigh", stature, 70.0)
     m = Mechanism("leg", planar=True)
     m.joint(
-        "hip", m.world, m.body("thigh", leg.mass, (0, 0, leg.com[2]), leg.inertia[1, 1]), joints.revolute(), initial=0.01, actuated=False
+        "hip",
+        m.world,
+        m.body("thigh", leg.mass, (0, 0, leg.com[2]), leg.inertia[1, 1]),
+        joints.revolute(),
+        initial=0.01,
+        actuated=False,
     )
     plain = system(m)
     timed = plain.replace(events=[strut.Event("turn", plain["hip_rate"], direction="up")])

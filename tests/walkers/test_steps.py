@@ -89,7 +89,11 @@ def test_round_feet_step_as_rolling_bodies_do():
     duration, q1, v1 = oracle.step(q, v)
     strike = strikes(strut.simulate(round_foot(**start), t=4.0, rtol=1e-12, atol=1e-13))[0]
     assert strike.t == pytest.approx(duration, abs=1e-8)
-    np.testing.assert_allclose([strike.after[n] for n in ("swing", "stance", "swing_rate", "stance_rate")], [*q1[2:], *v1[2:]], atol=1e-8)
+    np.testing.assert_allclose(
+        [strike.after[n] for n in ("swing", "stance", "swing_rate", "stance_rate")],
+        [*q1[2:], *v1[2:]],
+        atol=1e-8,
+    )
 
 
 def test_knees_step_as_point_masses_do():
@@ -116,9 +120,22 @@ def test_knees_step_as_point_masses_do():
         return lambda q, v: ca.jtimes(place(q), q, v)
 
     oracle = Walker(
-        3, masses, rows(lambda q: q[:2]), rows(swing_foot), lambda q: ca.dot(ca.DM(normal), swing_foot(q)), 9.81, locks=[(2, 1)]
+        3,
+        masses,
+        rows(lambda q: q[:2]),
+        rows(swing_foot),
+        lambda q: ca.dot(ca.DM(normal), swing_foot(q)),
+        9.81,
+        locks=[(2, 1)],
     )
-    start = {"stance": 0.19, "swing": -0.29, "shank": -0.29, "stance_rate": -1.11, "swing_rate": -0.06, "shank_rate": -0.06}
+    start = {
+        "stance": 0.19,
+        "swing": -0.29,
+        "shank": -0.29,
+        "stance_rate": -1.11,
+        "swing_rate": -0.06,
+        "shank_rate": -0.06,
+    }
     q = np.array([0, 0, 0.19, -0.29, -0.29])
     v = np.array([0, 0, -1.11, -0.06, -0.06])
     duration, q1, v1 = oracle.step(q, v)
@@ -176,16 +193,26 @@ def test_compass_impact_map_in_closed_form():
         D = 3 * m + 4 * mh - 2 * m * np.cos(4 * q3)
         matrix = -np.array([[m - 2 * (m + 2 * mh) * np.cos(2 * q3), m],
                             [8 * (m + mh) * (1 + 2 * np.cos(2 * q3)) * np.sin(q3) ** 2, 2 * m * np.cos(2 * q3) - m]]) / D  # fmt: skip
-        walker = compass(leg_mass=m, hip_mass=mh, slope=0.0, stance=q3, swing=-q3, stance_rate=w3, swing_rate=w3 + w4)
+        walker = compass(
+            leg_mass=m, hip_mass=mh, slope=0.0, stance=q3, swing=-q3, stance_rate=w3, swing_rate=w3 + w4
+        )
         strike = next(e for e in walker.events if e.name == "heel_strike")
         names = walker.labels("x")
         start = strut.simulate(walker, t=0.0)
         f = ca.Function("f", [ca.vertcat(*[q.sym for q in walker.x]), ca.vertcat(*[q.sym for q in walker.z]),
                               ca.vertcat(*[q.sym for q in walker.p]), strut.time],
                         [ca.vertcat(*[strike.reset[n] for n in names])])  # fmt: skip
-        after = dict(zip(names, np.array(f(start.end["x0"], start.end["z0"], start.end["p"], 0.0)).reshape(-1), strict=True))
+        after = dict(
+            zip(
+                names,
+                np.array(f(start.end["x0"], start.end["z0"], start.end["p"], 0.0)).reshape(-1),
+                strict=True,
+            )
+        )
         expected = matrix @ [w3, w4]
-        np.testing.assert_allclose([after["stance_rate"], after["swing_rate"] - after["stance_rate"]], expected, atol=1e-12)
+        np.testing.assert_allclose(
+            [after["stance_rate"], after["swing_rate"] - after["stance_rate"]], expected, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize(
@@ -208,7 +235,10 @@ def test_symmetry_of_free_walkers_is_an_involution_and_keeps_the_energy():
         walker = strut.walkers.CATALOGUE[name]()
         x, z, p = (ca.vertcat(*[q.sym for q in getattr(walker, group)]) for group in "xzp")
         u = ca.vertcat(*[q.sym for q in walker.u], ca.SX(0, 1))
-        swapped = [ca.vertcat(*[walker.symmetry.get(q.name, q.sym) for q in getattr(walker, group)]) for group in "xz"]
+        swapped = [
+            ca.vertcat(*[walker.symmetry.get(q.name, q.sym) for q in getattr(walker, group)])
+            for group in "xz"
+        ]
         swap = ca.Function("swap", [x, z, p], swapped)
         energy = ca.Function("energy", [x, z, u, p], [sum(walker.ledger.stored.values())])
         start = strut.simulate(walker, t=0.0).end

@@ -11,7 +11,9 @@ def test_rimless_wheel_rolls_at_the_closed_form_speed():
     run = strut.simulate(walkers.rimless_wheel(), t=60.0, rtol=1e-12, atol=1e-13)
     after = run.events[-1].after["rate"]
     alpha, slope = np.pi / 8, 0.08
-    closed = np.sqrt(4 * 9.81 * np.sin(alpha) * np.sin(slope) * np.cos(2 * alpha) ** 2 / np.sin(2 * alpha) ** 2)
+    closed = np.sqrt(
+        4 * 9.81 * np.sin(alpha) * np.sin(slope) * np.cos(2 * alpha) ** 2 / np.sin(2 * alpha) ** 2
+    )
     assert after == pytest.approx(1.095462839648, abs=1e-12)
     assert after == pytest.approx(closed, abs=1e-12)
 
@@ -63,23 +65,37 @@ def test_slip_runs_24_steps_with_the_thesis_parameters():
 
 @pytest.mark.parametrize(
     ("kilonewtons", "low", "high"),
-    [(10, 56.5, 59.25), (15, 62.75, 65.25), (20, 66.25, 68.75), (25, 68.75, 71.0), (30, 70.5, 72.75), (40, 73.0, 75.0), (50, 74.5, 76.75)],
+    [
+        (10, 56.5, 59.25),
+        (15, 62.75, 65.25),
+        (20, 66.25, 68.75),
+        (25, 68.75, 71.0),
+        (30, 70.5, 72.75),
+        (40, 73.0, 75.0),
+        (50, 74.5, 76.75),
+    ],
 )
 def test_slip_stable_angles(kilonewtons, low, high):
     """The interval of angles of attack that reach 24 steps without moving backward, within one cell of 0.25 degrees."""
     angles = np.arange(40, 80.01, 0.25)
-    runs = strut.simulate_batch(walkers.slip(), t=100, p={"stiffness": 1e3 * kilonewtons, "attack": np.radians(angles)})
+    runs = strut.simulate_batch(
+        walkers.slip(), t=100, p={"stiffness": 1e3 * kilonewtons, "attack": np.radians(angles)}
+    )
     inside = angles[(runs.status == "finished") & (runs["vx"] > 0)]
     around = inside[(inside > low - 2) & (inside < high + 2)]
     assert around.min() == pytest.approx(low, abs=0.25)
     assert around.max() == pytest.approx(high, abs=0.25)
 
 
-@pytest.mark.parametrize("options", [{"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}, {"method": "rk4", "step": 5e-3}, {}])
+@pytest.mark.parametrize(
+    "options", [{"method": "dopri5", "rtol": 1e-6, "atol": 1e-8}, {"method": "rk4", "step": 5e-3}, {}]
+)
 def test_slip_map(options):
     """The J-shaped region of the thesis, 100 x 100 over stiffness and angle: 581 +- 15 cells reach 24 steps."""
     stiffness, attack = np.meshgrid(np.linspace(0, 50e3, 100), np.radians(np.linspace(40, 80, 100)))
-    runs = strut.simulate_batch(walkers.slip(), t=100, p={"stiffness": stiffness.ravel(), "attack": attack.ravel()}, **options)
+    runs = strut.simulate_batch(
+        walkers.slip(), t=100, p={"stiffness": stiffness.ravel(), "attack": attack.ravel()}, **options
+    )
     reached = (runs["steps"] >= 24).reshape(100, 100)
     assert abs(reached.sum() - 581) <= 15
     assert set(runs.status) == {"fell", "finished"}

@@ -1,4 +1,5 @@
-"""`Drive`: an input that turns something, as the energy account of a system tells it; whoever described the system."""
+"""`Drive`: an input that turns something, as the energy account of a system tells it; whoever described the
+system."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ NAMELESS = "drive"
 class Drive:
     """A torque along an angle (or a force along a length), which is a sum of states.
 
-    name: the input's, less its ending. angle, rate: expressions of the states. begin, begin_rate: those in which a run begins, of
+    name: the input's, less its ending. angle, rate: expressions of the states. begin, begin_rate: those in
+        which a run begins, of
     parameters. power: the entry of the ledger by which it is supplied.
     """
 
@@ -37,7 +39,9 @@ class Drive:
         """What the motor gives, where more than it acts along the angle: NAME_motor_torque."""
         source = self.input
         ending = next((e for e in ENDINGS if source.name.endswith(e)), "input")
-        return Input(f"{self.name}_motor_{ending}", source.value, source.unit, source.bounds, "of the motor alone")
+        return Input(
+            f"{self.name}_motor_{ending}", source.value, source.unit, source.bounds, "of the motor alone"
+        )
 
     @property
     def unit(self) -> str:
@@ -62,7 +66,9 @@ def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
     known = {**named, **{q.name: q for q in system.u}}
     for name in of:
         if name not in known:
-            raise UnknownNameError(f"'{system.name}' has no drive '{name}': {did_you_mean(name, list(named))}")
+            raise UnknownNameError(
+                f"'{system.name}' has no drive '{name}': {did_you_mean(name, list(named))}"
+            )
     return [_drive(system, _name(known[name].name), known[name]) for name in of]
 
 
@@ -83,7 +89,8 @@ def _drive(system: System, name: str, source: Input) -> Drive:
     found = [entry for entry, power in system.ledger.supplied.items() if ca.depends_on(power, source.sym)]
     if len(found) != 1:
         raise ModelError(
-            f"{where} supplies {len(found)} powers of the ledger: a drive supplies one, its torque times the rate of its angle, "
+            f"{where} supplies {len(found)} powers of the ledger: a drive supplies one, its torque times the "
+            f"rate of its angle, "
             "by which the angle is known"
         )
     rate = ca.simplify(ca.jacobian(system.ledger.supplied[found[0]], source.sym))
@@ -91,7 +98,9 @@ def _drive(system: System, name: str, source: Input) -> Drive:
     weights = ca.simplify(ca.jacobian(rate, x))
     others = ca.vertcat(x, *[q.sym for g in "zu" for q in getattr(system, g)])
     if ca.depends_on(weights, others) or not ca.is_equal(ca.simplify(rate - weights @ x), ca.SX(0), 2):
-        raise ModelError(f"the rate along which {where} acts is no sum of states: a spring has no angle to act on")
+        raise ModelError(
+            f"the rate along which {where} acts is no sum of states: a spring has no angle to act on"
+        )
     angle, begin, begin_rate = ca.SX(0), ca.SX(0), ca.SX(0)
     position, labels = _positions(system), system.labels("x")
     first_values = ca.vertcat(*[sx(q.value) for q in system.x])
@@ -99,7 +108,10 @@ def _drive(system: System, name: str, source: Input) -> Drive:
         if weights[k].is_zero():
             continue
         if k not in position:
-            raise ModelError(f"{where} acts along '{labels[k]}', which is the rate of no state: a spring has no angle to act on")
+            raise ModelError(
+                f"{where} acts along '{labels[k]}', which is the rate of no state: a spring has no angle to "
+                f"act on"
+            )
         at, first = position[k]
         angle, begin = angle + weights[k] * at, begin + weights[k] * first
         begin_rate = begin_rate + weights[k] * first_values[k]
@@ -119,11 +131,14 @@ def _positions(system: System) -> dict[int, tuple[ca.SX, ca.SX]]:
 
 
 def together(names: Sequence[str]) -> str:
-    """What the names of alike drives have in common: 'hip' of 'stance_hip' and 'swing_hip', 'leg_roll' of 'leg_l_roll' and 'leg_r_roll'."""
+    """What the names of alike drives have in common: 'hip' of 'stance_hip' and 'swing_hip', 'leg_roll' of
+    'leg_l_roll' and 'leg_r_roll'."""
     words = [name.split("_") for name in names]
     if len({len(each) for each in words}) > 1:
         return "_".join(names)
-    return "_".join(column[0] for column in zip(*words, strict=True) if len(set(column)) == 1) or "_".join(names)
+    return "_".join(column[0] for column in zip(*words, strict=True) if len(set(column)) == 1) or "_".join(
+        names
+    )
 
 
 __all__ = ["Drive", "drives", "together"]

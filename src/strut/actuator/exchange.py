@@ -1,4 +1,5 @@
-"""Which drive is where after a jump: walkers that change legs call the same motor by another name after every step."""
+"""Which drive is where after a jump: walkers that change legs call the same motor by another name after every
+step."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ Places = list[tuple[int, float]]
 
 
 def after_event(system: System, drives: Sequence[Drive], event: Event) -> Places:
-    """Where the motors are after an event. It happens where its guard is zero, so that is where angles are compared."""
+    """Where the motors are after an event. It happens where its guard is zero, so that is where angles are
+    compared."""
     return _places(system, drives, event.reset, sx(event.guard), f"'{event.name}'")
 
 
@@ -39,8 +41,8 @@ def mirrored(system: System, drives: Sequence[Drive]) -> Places:
 class Sides:
     """Drives that take each other's place in some jump: both sides of one joint, which share their constants.
 
-    members: which drives. signs: by which their angles agree with the first one's. turns: an angle takes the place of its own negative, so
-    that only zero is the same on both sides.
+    members: which drives. signs: by which their angles agree with the first one's. turns: an angle takes the
+    place of its own negative, so that only zero is the same on both sides.
     """
 
     members: tuple[int, ...]
@@ -74,7 +76,9 @@ def jumps(system: System, drives: Sequence[Drive]) -> list[Places]:
     return [*found, mirrored(system, drives)] if system.symmetry else found
 
 
-def _places(system: System, drives: Sequence[Drive], new: Mapping[str, Any], guard: ca.SX | None, where: str) -> Places:
+def _places(
+    system: System, drives: Sequence[Drive], new: Mapping[str, Any], guard: ca.SX | None, where: str
+) -> Places:
     states = [q for q in (*system.x, *system.z) if q.name in new]
     changed = ca.vertcat(*[q.sym for q in states], ca.SX(0, 1))
     moved = [i for i, d in enumerate(drives) if ca.depends_on(d.angle, changed)]
@@ -100,7 +104,8 @@ def _places(system: System, drives: Sequence[Drive], new: Mapping[str, Any], gua
     lost = next(drives[i].name for i in moved if found[i] is None)
     known = ", ".join(d.name for d in drives)
     raise ModelError(
-        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {known}: where its motor and spring are then is "
+        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {known}: where its "
+        f"motor and spring are then is "
         "unknown; name only drives that both sides have"
     )
 
@@ -116,7 +121,10 @@ def _match(old: np.ndarray, now: np.ndarray) -> tuple[int, float] | None:
 def _looks(system: System) -> list[tuple[np.ndarray, ...]]:
     """Some states, none of them special."""
     random, begin = np.random.default_rng(0), start(system)
-    return [(begin.x + APART * random.standard_normal(len(begin.x)), begin.z, begin.u, begin.p) for _ in range(LOOKS)]
+    return [
+        (begin.x + APART * random.standard_normal(len(begin.x)), begin.z, begin.u, begin.p)
+        for _ in range(LOOKS)
+    ]
 
 
 def _onto(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:

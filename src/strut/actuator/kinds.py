@@ -19,10 +19,15 @@ KINDS: dict[str, str] = {
 }
 """What is meant by each."""
 
-_MAKE: dict[str, Callable[[System], System]] = {"rigid": lambda system: system, "series": series, "parallel": parallel}
+_MAKE: dict[str, Callable[[System], System]] = {
+    "rigid": lambda system: system,
+    "series": series,
+    "parallel": parallel,
+}
 _FREE = {"rigid": (), "series": ("series_spring",), "parallel": ("spring", "rest")}
 STIFFEST = 2000.0
-"""Bound of springs that are to be found [N m/rad]: beyond, a spring is as good as rigid, and the equations become stiff."""
+"""Bound of springs that are to be found [N m/rad]: beyond, a spring is as good as rigid, and the equations
+become stiff."""
 SOFTEST = 1.0
 """The same, of springs that must carry all torque."""
 RESTS = (-1.0, 1.0)
@@ -41,8 +46,8 @@ def driven(system: System, kind: str) -> System:
 
 @checked
 def constants(system: System, kind: str) -> dict[str, tuple[float, float]]:
-    """Parameters of the springs of a system that is driven so, with the bounds within which a design finds them. `system` is the one
-    before `driven`."""
+    """Parameters of the springs of a system that is driven so, with the bounds within which a design finds
+    them. `system` is the one before `driven`."""
     if not _FREE.get(kind):
         return {}
     made, chosen = driven(system, kind), drives(system)

@@ -1,4 +1,5 @@
-"""Parallel elastic actuators: a spring and a damper beside each motor, which has to give only what they do not."""
+"""Parallel elastic actuators: a spring and a damper beside each motor, which has to give only what they do
+not."""
 
 from __future__ import annotations
 
@@ -30,12 +31,21 @@ class _Sprung:
 
 
 @checked
-def parallel(system: System, of: Sequence[str] | None = None, *, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> System:
-    """The system with HIP_motor_torque - HIP_spring (angle - HIP_rest) - HIP_damping rate where HIP_torque was, which becomes an output.
+def parallel(
+    system: System,
+    of: Sequence[str] | None = None,
+    *,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    rest: float = 0.0,
+) -> System:
+    """The system with HIP_motor_torque - HIP_spring (angle - HIP_rest) - HIP_damping rate where HIP_torque
+    was, which becomes an output.
     of: names of drives, else all.
 
-    There is one parameter of each for both sides of a joint; where these count opposite ways, HIP_rest is the first one's. A spring between
-    the legs themselves, whose angle changes its sign when legs change names, is at rest at zero and has no HIP_rest. A drive whose
+    There is one parameter of each for both sides of a joint; where these count opposite ways, HIP_rest is the
+    first one's. A spring between the legs themselves, whose angle changes its sign when legs change names, is
+    at rest at zero and has no HIP_rest. A drive whose
     HIP_spring exists already is elastic in parallel: it stays as it is.
     """
     chosen = drives(system, of)
@@ -48,7 +58,11 @@ def parallel(system: System, of: Sequence[str] | None = None, *, stiffness: floa
         about = "beside the motor" if len(sides.members) == 1 else "beside the motor of each side"
         spring = Param(f"{name}_spring", stiffness, first.stiffness_unit, (0.0, 1e5), about)
         damper = Param(f"{name}_damping", damping, first.damping_unit, (0.0, 1e4), about)
-        at = None if sides.turns else Param(f"{name}_rest", rest, first.unit, (-10.0, 10.0), "where the spring is at rest")
+        at = (
+            None
+            if sides.turns
+            else Param(f"{name}_rest", rest, first.unit, (-10.0, 10.0), "where the spring is at rest")
+        )
         for i, sign in zip(sides.members, sides.signs, strict=True):
             sprung.append(_Sprung(chosen[i], chosen[i].motor(), spring, damper, at, sign))
     return _joined(system, sprung) if sprung else system
@@ -58,17 +72,28 @@ def _joined(system: System, sprung: Sequence[_Sprung]) -> System:
     params = [q for s in sprung for q in (s.spring, s.damper, s.rest) if q is not None]
     part = System("springs", u=tuple(s.motor for s in sprung), p=tuple(dict.fromkeys(params)))
     gives, stored, dissipated = {}, dict(system.ledger.stored), dict(system.ledger.dissipated)
-    supplied = {name: power for name, power in system.ledger.supplied.items() if name not in {s.drive.power for s in sprung}}
+    supplied = {
+        name: power
+        for name, power in system.ledger.supplied.items()
+        if name not in {s.drive.power for s in sprung}
+    }
     for s in sprung:
         stretch, rate = s.stretch, s.drive.rate
         gives[s.drive.input.name] = s.motor - s.spring * stretch - s.damper * rate
         supplied[s.motor.name] = s.motor * rate
-        for book, name, entry in ((stored, "spring", s.spring * stretch**2 / 2), (dissipated, "damper", s.damper * rate**2)):
-            book[f"{s.drive.name}_{name}"] = book.get(f"{s.drive.name}_{name}", ca.SX(0)) + entry  # a joint may have one of its own
+        for book, name, entry in (
+            (stored, "spring", s.spring * stretch**2 / 2),
+            (dissipated, "damper", s.damper * rate**2),
+        ):
+            book[f"{s.drive.name}_{name}"] = (
+                book.get(f"{s.drive.name}_{name}", ca.SX(0)) + entry
+            )  # a joint may have one of its own
     described = f"{system.description}; springs beside the motors".removeprefix("; ")
     whole = join(system.name, system, part, connect=gives, outputs=gives, description=described)
     units = {s.drive.input.name: s.drive.input.unit for s in sprung}
-    return whole.replace(ledger=Ledger(stored, supplied, dissipated), output_units={**whole.output_units, **units})
+    return whole.replace(
+        ledger=Ledger(stored, supplied, dissipated), output_units={**whole.output_units, **units}
+    )
 
 
 __all__ = ["parallel"]

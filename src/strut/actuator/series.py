@@ -1,9 +1,10 @@
 """Series elastic actuators: a motor that turns one end of a spring, whose other end turns the joint.
 
-    inertia * motor_rate' = torque - spring            spring = stiffness (motor - angle) + damping (motor_rate - rate)
+    inertia * motor_rate' = torque - spring            spring = stiffness (motor - angle) + damping
+    (motor_rate - rate)
 
-The motor (after its gear) has an angle and a rate of its own, as in Saurel's thesis. A motor without inertia would give exactly the
-spring's torque: its work could be less than that of a rigid one, its torque never.
+The motor (after its gear) has an angle and a rate of its own, as in Saurel's thesis. A motor without inertia
+would give exactly the spring's torque: its work could be less than that of a rigid one, its torque never.
 """
 
 from __future__ import annotations
@@ -22,22 +23,29 @@ from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 STIFFNESS = 100.0
 """Unless said otherwise [N m/rad]."""
 DAMPING = 0.5
-"""Of the spring, unless said otherwise [N m s/rad]: a twelfth of what would keep such a motor from swinging. Without any, a search finds
-motors that ring on their springs for nothing."""
+"""Of the spring, unless said otherwise [N m s/rad]: a twelfth of what would keep such a motor from swinging.
+Without any, a search finds motors that ring on their springs for nothing."""
 INERTIA = 0.1
 """Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
 
 
 @checked
 def series(
-    system: System, of: Sequence[str] | None = None, *, stiffness: float = STIFFNESS, damping: float = DAMPING, inertia: float = INERTIA
+    system: System,
+    of: Sequence[str] | None = None,
+    *,
+    stiffness: float = STIFFNESS,
+    damping: float = DAMPING,
+    inertia: float = INERTIA,
 ) -> System:
-    """The system with a spring between each of its motors and what it turned before. of: names of drives, else all.
+    """The system with a spring between each of its motors and what it turned before. of: names of drives,
+    else all.
 
-    An input HIP_torque becomes HIP_motor_torque; HIP_torque is an output, what the spring gives. New states are HIP_motor and
-    HIP_motor_rate; parameters HIP_series_spring, HIP_series_damping and HIP_motor_inertia, one of each for both sides of a joint.
-    Where legs change names the motors do, too; an impact does not reach a motor but through its spring. The rotor turns as if its
-    housing did not, as is usual for high gear ratios.
+    An input HIP_torque becomes HIP_motor_torque; HIP_torque is an output, what the spring gives. New states
+    are HIP_motor and HIP_motor_rate; parameters HIP_series_spring, HIP_series_damping and HIP_motor_inertia,
+    one of each for both sides of a joint. Where legs change names the motors do, too; an impact does not
+    reach a motor but through its spring. The rotor turns as if its housing did not, as is usual for high gear
+    ratios.
     """
     chosen = drives(system, of)
     if not chosen:
@@ -51,9 +59,27 @@ def series(
         about = "of each side" if len(group) > 1 else ""
         unit = "kg" if first.unit == "m" else "kg m^2"
         made = (
-            Param(f"{name}_series_spring", stiffness, first.stiffness_unit, (0.0, 1e5), f"between motor and joint {about}".strip()),
-            Param(f"{name}_series_damping", damping, first.damping_unit, (0.0, 1e4), f"between motor and joint {about}".strip()),
-            Param(f"{name}_motor_inertia", inertia, unit, (1e-9, 1e3), f"of the motor behind its gear {about}".strip()),
+            Param(
+                f"{name}_series_spring",
+                stiffness,
+                first.stiffness_unit,
+                (0.0, 1e5),
+                f"between motor and joint {about}".strip(),
+            ),
+            Param(
+                f"{name}_series_damping",
+                damping,
+                first.damping_unit,
+                (0.0, 1e4),
+                f"between motor and joint {about}".strip(),
+            ),
+            Param(
+                f"{name}_motor_inertia",
+                inertia,
+                unit,
+                (1e-9, 1e3),
+                f"of the motor behind its gear {about}".strip(),
+            ),
         )
         for i in group:
             springs[i], dampers[i], inertias[i] = made
@@ -77,9 +103,13 @@ def series(
     return whole.replace(
         ledger=_books(whole.ledger, motors),
         events=tuple(
-            _with(event, motors, after_event(system, chosen, old)) for event, old in zip(whole.events, system.events, strict=True)
+            _with(event, motors, after_event(system, chosen, old))
+            for event, old in zip(whole.events, system.events, strict=True)
         ),
-        symmetry={**whole.symmetry, **(_exchange(motors, mirrored(system, chosen)) if system.symmetry else {})},
+        symmetry={
+            **whole.symmetry,
+            **(_exchange(motors, mirrored(system, chosen)) if system.symmetry else {}),
+        },
         output_units={**whole.output_units, **{m.drive.input.name: m.drive.input.unit for m in motors}},
     )
 
@@ -90,7 +120,9 @@ class _Motor:
     def __init__(self, drive: Drive, spring: Param, damper: Param, inertia: Param) -> None:
         self.drive, self.spring, self.damper, self.inertia = drive, spring, damper, inertia
         name, unit = drive.name, drive.unit
-        self.angle = State(f"{name}_motor", _number(drive.begin), unit, description="of the motor, behind its gear")
+        self.angle = State(
+            f"{name}_motor", _number(drive.begin), unit, description="of the motor, behind its gear"
+        )
         self.rate = State(f"{name}_motor_rate", _number(drive.begin_rate), f"{unit}/s")
         self.torque = drive.motor()
         self.load = Input(f"{name}_motor_load", 0.0, drive.input.unit)
@@ -105,7 +137,8 @@ def _number(expression: ca.SX) -> float | ca.SX:
 
 
 def _books(ledger: Ledger, motors: list[_Motor]) -> Ledger:
-    """What was supplied to the joint comes from the motor, through the spring; a rotor's energy is kinetic."""
+    """What was supplied to the joint comes from the motor, through the spring; a rotor's energy is
+    kinetic."""
     stored, supplied, dissipated = dict(ledger.stored), dict(ledger.supplied), dict(ledger.dissipated)
     for m in motors:
         del supplied[m.drive.power]
@@ -127,7 +160,9 @@ def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
 
 def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
     more: Mapping[str, Any] = _exchange(motors, places)
-    return replace(event, reset={**{str(k): sx(e) for k, e in event.reset.items()}, **more}) if more else event
+    return (
+        replace(event, reset={**{str(k): sx(e) for k, e in event.reset.items()}, **more}) if more else event
+    )
 
 
 __all__ = ["DAMPING", "INERTIA", "STIFFNESS", "series"]

@@ -1,4 +1,5 @@
-"""Commands of `strut`. Each does one thing, prints a table a person can read, or with --json a document for machines."""
+"""Commands of `strut`. Each does one thing, prints a table a person can read, or with --json a document for
+machines."""
 
 from __future__ import annotations
 
@@ -87,8 +88,10 @@ app.command()(repl)
 Model = Annotated[
     str,
     typer.Argument(
-        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function returning one) of your own; "
-        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's MJCF); or a network, FILE.cdn."
+        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function "
+        "returning one) of your own; "
+        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
+        "MJCF); or a network, FILE.cdn."
     ),
 ]
 Settings = Annotated[
@@ -96,14 +99,19 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, stiffness=20kN.",
+        help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, "
+        "stiffness=20kN.",
     ),
 ]
-Stops = Annotated[bool, typer.Option("--stops", help="Of FILE.urdf and FILE.xml: make soft stops of joint limits.")]
+Stops = Annotated[
+    bool, typer.Option("--stops", help="Of FILE.urdf and FILE.xml: make soft stops of joint limits.")
+]
 Ignore = Annotated[
     list[str],
     typer.Option(
-        "--ignore", metavar="NAME", help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once."
+        "--ignore",
+        metavar="NAME",
+        help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
@@ -150,12 +158,19 @@ def run(
             "-t",
             "--time",
             metavar="[BEGIN:[STEP:]]END",
-            help="How long, in seconds. STEP is the distance of printed and saved rows and, for fixed-step methods, of the integration.",
+            help="How long, in seconds. STEP is the distance of printed and saved rows and, for fixed-step "
+            "methods, of the integration.",
         ),
     ] = "10",
     settings: Settings = [],
     watch: Annotated[
-        list[str], typer.Option("--watch", "-w", metavar="NAME", help="Print this state or output over time; may be given more than once.")
+        list[str],
+        typer.Option(
+            "--watch",
+            "-w",
+            metavar="NAME",
+            help="Print this state or output over time; may be given more than once.",
+        ),
     ] = [],
     output: Annotated[
         list[Path],
@@ -163,12 +178,17 @@ def run(
             "-o",
             "--output",
             metavar="FILE|DIR",
-            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation), .gif or .mp4 (a film); or DIR: "
-            "run.h5, run.csv, the page as index.html and the plots as SVG and PNG, but no film. May be given more than once.",
+            help="Save: .h5 (everything), .csv (a table), .html (a page with plots and animation), .gif or "
+            ".mp4 (a film); or DIR: "
+            "run.h5, run.csv, the page as index.html and the plots as SVG and PNG, but no film. May be given "
+            "more than once.",
         ),
     ] = [],
     method: Annotated[
-        str, typer.Option(help=f"How to integrate: {', '.join(METHODS)}. FILE.cdn may say itself.", show_default="dop853")
+        str,
+        typer.Option(
+            help=f"How to integrate: {', '.join(METHODS)}. FILE.cdn may say itself.", show_default="dop853"
+        ),
     ] = "",
     rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive methods.")] = 1e-10,
     atol: Annotated[float, typer.Option(help="Absolute tolerance of adaptive methods.")] = 1e-12,
@@ -177,13 +197,16 @@ def run(
     stops: Stops = False,
     ignore: Ignore = [],
     root: Root = [],
-    no_page: Annotated[bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")] = False,
+    no_page: Annotated[
+        bool, typer.Option("--no-page", help="Do not write MODEL.html for a machine that walks.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Simulate a machine and report what happened: final state, events, where the energy went, and for walkers how in every step.
+    """Simulate a machine and report what happened: final state, events, where the energy went, and for
+    walkers how in every step.
 
-    A machine that walks also leaves a page with plots and its animation, MODEL.html, where you are; unless you save something
-    yourself (-o), print for machines (--json, --watch), or say --no-page.
+    A machine that walks also leaves a page with plots and its animation, MODEL.html, where you are; unless
+    you save something yourself (-o), print for machines (--json, --watch), or say --no-page.
 
     [bold]Examples[/bold]
 
@@ -208,14 +231,24 @@ def run(
         options["step"] = times.step or own.get("step", 1e-3)
     with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
         warnings.simplefilter("always")
-        result = strut.simulate(system, t=(times.begin, end_of(model, system, times)), progress=report, **options)
+        result = strut.simulate(
+            system, t=(times.begin, end_of(model, system, times)), progress=report, **options
+        )
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     watch = [label for name in watch for label in components(result, name)]
-    words = ["strut", "run", model, *(word for s in settings for word in ("--set", s)), *(["--drive", drive] if drive != "rigid" else [])]
+    words = [
+        "strut",
+        "run",
+        model,
+        *(word for s in settings for word in ("--set", s)),
+        *(["--drive", drive] if drive != "rigid" else []),
+    ]
     asked, python = shlex.join([*words, "-t", t, *_changed(options)]), python_of(model, drive)
     missing: list[StrutError] = []
-    for path in sorted(output, key=lambda path: path.suffix in PICTURES):  # numbers first: a picture may lack what draws it
+    for path in sorted(
+        output, key=lambda path: path.suffix in PICTURES
+    ):  # numbers first: a picture may lack what draws it
         try:
             write_run(result, path, times.grid, asked, python)
         except MissingExtraError as error:
@@ -249,12 +282,19 @@ def run(
 def _changed(options: dict[str, Any]) -> list[str]:
     """Options that differ from the defaults of the command, as typed."""
     defaults = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12, "seed": 0}
-    return [word for name, value in defaults.items() if options[name] != value for word in (f"--{name}", str(options[name]))]
+    return [
+        word
+        for name, value in defaults.items()
+        if options[name] != value
+        for word in (f"--{name}", str(options[name]))
+    ]
 
 
 @app.command("list")
 def list_models(
-    model: Annotated[str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")] = "",
+    model: Annotated[
+        str, typer.Argument(help="Show one machine: its parameters, states, events and outputs.")
+    ] = "",
     root: Root = [],
     json: Json = False,
 ) -> None:
@@ -274,36 +314,53 @@ def list_models(
     if json:
         as_json([system_data(system) | {"name": name} for name, system in systems.items()])
         return
-    table("machines", ["name", "", "parameters"], [[n, s.description, ", ".join(q.name for q in s.p)] for n, s in systems.items()])
+    table(
+        "machines",
+        ["name", "", "parameters"],
+        [[n, s.description, ", ".join(q.name for q in s.p)] for n, s in systems.items()],
+    )
     trees = {name: make() for name, make in MECHANISMS.items()}
     about = {name: (make.__doc__ or "").splitlines()[0] for name, make in MECHANISMS.items()}
-    table("mechanisms", ["name", "", "bodies", "frames"], [[n, about[n], len(m.bodies) - 1, len(m.frames)] for n, m in trees.items()])
+    table(
+        "mechanisms",
+        ["name", "", "bodies", "frames"],
+        [[n, about[n], len(m.bodies) - 1, len(m.frames)] for n, m in trees.items()],
+    )
 
 
 @app.command()
 def export(
     model: Model,
-    directory: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")],
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")
+    ],
     settings: Settings = [],
     drive: Drive = "rigid",
     stops: Stops = False,
     ignore: Ignore = [],
     root: Root = [],
-    jacobians: Annotated[bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")] = False,
-    matlab: Annotated[bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")] = False,
+    jacobians: Annotated[
+        bool, typer.Option("--jacobians", help="Include the Jacobians of flow, guards and resets.")
+    ] = False,
+    matlab: Annotated[
+        bool, typer.Option("--matlab", help="Write MATLAB functions instead of C, with an example for ode45.")
+    ] = False,
     dynamics: Annotated[
         bool,
         typer.Option(
             "--dynamics",
-            help="Of a mechanism: forward and inverse dynamics, mass matrix, bias and frames, as C and MATLAB (with --matlab, that alone).",
+            help="Of a mechanism: forward and inverse dynamics, mass matrix, bias and frames, as C and "
+            "MATLAB (with --matlab, that alone).",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile. Or as MATLAB functions.
+    """Write a machine as C99: a header, a source, the runtime, an example and a Makefile. Or as MATLAB
+    functions.
 
-    The C allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision, -DSTRUT_SIN=my_sin
-    replaces a function. The MATLAB functions also run in Octave. What every function costs is printed.
+    The C allocates nothing and needs only <math.h>; -DSTRUT_FLOAT makes it single precision,
+    -DSTRUT_SIN=my_sin replaces a function. The MATLAB functions also run in Octave. What every function costs
+    is printed.
 
     [bold]Examples[/bold]
 
@@ -314,7 +371,10 @@ def export(
       strut export robot.urdf:fixed -o dynamics/ --dynamics
     """
     if dynamics and drive != "rigid":
-        raise ModelError(f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave one out")
+        raise ModelError(
+            f"--dynamics is of bodies and joints alone: --drive {drive} belongs to the whole machine, leave "
+            f"one out"
+        )
     if jacobians and (matlab or dynamics):
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore), tuple(root))
@@ -325,14 +385,24 @@ def export(
     else:
         found_system, own = find_runnable(model, how, None)
         system = with_settings(with_drive(found_system, drive), settings)
-        done = strut.export_matlab(system, directory) if matlab else strut.export(system, directory, jacobians=jacobians, **own)
+        done = (
+            strut.export_matlab(system, directory)
+            if matlab
+            else strut.export(system, directory, jacobians=jacobians, **own)
+        )
     if json:
         as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
         return
-    table(f"wrote {len(done.files)} files to {done.directory}", ["function", "operations"], [[n, c] for n, c in done.operations.items()])
+    table(
+        f"wrote {len(done.files)} files to {done.directory}",
+        ["function", "operations"],
+        [[n, c] for n, c in done.operations.items()],
+    )
     example = next((Path(file).stem for file in done.files if file.endswith("_example.m")), "")
     if example:
-        out.print(f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True)
+        out.print(
+            f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True
+        )
     if not (matlab or dynamics):
         out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
 
@@ -340,7 +410,11 @@ def export(
 @app.command()
 def view(
     file: Annotated[
-        Path, typer.Argument(help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or a picture.")
+        Path,
+        typer.Argument(
+            help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or "
+            "a picture."
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -348,14 +422,18 @@ def view(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside the file unless given.",
+            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside "
+            "the file unless given.",
         ),
     ] = None,
-    film: Annotated[bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")] = False,
+    film: Annotated[
+        bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")
+    ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent anywhere.
+    """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent
+    anywhere.
 
     [bold]Examples[/bold]
 
@@ -382,7 +460,8 @@ def view(
 
 @app.command()
 def doctor(json: Json = False) -> None:
-    """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where something is missing."""
+    """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where
+    something is missing."""
     rows = examine()
     if json:
         as_json(rows)
@@ -400,7 +479,9 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def common(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
 ) -> None:
     """Options of strut itself."""
 

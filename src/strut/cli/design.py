@@ -31,74 +31,126 @@ NARROW = ("defect", "step time")
 
 
 def design(
-    model: Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own.")],
+    model: Annotated[
+        str,
+        typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
+    ],
     free: Annotated[
-        str, typer.Option("--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds.")
+        str,
+        typer.Option(
+            "--free", metavar="A,B", help="Parameters to be found with the gait; NAME=LOW:HIGH sets bounds."
+        ),
     ] = "",
     cost: Annotated[
-        str, typer.Option("--cost", metavar="NAME", help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.")
+        str,
+        typer.Option(
+            "--cost",
+            metavar="NAME",
+            help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.",
+        ),
     ] = "squared-torque",
     speed: Annotated[
-        str, typer.Option("--speed", metavar="V", help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait.")
+        str,
+        typer.Option(
+            "--speed", metavar="V", help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait."
+        ),
     ] = "",
-    slope: Annotated[str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")] = "",
-    step_length: Annotated[str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")] = "",
-    duration: Annotated[str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")] = "",
+    slope: Annotated[
+        str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")
+    ] = "",
+    step_length: Annotated[
+        str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")
+    ] = "",
+    duration: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")
+    ] = "",
     torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
-    friction: Annotated[str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")] = "",
-    clearance: Annotated[
-        str, typer.Option("--clearance", metavar="HEIGHT", help="Of the swing foot where it passes the other, in m; stiff legs have none.")
+    friction: Annotated[
+        str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")
     ] = "",
-    stability: Annotated[str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")] = "",
+    clearance: Annotated[
+        str,
+        typer.Option(
+            "--clearance",
+            metavar="HEIGHT",
+            help="Of the swing foot where it passes the other, in m; stiff legs have none.",
+        ),
+    ] = "",
+    stability: Annotated[
+        str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")
+    ] = "",
     drive: Annotated[
         str,
         typer.Option(
             "--drive",
             metavar="KIND",
-            help="How motors act: rigid; series, through springs; or parallel, with springs beside them. Springs are found with the gait, "
+            help="How motors act: rigid; series, through springs; or parallel, with springs beside them. "
+            "Springs are found with the gait, "
             "unless --set says what they are.",
         ),
     ] = "rigid",
-    settings: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays.")] = [],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays."),
+    ] = [],
     control: Annotated[
         str,
-        typer.Option(help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless hermite-simpson, which sees less."),
+        typer.Option(
+            help="Inputs in an interval: constant, linear, quadratic, cubic; the last unless "
+            "hermite-simpson, which sees less."
+        ),
     ] = "",
     method: Annotated[str, typer.Option(help="radau, gauss, hermite-simpson or shooting.")] = "radau",
-    section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
-    intervals: Annotated[int, typer.Option(help="To begin with; more are made where accuracy needs them.")] = 10,
+    section: Annotated[
+        str, typer.Option(help="The event that ends a step, where strut does not know it.")
+    ] = "",
+    intervals: Annotated[
+        int, typer.Option(help="To begin with; more are made where accuracy needs them.")
+    ] = 10,
     starts: Annotated[int, typer.Option(help="Different starts of the search; the best is kept.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the starts.")] = 0,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Write design.json, the plan as plan.csv, and the walk: page, data, plots."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Write design.json, the plan as plan.csv, and the walk: page, data, plots.",
+        ),
     ] = None,
     sweep: Annotated[
         str,
         typer.Option(
-            "--sweep", metavar="NAME=FROM:TO:N", help="A design for each of N values: of speed, slope, a parameter, the weight of a cost."
+            "--sweep",
+            metavar="NAME=FROM:TO:N",
+            help="A design for each of N values: of speed, slope, a parameter, the weight of a cost.",
         ),
     ] = "",
     workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
 ) -> None:
-    """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator replays what was found.
+    """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator
+    replays what was found.
 
     [bold]Examples[/bold]
 
       strut design compass --free hip_spring --cost squared-torque --speed 0.8 --slope 3deg
 
-      strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o compass/
+      strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o
+      compass/
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
-      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg --torque 100
+      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg
+      --torque 100
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
-      strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7 -o curve/
+      strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7
+      -o curve/
 
-      strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
+      strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep
+      weight_energy=0:5:6
     """
     options: dict[str, Any] = {
         "free": free,
@@ -109,8 +161,21 @@ def design(
         "time": duration,
         "torque": torque,
     }
-    options |= {"friction": friction, "control": control, "method": method, "intervals": intervals, "starts": starts, "seed": seed}
-    options |= {"clearance": clearance, "stability": stability, "sweep": sweep, "drive": drive, "section": section}
+    options |= {
+        "friction": friction,
+        "control": control,
+        "method": method,
+        "intervals": intervals,
+        "starts": starts,
+        "seed": seed,
+    }
+    options |= {
+        "clearance": clearance,
+        "stability": stability,
+        "sweep": sweep,
+        "drive": drive,
+        "section": section,
+    }
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
@@ -120,7 +185,8 @@ def design(
     said = {setting.partition("=")[0].strip() for setting in settings}
     springs = {name: bounds for name, bounds in actuator.constants(rigid, drive).items() if name not in said}
     given: dict[str, Any] = {
-        "free": springs | _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "free": springs
+        | _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
         "cost": _cost(cost),
         "speed": _range(speed, "m/s"),
         "slope": number(slope, "rad") if slope else None,
@@ -139,7 +205,16 @@ def design(
     }
     source = _source(model, settings, system, drive)
     if sweep:
-        swept(system, sweep, {n: v for n, v in given.items() if v is not None}, workers, output, asked, json, source)
+        swept(
+            system,
+            sweep,
+            {n: v for n, v in given.items() if v is not None},
+            workers,
+            output,
+            asked,
+            json,
+            source,
+        )
         return
     found = optimal.design(system, **given)
     if json:
@@ -156,7 +231,11 @@ def design_text(found: Design) -> None:
     """As a table, and where it failed, why."""
     out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
     r = found.result
-    table("", ["", "value" if r.success else "where the search stopped", "unit"], [list(row) for row in found.rows()])
+    table(
+        "",
+        ["", "value" if r.success else "where the search stopped", "unit"],
+        [list(row) for row in found.rows()],
+    )
     for why in found.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
@@ -180,29 +259,59 @@ def written(found: Design, directory: Path, asked: str, again: str) -> None:
     notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
 
 
-def swept(system: System, text: str, given: dict[str, Any], workers: int, output: Path | None, asked: str, json: bool, source: str) -> None:
-    """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that was stopped goes on."""
+def swept(
+    system: System,
+    text: str,
+    given: dict[str, Any],
+    workers: int,
+    output: Path | None,
+    asked: str,
+    json: bool,
+    source: str,
+) -> None:
+    """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that
+    was stopped goes on."""
     name, values = _values(text, {**ASKED, **{q.name: q.unit for q in system.p}})
     bar = Progress(console=notes, transient=True)
     task = bar.add_task(f"designs over {name}", total=len(values))
     if workers < 0:
-        raise ValueRangeError(f"--workers is {workers}: give a number of processes, or 0 for as many as there are cores")
+        raise ValueRangeError(
+            f"--workers is {workers}: give a number of processes, or 0 for as many as there are cores"
+        )
     file = output / "sweep.sqlite" if output is not None else None
     try:
         with bar:
             found = optimal.trade_off(
-                system, name, values, **given, file=file, workers=workers or None, progress=lambda done, _: bar.update(task, completed=done)
+                system,
+                name,
+                values,
+                **given,
+                file=file,
+                workers=workers or None,
+                progress=lambda done, _: bar.update(task, completed=done),
             )
     except KeyboardInterrupt:
-        kept = f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command goes on"
-        notes.print(escape(f"stopped: {kept if file is not None else 'nothing is kept; with -o DIR every design is'}"), soft_wrap=True)
+        kept = (
+            f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command "
+            f"goes on"
+        )
+        notes.print(
+            escape(
+                f"stopped: {kept if file is not None else 'nothing is kept; with -o DIR every design is'}"
+            ),
+            soft_wrap=True,
+        )
         raise typer.Exit(130) from None
     if json:
         as_json(found.data())
     else:
         head, rows = found.rows()
         shown = [k for k, title in enumerate(head) if title.split(" [")[0] not in NARROW]
-        table("", [head[k] for k in shown], [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows])
+        table(
+            "",
+            [head[k] for k in shown],
+            [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows],
+        )
         for point in found.points:
             if not point.ok:
                 notes.print(f"[yellow]{escape(f'{name} {point.value:g}: {point.status}')}[/]", soft_wrap=True)
@@ -214,7 +323,10 @@ def swept(system: System, text: str, given: dict[str, Any], workers: int, output
         put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
         for why in done.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-        notes.print(escape(f"wrote {len(done.files) + 2} files to {output}/; open {output / 'index.html'}"), soft_wrap=True)
+        notes.print(
+            escape(f"wrote {len(done.files) + 2} files to {output}/; open {output / 'index.html'}"),
+            soft_wrap=True,
+        )
     if not found.ok:
         raise typer.Exit(1)
 
@@ -227,7 +339,9 @@ def _values(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
         return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
     if equals and len(parts) == 1 and "," in rest:
         return name, [number(part, unit) for part in rest.split(",")]
-    raise ValueRangeError(f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C")
+    raise ValueRangeError(
+        f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C"
+    )
 
 
 def _cost(text: str) -> str | dict[str, float]:
@@ -252,8 +366,14 @@ def _source(model: str, settings: list[str], system: System, drive: str) -> str:
 def _python(verb: str, source: str, given: dict[str, Any]) -> str:
     """Python that does what the command did."""
     usual = {**USUAL, "control": "cubic", "cost": "squared-torque", "free": {}}
-    said = [f"    {name}={value!r}," for name, value in given.items() if value is not None and value != usual.get(name)]
-    head = "from strut import " + ", ".join(n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source)
+    said = [
+        f"    {name}={value!r},"
+        for name, value in given.items()
+        if value is not None and value != usual.get(name)
+    ]
+    head = "from strut import " + ", ".join(
+        n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source
+    )
     return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *said, ")"])
 
 
@@ -263,7 +383,9 @@ USUAL = {"control": "", "method": "radau", "intervals": 10, "starts": 1, "seed":
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
     """The command, as it would be typed again."""
     given = {name: str(value) for name, value in options.items() if value not in ("", USUAL.get(name))}
-    words = [word for setting in settings for word in ("--set", setting)] + [word for n, v in given.items() for word in (f"--{n}", v)]
+    words = [word for setting in settings for word in ("--set", setting)] + [
+        word for n, v in given.items() for word in (f"--{n}", v)
+    ]
     return shlex.join(["strut", "design", model, *words])
 
 
@@ -275,14 +397,18 @@ def _plain(item: Any) -> Any:
     return None if isinstance(item, float) and not np.isfinite(item) else item
 
 
-def _free(text: str, units: dict[str, str], bounds: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+def _free(
+    text: str, units: dict[str, str], bounds: dict[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, equals, values = part.partition("=")
         name = name.strip()
         pair = _range(values, units.get(name, "")) if equals else bounds.get(name, (-np.inf, np.inf))
         if not isinstance(pair, tuple):
-            raise ValueRangeError(f"--free {part}: bounds are LOW:HIGH; a value that stays is set by --set {part}")
+            raise ValueRangeError(
+                f"--free {part}: bounds are LOW:HIGH; a value that stays is set by --set {part}"
+            )
         found[name] = pair
     return found
 

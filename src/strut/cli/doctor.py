@@ -35,7 +35,8 @@ def _version(package: str) -> str | None:
 
 
 def _cache_fault(directory: Path) -> str:
-    """What is wrong with the cache directory, empty if nothing: a file is made there, because permissions do not tell the whole truth."""
+    """What is wrong with the cache directory, empty if nothing: a file is made there, because permissions do
+    not tell the whole truth."""
     try:
         make_private(directory)
         check_private_directory(directory)
@@ -69,11 +70,21 @@ def examine() -> list[dict[str, Any]]:
     fault = _cache_fault(directory)
     row("cache", f"{directory}, {len(entries)} compiled systems, {size:.1f} MB", not fault, fault)
     for package in ("casadi", "numpy", "h5py"):
-        row(package, _version(package) or "missing", _version(package) is not None, "" if _version(package) else "reinstall strut")
+        row(
+            package,
+            _version(package) or "missing",
+            _version(package) is not None,
+            "" if _version(package) else "reinstall strut",
+        )
     for name, extra in EXTRAS.values():
         package = name.lower()
         found = _version(package)
-        row(package, found or "not installed", True, "" if found else f"optional: pip install 'strut[{extra}]'")
+        row(
+            package,
+            found or "not installed",
+            True,
+            "" if found else f"optional: pip install 'strut[{extra}]'",
+        )
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")
     row("GPU", _says("nvidia-smi", "-L") if shutil.which("nvidia-smi") else "none (optional)")
     return rows

@@ -1,4 +1,5 @@
-"""Numbers that are infinite or not a number, found before they pass for results: which variable, and since when."""
+"""Numbers that are infinite or not a number, found before they pass for results: which variable, and since
+when."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from strut.cli.show import notes
 
 
 def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
-    """Say which column is the first that is not finite, and when, and end the command with status 1; pass if none is."""
+    """Say which column is the first that is not finite, and when, and end the command with status 1; pass if
+    none is."""
     first: tuple[int, str] | None = None
     for name, values in columns.items():
         wrong = np.flatnonzero(~np.isfinite(np.asarray(values, dtype=float).reshape(len(t), -1)).all(axis=1))
@@ -24,7 +26,8 @@ def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
     value = np.asarray(columns[name], dtype=float).reshape(len(t), -1)[row]
     kind = "not a number" if np.isnan(value).any() else "infinite"
     notes.print(
-        f"[red]'{escape(name)}' is {kind} at t = {t[row]:.9g} s[/red]: what follows means nothing; the model divides by zero, leaves the "
+        f"[red]'{escape(name)}' is {kind} at t = {t[row]:.9g} s[/red]: what follows means nothing; the model "
+        f"divides by zero, leaves the "
         "domain of a root or logarithm, or diverges (try a shorter step)",
         soft_wrap=True,
         highlight=False,

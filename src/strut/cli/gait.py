@@ -28,19 +28,34 @@ from strut.view.units import shown_unit, titled
 
 
 def gait(
-    model: Annotated[str, typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own.")],
+    model: Annotated[
+        str,
+        typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
+    ],
     settings: Annotated[
         list[str],
-        typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter or for the state to begin at: slope=3deg."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Another value for a parameter or for the state to begin at: slope=3deg.",
+        ),
     ] = [],
-    everything: Annotated[bool, typer.Option("--all", help="All gaits that can be found, stable or not.")] = False,
-    sweep: Annotated[str, typer.Option("--sweep", metavar="NAME=A:B", help="Follow the gait from A to B of a parameter.")] = "",
+    everything: Annotated[
+        bool, typer.Option("--all", help="All gaits that can be found, stable or not.")
+    ] = False,
+    sweep: Annotated[
+        str, typer.Option("--sweep", metavar="NAME=A:B", help="Follow the gait from A to B of a parameter.")
+    ] = "",
     points: Annotated[int, typer.Option(min=2, help="Of a sweep, at least.")] = 100,
-    basin: Annotated[bool, typer.Option("--basin", help="Which states around the gait lead back to it.")] = False,
+    basin: Annotated[
+        bool, typer.Option("--basin", help="Which states around the gait lead back to it.")
+    ] = False,
     cells: Annotated[int, typer.Option(min=2, help="Of the basin, along each side.")] = 100,
     starts: Annotated[int, typer.Option(min=0, help="Random states to search from.")] = 400,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
-    section: Annotated[str, typer.Option(help="The event that ends a step, where strut does not know it.")] = "",
+    section: Annotated[
+        str, typer.Option(help="The event that ends a step, where strut does not know it.")
+    ] = "",
     drive: Drive = "rigid",
     output: Annotated[
         Path | None,
@@ -48,7 +63,8 @@ def gait(
             "-o",
             "--output",
             metavar="DIR",
-            help="Write a page of each gait with its sweep and basin, the data, and the figures as SVG and PNG.",
+            help="Write a page of each gait with its sweep and basin, the data, and the figures as SVG and "
+            "PNG.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")] = False,
@@ -81,26 +97,51 @@ def gait(
     except NoGaitError as error:
         if not sweep:
             raise
-        more = f"{error}. A sweep begins at its first value, {name} = {low:g}: let it begin where there is a gait"
+        more = (
+            f"{error}. A sweep begins at its first value, {name} = {low:g}: let it begin where there is a "
+            f"gait"
+        )
         raise NoGaitError(more, error.closest, error.fell) from error
     branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
     doubled = [_doubled(b) for b in branches]
     basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
-    options = {"all": (everything, False), "sweep": (sweep, ""), "points": (points, 100), "basin": (basin, False), "cells": (cells, 100)}
-    options |= {"starts": (starts, 400), "seed": (seed, 0), "section": (section, ""), "drive": (drive, "rigid")}
+    options = {
+        "all": (everything, False),
+        "sweep": (sweep, ""),
+        "points": (points, 100),
+        "basin": (basin, False),
+        "cells": (cells, 100),
+    }
+    options |= {
+        "starts": (starts, 400),
+        "seed": (seed, 0),
+        "section": (section, ""),
+        "drive": (drive, "rigid"),
+    }
     asked = _asked(model, settings, options)
-    files = _written(output, found, branches, doubled, basins, asked, python_of(model, drive)) if output is not None else []
+    files = (
+        _written(output, found, branches, doubled, basins, asked, python_of(model, drive))
+        if output is not None
+        else []
+    )
     if json:
         document: Any = [g.data() for g in found]
         if branches or basins:
             document = {"gaits": document}
         if branches:
             document["branches"] = [
-                branch_data(b) | {"doubled": [branch_data(d) for d in m]} for b, m in zip(branches, doubled, strict=True)
+                branch_data(b) | {"doubled": [branch_data(d) for d in m]}
+                for b, m in zip(branches, doubled, strict=True)
             ]
         if basins:
             document["basins"] = [
-                {"names": list(b.names), "first": b.first, "second": b.second, "outcomes": b.outcomes, "label": b.label.tolist()}
+                {
+                    "names": list(b.names),
+                    "first": b.first,
+                    "second": b.second,
+                    "outcomes": b.outcomes,
+                    "label": b.label.tolist(),
+                }
                 for b in basins
             ]
         as_json(document)
@@ -110,16 +151,26 @@ def gait(
     for b, others in zip(branches, doubled, strict=True):
         branch_text(b, others)
     for cell_map in basins:
-        table(f"basin over {cell_map.names[0]}, {cell_map.names[1]}", ["outcome", "cells"], [[n, c] for n, c in cell_map.outcomes.items()])
+        table(
+            f"basin over {cell_map.names[0]}, {cell_map.names[1]}",
+            ["outcome", "cells"],
+            [[n, c] for n, c in cell_map.outcomes.items()],
+        )
     if files:
         pages = [path for path in files if path.suffix == ".html"] or files
-        out.print(f"wrote {len(files)} files to {output}; look at {', '.join(map(str, pages))}", soft_wrap=True, markup=False)
+        out.print(
+            f"wrote {len(files)} files to {output}; look at {', '.join(map(str, pages))}",
+            soft_wrap=True,
+            markup=False,
+        )
 
 
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
     article = "an" if g.kind == "unstable" else "a"
-    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n")
+    out.print(
+        f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n"
+    )
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
@@ -131,7 +182,11 @@ def gait_text(g: Gait) -> None:
     ]
     table("", ["", "value", "unit"], rows)
     table(f"just after {g.section}", ["state", "value"], [[n, v] for n, v in g.x0.items()])
-    table("multipliers", ["real", "imaginary", "modulus"], [[float(m.real), float(m.imag), float(abs(m))] for m in g.multipliers])
+    table(
+        "multipliers",
+        ["real", "imaginary", "modulus"],
+        [[float(m.real), float(m.imag), float(abs(m))] for m in g.multipliers],
+    )
 
 
 def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
@@ -139,18 +194,28 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
     v = branch.parameter
     shown = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
     rows = [
-        [float(v[k]), float(branch.period[k]), float(abs(branch.multipliers[k, 0])), "yes" if branch.stable[k] else "no"] for k in shown
+        [
+            float(v[k]),
+            float(branch.period[k]),
+            float(abs(branch.multipliers[k, 0])),
+            "yes" if branch.stable[k] else "no",
+        ]
+        for k in shown
     ]
     unit = next(q.unit for q in branch.system.p if q.name == branch.name)
     name = titled(branch.system, branch.name, unit)
-    listed = f"{len(v)} gaits over {branch.name}" + (f"; {len(shown)} of {len(v)} rows" if len(shown) < len(v) else "")
+    listed = f"{len(v)} gaits over {branch.name}" + (
+        f"; {len(shown)} of {len(v)} rows" if len(shown) < len(v) else ""
+    )
     table(listed, [name, titled(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
     found = [[b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations]
     if found:
         table("bifurcations", ["kind", "of gaits of steps", name], found)
     notes.print(f"the branch ended: {branch.ended}", markup=False)
     for each in doubled:
-        notes.print(f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}", markup=False)
+        notes.print(
+            f"its gaits of {each.steps} steps, followed from the doubling, ended: {each.ended}", markup=False
+        )
 
 
 def branch_data(branch: Branch) -> dict[str, Any]:
@@ -189,13 +254,16 @@ def _written(
     asked: str,
     source: str,
 ) -> list[Path]:
-    """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as tables, too."""
+    """Of every gait a page with its sweep and its basin, the data of all that, and the figures; numbers as
+    tables, too."""
     from strut.report import gait_result
 
     files: list[Path] = []
     for k, g in enumerate(found):
         mine = [branches[k], *doubled[k]] if branches else []
-        result = gait_result(g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source)
+        result = gait_result(
+            g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source
+        )
         done = result.folder(directory, f"gait-{k + 1}")
         files += [directory / name for name in done.files]
         for why in done.missing:
@@ -203,11 +271,21 @@ def _written(
     for k, b in enumerate(branches):
         columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
         rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack(columns)]
-        files.append(put(directory / f"sweep-{k + 1}.csv", "\n".join([",".join([b.name, "period", "stable", *b.names]), *rows]) + "\n"))
+        files.append(
+            put(
+                directory / f"sweep-{k + 1}.csv",
+                "\n".join([",".join([b.name, "period", "stable", *b.names]), *rows]) + "\n",
+            )
+        )
     for k, m in enumerate(basins):
         a, c = (grid.ravel() for grid in np.meshgrid(m.first, m.second, indexing="ij"))
         lines = [f"{x:.9g},{y:.9g},{w}" for x, y, w in zip(a, c, m.label.ravel(), strict=True)]
-        files.append(put(directory / f"basin-{k + 1}.csv", "\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n"))
+        files.append(
+            put(
+                directory / f"basin-{k + 1}.csv",
+                "\n".join([f"{m.names[0]},{m.names[1]},outcome", *lines]) + "\n",
+            )
+        )
     return files
 
 

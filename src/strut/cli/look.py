@@ -18,7 +18,10 @@ DATA = (*RUNS, ".json", ".csv")
 PAGES = (".html", ".htm")
 FILMED = (*PAGES, ".gif", ".mp4", ".png")
 KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
-WRITABLE = ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a table (.csv)"
+WRITABLE = (
+    ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a "
+    "table (.csv)"
+)
 
 
 Written = tuple[Path | list[Path], str]
@@ -26,8 +29,8 @@ Written = tuple[Path | list[Path], str]
 
 
 def page_of(file: Path, output: Path | None, film: bool) -> Written:
-    """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a temporary directory.
-    And a remark, where something is missing."""
+    """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a
+    temporary directory. And a remark, where something is missing."""
     if file.is_dir():
         _refuse(output, film, f"the folder {file}", _data_in(file))
         file = _best(file)
@@ -73,7 +76,11 @@ def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
 def _richer(table: Path) -> str:
     """A remark if what a table was saved from lies beside it."""
     whole = next((other for end in (*RUNS, ".json") if (other := table.with_suffix(end)).is_file()), None)
-    return "" if whole is None else f"{whole.name}, which lies beside {table.name}, has units and more to show: strut view {whole}"
+    return (
+        ""
+        if whole is None
+        else f"{whole.name}, which lies beside {table.name}, has units and more to show: strut view {whole}"
+    )
 
 
 def _data_in(folder: Path) -> list[Path]:
@@ -82,7 +89,8 @@ def _data_in(folder: Path) -> list[Path]:
 
 
 def _best(folder: Path) -> Path:
-    """What to show of a folder: its page, or that of its first result, or else its first data. Not what `strut view` wrote itself."""
+    """What to show of a folder: its page, or that of its first result, or else its first data. Not what
+    `strut view` wrote itself."""
     index = folder / "index.html"
     if index.is_file():
         return index
@@ -127,7 +135,9 @@ def _opened(file: Path, film: bool) -> Callable[[Path], Written]:
 
 def open_in_browser(path: Path) -> bool:
     """Show a file, if there is a display to show it on."""
-    display = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    display = sys.platform in ("win32", "darwin") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
     try:
         return display and webbrowser.open(path.resolve().as_uri())
     except webbrowser.Error:

@@ -27,22 +27,27 @@ Drive = Annotated[
     typer.Option(
         "--drive",
         metavar="KIND",
-        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, with a spring beside them.",
+        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, "
+        "with a spring beside them.",
     ),
 ]
 """An option of all commands that make a machine move."""
 
 Root = Annotated[
     list[Path],
-    typer.Option("--root", metavar="DIR", help="A folder from which the model may read, besides its own; again for more."),
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="A folder from which the model may read, besides its own; again for more.",
+    ),
 ]
 """An option of all commands that read a model from a file."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How files of others are read: joint limits as soft stops, what of an MJCF file is left out knowingly, and folders from which they
-    may read besides their own."""
+    """How files of others are read: joint limits as soft stops, what of an MJCF file is left out knowingly,
+    and folders from which they may read besides their own."""
 
     stops: bool = False
     ignore: tuple[str, ...] = ()
@@ -50,8 +55,9 @@ class Reading:
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism: FILE.toml
-    (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar, :free). What is a mechanism is assembled."""
+    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a
+    mechanism: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar,
+        :free). What is a mechanism is assembled."""
     found = _find(text, how or Reading())
     return mechanism.system(found) if isinstance(found, Mechanism) else found
 
@@ -69,9 +75,11 @@ def with_drive(system: System, drive: str) -> System:
     return actuator.driven(system, drive)
 
 
-def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[str] = ()) -> tuple[System, dict[str, Any]]:
-    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what is to be watched
-    becomes an output of networks too large to show everything."""
+def find_runnable(
+    text: str, how: Reading, step: float | None, watch: Sequence[str] = ()
+) -> tuple[System, dict[str, Any]]:
+    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what
+    is to be watched becomes an output of networks too large to show everything."""
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
     found = find_network(text, how.roots)
@@ -86,7 +94,8 @@ def find_runnable(text: str, how: Reading, step: float | None, watch: Sequence[s
 
 
 def end_of(model: str, system: System, times: Times) -> float:
-    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does there is in it."""
+    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does
+    there is in it."""
     if times.step is None or not model.endswith(".cdn") or not system.samples:
         return times.end
     return times.end + 1e-9 * times.step
@@ -97,7 +106,8 @@ def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
     found = _find(text, how or Reading())
     if isinstance(found, System):
         raise ModelError(
-            f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give a URDF, "
+            f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give "
+            f"a URDF, "
             f"FILE.py:NAME of a Mechanism, or one of {', '.join(MECHANISMS)}"
         )
     return found
@@ -108,9 +118,15 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if how.ignore and not path.endswith(".xml"):
         raise ModelError(f"--ignore belongs to FILE.xml (MJCF): '{text}' is something else")
     if how.roots and not path.endswith((".xml", ".urdf", ".cdn")):
-        raise ModelError(f"--root names a folder that a model file (.xml, .urdf, .cdn) may read: '{text}' is something else")
+        raise ModelError(
+            f"--root names a folder that a model file (.xml, .urdf, .cdn) may read: '{text}' is something "
+            f"else"
+        )
     if how.stops and not path.endswith((".xml", ".urdf")):
-        raise ModelError(f"--stops makes soft stops of the joint limits in FILE.urdf or FILE.xml (MJCF): '{text}' is something else")
+        raise ModelError(
+            f"--stops makes soft stops of the joint limits in FILE.urdf or FILE.xml (MJCF): '{text}' is "
+            f"something else"
+        )
     if text in CATALOGUE:
         return CATALOGUE[text]()
     if text in MECHANISMS:
@@ -119,17 +135,26 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return _told(lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops, roots=how.roots), how)
+        return _told(
+            lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops, roots=how.roots), how
+        )
     if path.endswith(".cdn") and not name:
         return lowered(find_network(path, how.roots))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
-            raise UnknownNameError(f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone")
+            raise UnknownNameError(
+                f"'{text}' asks for '{name}' in {path}: such a file holds one machine, give the file alone"
+            )
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how)
+        return _told(
+            lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how
+        )
     known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
-    raise UnknownNameError(f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or FILE.xml (MJCF)")
+    raise UnknownNameError(
+        f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or "
+        f"FILE.xml (MJCF)"
+    )
 
 
 def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
@@ -155,7 +180,8 @@ def _warn(problems: Iterable[object]) -> None:
 
 
 def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
-    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are not kept."""
+    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are
+    not kept."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = load()
@@ -163,13 +189,16 @@ def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
     if found.limits and not how.stops:
         count = len(found.limits)
-        what = f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"
+        what = (
+            f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"
+        )
         notes.print(f"note: {what}, which nothing enforces: --stops makes soft stops of them", soft_wrap=True)
     return found
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:
-    """The model that the user's own program defines. This runs the file: it is a program, not a model file."""
+    """The model that the user's own program defines. This runs the file: it is a program, not a model
+    file."""
     if not path.is_file():
         raise ModelError(f"cannot read {path}: there is no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -194,12 +223,17 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
             raise ModelError(f"'{name}' in {path} stopped with {type(error).__name__}: {error}") from error
         if not isinstance(value, (System, Mechanism)):
             raise ModelError(
-                f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there are: {', '.join(found) or 'none'}"
+                f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there "
+                f"are: {', '.join(found) or 'none'}"
             )
         return value
-    systems = {n: v for n, v in found.items() if isinstance(v, System)} or found  # a mechanism beside its system is a step on the way
+    systems = {
+        n: v for n, v in found.items() if isinstance(v, System)
+    } or found  # a mechanism beside its system is a step on the way
     if len(systems) != 1:
-        raise ModelError(f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME")
+        raise ModelError(
+            f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME"
+        )
     return next(iter(systems.values()))
 
 
@@ -213,7 +247,9 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
         name = name.strip()
         known = {q.name: q.unit for q in system.quantities()}
         if name.split("[")[0] not in known:
-            raise UnknownNameError(f"system '{system.name}' has no '{name}': {did_you_mean(name, list(known))}")
+            raise UnknownNameError(
+                f"system '{system.name}' has no '{name}': {did_you_mean(name, list(known))}"
+            )
         unit = known[name.split("[")[0]]
         parts = text.strip("[]() ").split(",")
         values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]

@@ -41,7 +41,10 @@ def check(
             notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)
             notes.print(escape(str(error)), soft_wrap=True, highlight=False)
             continue
-        counts = f"{len(found.nodes)} nodes, {len(found.edges)} edges, {system.size('x')} states, {len(system.events)} events"
+        counts = (
+            f"{len(found.nodes)} nodes, {len(found.edges)} edges, {system.size('x')} states, "
+            f"{len(system.events)} events"
+        )
         out.print(f"{escape(str(path))}: {counts}", soft_wrap=True, highlight=False)
     if wrong:
         raise typer.Exit(1)
@@ -52,16 +55,27 @@ EVERYTHING = "recurse(children) . variables"
 
 def monitor(
     file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
-    t: Annotated[str, typer.Option("-t", "--time", metavar="BEGIN:STEP:END", help="When; END alone takes the file's own step.")] = "10",
+    t: Annotated[
+        str,
+        typer.Option(
+            "-t", "--time", metavar="BEGIN:STEP:END", help="When; END alone takes the file's own step."
+        ),
+    ] = "10",
     watch: Annotated[
         list[str] | None,
-        typer.Option("-m", "--monitor", metavar="SELECTOR", help="What to print: p1.y, or any selector; again for more. Else everything."),
+        typer.Option(
+            "-m",
+            "--monitor",
+            metavar="SELECTOR",
+            help="What to print: p1.y, or any selector; again for more. Else everything.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("-s", "--seed", help="Of random numbers.")] = 0,
     root: Root = [],
 ) -> None:
-    """Run a network in whole steps, as the original's monitor does, and print a row for each. Events are taken at the ends of steps, or as
-    soon after as the model says with `within`; `strut run` takes them at their moments, and is faster.
+    """Run a network in whole steps, as the original's monitor does, and print a row for each. Events are
+    taken at the ends of steps, or as soon after as the model says with `within`; `strut run` takes them at
+    their moments, and is faster.
 
     [bold]Examples[/bold]
 
@@ -73,12 +87,20 @@ def monitor(
     found = find_network(str(file), root)
     variables = [item for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
     called = found.system_names()
-    rows = found.stepped((times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed)
+    rows = found.stepped(
+        (times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed
+    )
     columns = {"t": rows.t}
     for variable in dict.fromkeys(variables):
         name = variable.path if variable.path not in columns else called[variable]
-        value = rows[called[variable]] if called[variable] in rows.values else _constant(found, variable, len(rows.t))
-        columns |= {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
+        value = (
+            rows[called[variable]]
+            if called[variable] in rows.values
+            else _constant(found, variable, len(rows.t))
+        )
+        columns |= (
+            {name: value} if value.ndim == 1 else {f"{name}[{k}]": value[:, k] for k in range(value.shape[1])}
+        )
     print("\t".join(columns))
     for row in zip(*columns.values(), strict=True):
         print("\t".join(f"{v:.12g}" for v in row))
@@ -93,7 +115,10 @@ def _constant(found: network.Network, variable: network.Variable, count: int) ->
 
 def _variables(found: network.Network, selector: str) -> list[network.Variable]:
     """The variables a selector finds."""
-    things = [scope.own(i.owner, i.name) if isinstance(i, Item) and isinstance(i.owner, network.Node) else i for i in found.find(selector)]
+    things = [
+        scope.own(i.owner, i.name) if isinstance(i, Item) and isinstance(i.owner, network.Node) else i
+        for i in found.find(selector)
+    ]
     variables = [v for v in things if isinstance(v, network.Variable)]
     if not variables:
         raise UnknownNameError(f"'{selector}' finds no variable in {found.name}")
@@ -102,12 +127,16 @@ def _variables(found: network.Network, selector: str) -> list[network.Variable]:
 
 def graph(
     file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write; FILE.svg unless given."),
+    ] = None,
     root: Root = [],
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a line.")] = False,
 ) -> None:
-    """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to, and edges as arrows.
+    """Draw a network as SVG: nodes where its layout puts them, the others near what they are connected to,
+    and edges as arrows.
 
     [bold]Examples[/bold]
 
@@ -118,18 +147,25 @@ def graph(
     found = find_network(str(file), root)
     path = output or file.with_suffix(".svg")
     if path.suffix.lower() != ".svg":
-        raise ValueRangeError(f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}")
+        raise ValueRangeError(
+            f"'{path}' is no SVG file, and nothing else is drawn: write -o {path.with_suffix('.svg')}"
+        )
     put(path, found.graph())
     if show and not open_in_browser(path):
         notes.print("no display or browser was found here: open this file where there is one")
     if json:
         as_json({"file": str(path), "nodes": len(found.nodes), "edges": len(found.edges)})
     else:
-        out.print(f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges", soft_wrap=True, highlight=False)
+        out.print(
+            f"{escape(str(path))}: {len(found.nodes)} nodes, {len(found.edges)} edges",
+            soft_wrap=True,
+            highlight=False,
+        )
 
 
 def repl(file: Annotated[Path, typer.Argument(help="A network, FILE.cdn.")], root: Root = []) -> None:
-    """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from the terminal or a pipe.
+    """Talk with a network: look at it, set values, calculate, let it run step by step, plot. Lines come from
+    the terminal or a pipe.
 
     [bold]Examples[/bold]
 

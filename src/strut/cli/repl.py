@@ -109,18 +109,28 @@ class Session:
             lines.append(f"{name:12} {value:>14}   {v.text}{flags}")
         edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
         if edge is not None:
-            lines += [f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}" for a in edge.actions.values()]
+            lines += [
+                f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"
+                for a in edge.actions.values()
+            ]
         if isinstance(thing, Node) and thing.children:
             lines.append("in it: " + ", ".join(thing.children))
         return "\n".join(lines) or f"{thing!r} has nothing in it"
 
     def find(self, selector: str) -> str:
         found = self.network.find(selector)
-        return "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in found) or "nothing"
+        return (
+            "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in found) or "nothing"
+        )
 
     def set(self, name: str, text: str) -> str:
         system = self.asking.system
-        groups = {label: group for group in ("x", "z", "u", "p") for q in getattr(system, group) for label in (q.name, *q.labels)}
+        groups = {
+            label: group
+            for group in ("x", "z", "u", "p")
+            for q in getattr(system, group)
+            for label in (q.name, *q.labels)
+        }
         if name not in groups:
             if name in system.outputs:
                 raise ModelError(f"'{name}' is calculated from others: change its expression with 'change'")
@@ -145,9 +155,13 @@ class Session:
 
     def _go(self, length: float) -> str:
         system = self.asking.system.using({**self.given, **self.now})
-        result = strut.simulate(system, t=(self.t, self.t + length), backend=self.backend, **self.network.options())
+        result = strut.simulate(
+            system, t=(self.t, self.t + length), backend=self.backend, **self.network.options()
+        )
         labels = [label for group in ("x", "z") for label in system.labels(group)]
-        self.past.append((np.array(result.t), {n: np.array(result[n]) for n in (*labels, *system.labels("outputs"))}))
+        self.past.append(
+            (np.array(result.t), {n: np.array(result[n]) for n in (*labels, *system.labels("outputs"))})
+        )
         self.t = float(result.t[-1])
         self.now = {n: float(np.array(result[n])[-1]) for n in labels}
         happened = f", {len(result.events)} events" if len(result.events) else ""
@@ -167,7 +181,9 @@ class Session:
         t = np.concatenate([t for t, _ in self.past])
         curves = {name: np.concatenate([c[name] for _, c in self.past]) for name in names}
         if file:
-            lines = [Line(name, t, y, PALETTE[k % len(PALETTE)]) for k, (name, y) in enumerate(curves.items())]
+            lines = [
+                Line(name, t, y, PALETTE[k % len(PALETTE)]) for k, (name, y) in enumerate(curves.items())
+            ]
             return f"wrote {Figure(tuple(lines), 't [s]', over_time=True).save(file)}"
         return "\n".join(drawn(name, t, y) for name, y in curves.items())
 
@@ -200,7 +216,8 @@ def drawn(name: str, t: np.ndarray, y: np.ndarray) -> str:
 
 
 def converse(session: Session, say: Callable[[str], None]) -> None:
-    """Lines from standard input until it ends; in a terminal with a prompt, history and completion (the Tab key)."""
+    """Lines from standard input until it ends; in a terminal with a prompt, history and completion (the Tab
+    key)."""
     if not sys.stdin.isatty():
         for said in session.talk(sys.stdin):
             say(said)

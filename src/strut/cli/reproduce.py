@@ -28,14 +28,27 @@ def reproduce(
 
     if every or not name:
         rows = [[s.name, s.title, s.source] for s in STUDIES.values()]
-        as_json([{"name": n, "title": t, "source": w} for n, t, w in rows]) if json else table("studies", ["name", "title", "source"], rows)
+        as_json([{"name": n, "title": t, "source": w} for n, t, w in rows]) if json else table(
+            "studies", ["name", "title", "source"], rows
+        )
         return
     if name not in STUDIES:
         raise UnknownNameError(f"there is no study '{name}': {did_you_mean(name, list(STUDIES))}")
     study = STUDIES[name]
     found = study.rows()
     if json:
-        as_json({"name": name, "title": study.title, "source": study.source, "rows": [asdict(row) for row in found]})
+        as_json(
+            {
+                "name": name,
+                "title": study.title,
+                "source": study.source,
+                "rows": [asdict(row) for row in found],
+            }
+        )
         return
     out.print(f"[bold]{study.title}[/bold]\n{study.source}\n")
-    table("", ["quantity", "published", "ours", "remark"], [[r.quantity, r.published, r.ours, r.remark] for r in found])
+    table(
+        "",
+        ["quantity", "published", "ours", "remark"],
+        [[r.quantity, r.published, r.ours, r.remark] for r in found],
+    )

@@ -20,8 +20,10 @@ def check_kind(path: Path) -> None:
     """Before a run, which may take long: can it be written there?"""
     if path.suffix and path.suffix not in KINDS and not path.is_dir():
         raise StorageError(
-            f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a page), .gif or .mp4 (a film), "
-            "or a directory (run.h5, run.csv, the page, and the plots as SVG and PNG); for JSON, --json prints it"
+            f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a "
+            f"page), .gif or .mp4 (a film), "
+            "or a directory (run.h5, run.csv, the page, and the plots as SVG and PNG); for JSON, --json "
+            "prints it"
         )
 
 
@@ -31,7 +33,10 @@ FILES = (*KINDS, ".htm", ".json", ".svg", ".png", ".pdf")
 def check_directory(path: Path) -> None:
     """Of commands that write many files: is this the name of a directory?"""
     if path.is_file() or (path.suffix.lower() in FILES and not path.is_dir()):
-        raise StorageError(f"'{path}' is the name of a file, but page, data and figures need a directory: write -o {path.stem}/")
+        raise StorageError(
+            f"'{path}' is the name of a file, but page, data and figures need a directory: write -o "
+            f"{path.stem}/"
+        )
 
 
 def walks(run: Trajectory) -> bool:

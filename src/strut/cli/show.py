@@ -58,9 +58,18 @@ def as_json(value: Any) -> None:
 
 
 def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    shown = Table(title=escape(title) or None, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    shown = Table(
+        title=escape(title) or None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+    )
     for k, column in enumerate(columns):
-        shown.add_column(escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right")
+        shown.add_column(
+            escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right"
+        )
     for row in rows:
         shown.add_row(*[escape(_cell(cell)) for cell in row])
     out.print(shown)
@@ -74,7 +83,9 @@ def _cell(value: Any) -> str:
 def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
     """Everything `strut run --json` prints."""
     names, raw = trajectory.names, trajectory.raw
-    final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(zip(names.z, raw.z_end, strict=True))
+    final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(
+        zip(names.z, raw.z_end, strict=True)
+    )
     data: dict[str, Any] = {
         "system": trajectory.system_name,
         "status": trajectory.status,
@@ -84,7 +95,9 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         "t": [trajectory.t0, trajectory.t1],
         "final": final,
         "parameters": dict(zip(names.p, trajectory.p, strict=True)),
-        "events": [{"name": n, "t": t} for n, t in zip(trajectory.events.names, trajectory.events.t, strict=True)],
+        "events": [
+            {"name": n, "t": t} for n, t in zip(trajectory.events.names, trajectory.events.t, strict=True)
+        ],
         "statistics": dict(trajectory.statistics),
         "provenance": dict(trajectory.provenance),
     }
@@ -92,7 +105,13 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         data["ledger"] = trajectory.ledger.summary()
         steps = trajectory.steps()
         if steps.events:
-            data["steps"] = {"begin": steps.begin, "end": steps.end, "whole": steps.whole, **steps.changes, "residual": steps.residual}
+            data["steps"] = {
+                "begin": steps.begin,
+                "end": steps.end,
+                "whole": steps.whole,
+                **steps.changes,
+                "residual": steps.residual,
+            }
     if watch:
         data["watch"] = watched(trajectory, watch, grid)
     return data
@@ -119,18 +138,25 @@ def run_text(trajectory: Trajectory) -> None:
     names, raw = trajectory.names, trajectory.raw
     s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
     out.print(
-        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: [bold]{trajectory.status}[/bold]"
+        f"[bold]{trajectory.system_name}[/bold] from {trajectory.t0:g} to {end}: "
+        f"[bold]{trajectory.status}[/bold]"
         f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
     )
     if trajectory.meaning:
         colour = "red" if trajectory.failed else "default"
-        out.print(f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]", soft_wrap=True)
+        out.print(
+            f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]",
+            soft_wrap=True,
+        )
     elif not trajectory.ok:
         out.print(escape(trajectory.message), soft_wrap=True)
     out.print()
     rows = [
         [n, float(v), shown_unit(trajectory, names.units.get(n.split("[")[0], ""))]
-        for n, v in [*zip(names.x, raw.x_end[: len(names.x)], strict=True), *zip(names.z, raw.z_end, strict=True)]
+        for n, v in [
+            *zip(names.x, raw.x_end[: len(names.x)], strict=True),
+            *zip(names.z, raw.z_end, strict=True),
+        ]
     ]
     table("at the end", ["state", "value", "unit"], rows)
     log = trajectory.events
@@ -141,7 +167,11 @@ def run_text(trajectory: Trajectory) -> None:
             [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
         )
     if names.stored:
-        table("energy", ["where", titled(trajectory, "change", "J")], [[n, v] for n, v in trajectory.ledger.rounded().items()])
+        table(
+            "energy",
+            ["where", titled(trajectory, "change", "J")],
+            [[n, v] for n, v in trajectory.ledger.rounded().items()],
+        )
         if any(name in log.counts() for name in trajectory.names.step_events):
             steps_text(trajectory)
 
@@ -172,16 +202,29 @@ def system_text(system: System) -> None:
         if quantities:
             rows = []
             for q in quantities:
-                value = ", ".join(f"{v:g}" for v in q.value) if isinstance(q.value, np.ndarray) else _short(q.value, "computed")
+                value = (
+                    ", ".join(f"{v:g}" for v in q.value)
+                    if isinstance(q.value, np.ndarray)
+                    else _short(q.value, "computed")
+                )
                 low, high = q.bounds
                 bounds = "" if not (math.isfinite(low) or math.isfinite(high)) else f"{low:g} to {high:g}"
                 rows.append([q.name, value, q.unit, bounds, q.description])
             table(word, ["name", "value", "unit", "allowed", ""], rows)
     if system.events or system.samples:
         rows = [[e.name, _happens(e)] for e in system.events]
-        table("events", ["name", ""], rows + [[s.name, s.description or f"every {_short(s.every, 'so many')} s"] for s in system.samples])
+        table(
+            "events",
+            ["name", ""],
+            rows
+            + [[s.name, s.description or f"every {_short(s.every, 'so many')} s"] for s in system.samples],
+        )
     if system.outputs:
-        table("outputs", ["name", "unit", "is"], [[n, system.output_units.get(n, ""), _short(e, "")] for n, e in system.outputs.items()])
+        table(
+            "outputs",
+            ["name", "unit", "is"],
+            [[n, system.output_units.get(n, ""), _short(e, "")] for n, e in system.outputs.items()],
+        )
 
 
 def _short(expression: Any, otherwise: str) -> str:

@@ -1,5 +1,5 @@
-"""From the expressions of a `System` to something that runs: plain functions, C, a cache of compiled libraries, and CasADi's
-virtual machine. Rooms that use systems read it; rooms that describe them do not."""
+"""From the expressions of a `System` to something that runs: plain functions, C, a cache of compiled
+libraries, and CasADi's virtual machine. Rooms that use systems read it; rooms that describe them do not."""
 
 from strut.codegen.c import emit
 from strut.codegen.c_tables import literal
@@ -7,7 +7,7 @@ from strut.codegen.cache import build, cache_directory, compiler, key_of
 from strut.codegen.compile_system import compiled, lowered
 from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
-from strut.codegen.native import CONTROLLER, Control, Many, Native, Options, Record, address, byref
+from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
 from strut.codegen.private_folder import check_private_directory, make_private
 from strut.codegen.runtime.tableau import BASIS, DOP853, DOPRI5, Tableau
 from strut.codegen.split_casadi_c import chopped
@@ -25,7 +25,7 @@ __all__ = [
     "Lowered",
     "Many",
     "Native",
-    "Options",
+    "NativeOptions",
     "Record",
     "Tableau",
     "Virtual",

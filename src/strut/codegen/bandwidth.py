@@ -1,11 +1,13 @@
-"""An order of the states in which the entries of a Jacobian lie near its diagonal, so that factoring it costs little."""
+"""An order of the states in which the entries of a Jacobian lie near its diagonal, so that factoring it costs
+little."""
 
 from __future__ import annotations
 
 import casadi as ca
 
 MOST_FILLED = 0.25
-"""Share of entries that are not zero above which no order is looked for: such a matrix has none that helps."""
+"""Share of entries that are not zero above which no order is looked for: such a matrix has none that
+helps."""
 
 
 def narrow_order(pattern: ca.Sparsity) -> list[int]:
@@ -20,7 +22,9 @@ def narrow_order(pattern: ca.Sparsity) -> list[int]:
             neighbours[column].add(row)
     order: list[int] = []
     seen = [False] * size
-    for first in sorted(range(size), key=lambda k: len(neighbours[k])):  # one for each part that hangs together
+    for first in sorted(
+        range(size), key=lambda k: len(neighbours[k])
+    ):  # one for each part that hangs together
         if seen[first]:
             continue
         at = len(order)
@@ -49,5 +53,7 @@ def _end_of(first: int, neighbours: list[set[int]]) -> int:
 def widths(pattern: ca.Sparsity, order: list[int]) -> tuple[int, int]:
     """How far entries lie below and above the diagonal in an order."""
     place = {state: k for k, state in enumerate(order)}
-    offsets = [place[row] - place[column] for row, column in zip(pattern.row(), pattern.get_col(), strict=True)]
+    offsets = [
+        place[row] - place[column] for row, column in zip(pattern.row(), pattern.get_col(), strict=True)
+    ]
     return max(0, *offsets, 0), max(0, *(-offset for offset in offsets), 0)

@@ -1,8 +1,8 @@
 """A CasADi `SX` function as plain C.
 
-Written here rather than taken from CasADi's generator because the text must compile as C99 with every warning on, as
-CUDA device code, in float or double, and with the user's own sin and cos. Names in the text are ours; nothing a user
-wrote reaches it but numbers.
+Written here rather than taken from CasADi's generator because the text must compile as C99 with every warning
+on, as CUDA device code, in float or double, and with the user's own sin and cos. Names in the text are ours;
+nothing a user wrote reaches it but numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import casadi as ca
 
 from strut.codegen.c_tables import literal
 from strut.codegen.find_loops import rolled
-from strut.codegen.instructions import Dialect, Statement, arithmetic, straight_line
+from strut.codegen.instructions import AssignmentLine, Dialect, arithmetic, straight_line
 from strut.codegen.prepare import Prepared
 
 SCALARS = {"t"}
@@ -96,13 +96,23 @@ def c_dialect(inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Dialect:
     )
 
 
-def emit(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], prepared: Prepared | None = None) -> str:
-    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With `prepared`, what
-    depends on parameters alone is left to it."""
+def emit(
+    f: ca.Function,
+    name: str,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    prepared: Prepared | None = None,
+) -> str:
+    """The C function `name`, equivalent to `f`; outputs are dense, Jacobians column by column. With
+    `prepared`, what depends on parameters alone is left to it."""
     written = [f"out_{n}" for n in outputs]
     c = c_dialect(inputs, outputs)
     looped = rolled(f, name, c, inputs, prepared)
-    body, size, tables = looped or (straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1), 0, "")
+    body, size, tables = looped or (
+        straight_line(f, name, c, prepared, inputs.index("p") if "p" in inputs else -1),
+        0,
+        "",
+    )
     if len(body) <= LONGEST:
         shared = [f"strut_real w[{size}];"] if size else []
         return tables + function_text(name, inputs, written, [*shared, *(_line(s) for s in body)])
@@ -114,21 +124,28 @@ def nothing(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str
     return function_text(name, inputs, [f"out_{n}" for n in outputs], [])
 
 
-def _line(s: Statement) -> str:
+def _line(s: AssignmentLine) -> str:
     if not s.target:
         return s.expression
     return f"{'const strut_real ' if s.local else ''}{s.target} = {s.expression};"
 
 
-LONGEST = (
-    6000  # statements in one C function; longer ones are split, because a compiler needs far more than twice the time for twice as much
-)
-PART = (
-    4000  # measured: COMAN compiles in half the time and a chain of 50 in a third, at the speed of unsplit code; smaller parts run slower
-)
+# statements in one C function; longer ones are split, because a compiler needs far more than twice the time
+# for twice as much
+LONGEST = 6000
+# measured: COMAN compiles in half the time and a chain of 50 in a third, at the speed of unsplit code;
+# smaller parts run slower
+PART = 4000
 
 
-def function_text(name: str, inputs: tuple[str, ...], written: list[str], lines: list[str], more: str = "", kind: str = "STRUT_FN") -> str:
+def function_text(
+    name: str,
+    inputs: tuple[str, ...],
+    written: list[str],
+    lines: list[str],
+    more: str = "",
+    kind: str = "STRUT_FN",
+) -> str:
     text = "\n".join(f"    {line}" for line in lines)
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     unused = [f"    (void){n};" for n in (*inputs, *written, *(["w"] if more else [])) if n not in words]
@@ -136,20 +153,35 @@ def function_text(name: str, inputs: tuple[str, ...], written: list[str], lines:
     return (head[:-1] + more + ")" if more else head) + "\n{\n" + "\n".join([text, *unused]) + "\n}\n"
 
 
-def _in_parts(name: str, inputs: tuple[str, ...], written: list[str], body: list[Statement], size: int = 0) -> str:
-    """A long function as several, which hand on what later ones need in an array behind `size` places that they share."""
+def _in_parts(
+    name: str, inputs: tuple[str, ...], written: list[str], body: list[AssignmentLine], size: int = 0
+) -> str:
+    """A long function as several, which hand on what later ones need in an array behind `size` places that
+    they share."""
     parts = [body[k : k + PART] for k in range(0, len(body), PART)]
     home = {s.target: k for k, part in enumerate(parts) for s in part if s.local}
     needed = [{r for s in part for r in s.reads if home.get(r, k) != k} for k, part in enumerate(parts)]
-    slots = {local: size + k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))}
+    slots = {
+        local: size + k for k, local in enumerate(dict.fromkeys(r for reads in needed for r in sorted(reads)))
+    }
     text = ""
     for k, part in enumerate(parts):
         taken = [f"const strut_real {r} = w[{slots[r]}];" for r in sorted(needed[k])]
         given = [f"w[{slots[s.target]}] = {s.target};" for s in part if s.local and s.target in slots]
         text += (
-            function_text(f"{name}_part{k}", inputs, written, [*taken, *(_line(s) for s in part), *given], ", strut_real *w", "STRUT_PART")
+            function_text(
+                f"{name}_part{k}",
+                inputs,
+                written,
+                [*taken, *(_line(s) for s in part), *given],
+                ", strut_real *w",
+                "STRUT_PART",
+            )
             + "\n"
         )
     call = ", ".join([*inputs, *written, "w"])
-    lines = [f"strut_real w[{max(size + len(slots), 1)}];", *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts)))]
+    lines = [
+        f"strut_real w[{max(size + len(slots), 1)}];",
+        *(f"STRUT_({name}_part{k})({call});" for k in range(len(parts))),
+    ]
     return text + function_text(name, inputs, written, lines)

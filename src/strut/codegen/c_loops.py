@@ -13,7 +13,8 @@ from strut.codegen.instructions import Dialect
 
 @dataclass(frozen=True)
 class Leaf:
-    """What every pass reads: the number `literal`; or entry values[k] of `array`; or, with neither, the number values[k]."""
+    """What every pass reads: the number `literal`; or entry values[k] of `array`; or, with neither, the
+    number values[k]."""
 
     array: str = ""
     values: np.ndarray | None = None
@@ -45,11 +46,19 @@ class Loops:
         sign: int = 1,
         apart: int = 1,
     ) -> str:
-        """Results (references as in steps) added to places rows[k], rows[k] + apart, ... of an array. Rows must ascend."""
+        """Results (references as in steps) added to places rows[k], rows[k] + apart, ... of an array. Rows
+        must ascend."""
         count = len(rows)
         starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
         if len(starts) == count:
-            return self._each(steps, leaves, results, [rows + apart * i for i in range(len(results))], into, "+=" if sign > 0 else "-=")
+            return self._each(
+                steps,
+                leaves,
+                results,
+                [rows + apart * i for i in range(len(results))],
+                into,
+                "+=" if sign > 0 else "-=",
+            )
         where = np.searchsorted(starts, np.arange(count), side="right") - 1
         begins = _run_begins(leaves, starts, where)
         if count >= MIN_RUN * len(begins):
@@ -65,9 +74,15 @@ class Loops:
                 *(f"    {line}" for line in outer),
                 f"    for (int k = {begin}; k < {end}; k++) {{",
                 *(f"        {line}" for line in inner),
-                *(f"        {each} {'+' if sign > 0 else '-'}= {_named(r, names)};" for each, r in zip(sums, results, strict=True)),
+                *(
+                    f"        {each} {'+' if sign > 0 else '-'}= {_named(r, names)};"
+                    for each, r in zip(sums, results, strict=True)
+                ),
                 "    }",
-                *(f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += {each};" for i, each in enumerate(sums)),
+                *(
+                    f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += {each};"
+                    for i, each in enumerate(sums)
+                ),
                 "}",
             ]
         )
@@ -85,7 +100,8 @@ class Loops:
         where: np.ndarray,
         begins: np.ndarray,
     ) -> str:
-        """The same where terms read neighbours for a while: each run is a loop that compilers can vectorise."""
+        """The same where terms read neighbours for a while: each run is a loop that compilers can
+        vectorise."""
         count, adds = len(rows), "+=" if sign > 0 else "-="
         first_run = np.searchsorted(begins, starts)
         ends = np.r_[first_run[1:], len(begins)]
@@ -96,9 +112,14 @@ class Loops:
             for n, leaf in enumerate(leaves)
             if leaf.values is not None and leaf.array and not _per_row(leaf.values, starts, where)
         }
-        lines = [f"for (int r = 0; r < {len(starts)}; r++) {{ /* {count} like terms, in {len(begins)} runs */"]
+        lines = [
+            f"for (int r = 0; r < {len(starts)}; r++) {{ /* {count} like terms, in {len(begins)} runs */"
+        ]
         sums = range(len(results))
-        lines += [f"    strut_real sum{i} = R(0), lanes{i}[{LANES}] = {{{', '.join(['R(0)'] * LANES)}}};" for i in sums]
+        lines += [
+            f"    strut_real sum{i} = R(0), lanes{i}[{LANES}] = {{{', '.join(['R(0)'] * LANES)}}};"
+            for i in sums
+        ]
         names, outer, read = self._reads(leaves, starts, where, "begin + k", moved)
         counted = any("begin" in line for line in read)
         lines += [
@@ -119,28 +140,55 @@ class Loops:
         lines.append("    }")
         for i in sums:
             total = " + ".join(f"lanes{i}[{n}]" for n in range(LANES))
-            lines.append(f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += sum{i} + ({total});")
+            lines.append(
+                f"    {into}[{self.tables.index(rows[starts] + apart * i, 'r')}] += sum{i} + ({total});"
+            )
         return "\n    ".join([*lines, "}"])
 
-    def written(self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], to: Sequence[np.ndarray], into: str) -> str:
+    def written(
+        self,
+        steps: Sequence[Step],
+        leaves: Sequence[Leaf],
+        results: Sequence[int],
+        to: Sequence[np.ndarray],
+        into: str,
+    ) -> str:
         """Result i put into places to[i] of an array."""
         return self._each(steps, leaves, results, to, into, "=")
 
     def _each(
-        self, steps: Sequence[Step], leaves: Sequence[Leaf], results: Sequence[int], to: Sequence[np.ndarray], into: str, sign: str
+        self,
+        steps: Sequence[Step],
+        leaves: Sequence[Leaf],
+        results: Sequence[int],
+        to: Sequence[np.ndarray],
+        into: str,
+        sign: str,
     ) -> str:
         count = len(to[0])
         names, _, inner = self._reads(leaves, np.arange(count), None)
         inner += self._steps(steps, leaves, names)
-        inner += [f"{into}[{self.tables.index(at, 'k')}] {sign} {_named(r, names)};" for at, r in zip(to, results, strict=True)]
-        lines = [f"for (int k = 0; k < {count}; k++) {{ /* like terms */", *(f"    {line}" for line in inner), "}"]
+        inner += [
+            f"{into}[{self.tables.index(at, 'k')}] {sign} {_named(r, names)};"
+            for at, r in zip(to, results, strict=True)
+        ]
+        lines = [
+            f"for (int k = 0; k < {count}; k++) {{ /* like terms */",
+            *(f"    {line}" for line in inner),
+            "}",
+        ]
         return "\n    ".join(lines)
 
     def _reads(
-        self, leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray | None, by: str = "k", moved: Mapping[int, str] | None = None
+        self,
+        leaves: Sequence[Leaf],
+        starts: np.ndarray,
+        where: np.ndarray | None,
+        by: str = "k",
+        moved: Mapping[int, str] | None = None,
     ) -> tuple[list[str], list[str], list[str]]:
-        """Names of leaves, and the lines that read them once a row and in every pass, which `by` counts; in a run, from where the
-        leaf is moved to."""
+        """Names of leaves, and the lines that read them once a row and in every pass, which `by` counts; in a
+        run, from where the leaf is moved to."""
         names: list[str] = []
         outer: list[str] = []
         inner: list[str] = []
@@ -171,7 +219,10 @@ class Loops:
         lines = []
         for n, (op, refs) in enumerate(steps):
             last = leaves[-1 - refs[-1]].literal if refs[-1] < 0 else None
-            lines.append(f"const strut_real c{n} = {self.c.operation(op, [_named(r, names) for r in refs], last, self.name)};")
+            lines.append(
+                f"const strut_real c{n} = "
+                f"{self.c.operation(op, [_named(r, names) for r in refs], last, self.name)};"
+            )
         return lines
 
 
@@ -181,7 +232,8 @@ def _per_row(values: np.ndarray, starts: np.ndarray, where: np.ndarray) -> bool:
 
 
 def _run_begins(leaves: Sequence[Leaf], starts: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """Where runs begin: with every row, and where a leaf does not read the neighbour of what it read before."""
+    """Where runs begin: with every row, and where a leaf does not read the neighbour of what it read
+    before."""
     begins = np.zeros(len(where), dtype=bool)
     begins[starts] = True
     for leaf in leaves:

@@ -59,7 +59,11 @@ class _Writer:
             first = last
         for terms in low.terms:
             lines += self._added(terms, terms.rows, self.out, 1)
-        return before + self.tables.text() + function_text(name, ARGUMENTS, [self.out], lines, kind="STRUT_LOOPS")
+        return (
+            before
+            + self.tables.text()
+            + function_text(name, ARGUMENTS, [self.out], lines, kind="STRUT_LOOPS")
+        )
 
     def _written(self, like: Like, first: int) -> Iterator[str]:
         for chosen, sources in self._split(like):
@@ -71,7 +75,9 @@ class _Writer:
         for chosen, sources in self._split(like):
             chosen = chosen[np.argsort(rows[chosen], kind="stable")]
             kernel = self._kernel(like, chosen, sources)
-            yield self.loops.added(kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart)
+            yield self.loops.added(
+                kernel.steps, kernel.leaves, kernel.results, rows[chosen], into, apart=apart
+            )
 
     def _still(self) -> None:
         """What depends on parameters alone is kept behind them."""
@@ -96,7 +102,8 @@ class _Writer:
     # ---- kernels ----
 
     def _kernel(self, like: Like, chosen: np.ndarray, sources: Sequence[int]) -> _Kernel:
-        """Results in terms of what is read and of what `prepare` computes: whatever is made of parameters and numbers alone."""
+        """Results in terms of what is read and of what `prepare` computes: whatever is made of parameters and
+        numbers alone."""
         g = graph_of(like.function(), lambda _, slot: sources[slot] in (P, NUMBER))
         reads = [like.reads[slot][chosen] for slot in range(len(sources))]
         results: list[int] = [0] * like.size
@@ -131,8 +138,11 @@ class _Writer:
             return Leaf(values=self.looped.numbers[index])
         return Leaf(SOURCES[source]) if source == T else Leaf(SOURCES[source], index)
 
-    def _prepared(self, g: Graph, v: int, sources: Sequence[int], reads: Sequence[np.ndarray], count: int) -> np.ndarray:
-        """Where `prepare` puts something made of parameters and numbers, for every pass; what is equal, once."""
+    def _prepared(
+        self, g: Graph, v: int, sources: Sequence[int], reads: Sequence[np.ndarray], count: int
+    ) -> np.ndarray:
+        """Where `prepare` puts something made of parameters and numbers, for every pass; what is equal,
+        once."""
         slots = sorted(_slots(g, v))
         if not slots:
             return np.full(count, self.prepared.slot(self.prepared.hoist(self._text(g, v, {}))))
@@ -143,7 +153,11 @@ class _Writer:
             made = self._leaf(sources[slot], places)
             assert made.values is not None
             tables = self.prepared.tables
-            texts[slot] = f"p[{tables.index(made.values, 'k')}]" if made.array else tables.number(made.values.tolist(), "k")
+            texts[slot] = (
+                f"p[{tables.index(made.values, 'k')}]"
+                if made.array
+                else tables.number(made.values.tolist(), "k")
+            )
         if len(first) == 1:
             return np.full(count, self.prepared.slot(self.prepared.hoist(self._text(g, v, texts))))
         return self.prepared.block(self._text(g, v, texts), len(first)) + which

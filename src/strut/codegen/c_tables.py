@@ -31,8 +31,8 @@ class Tables:
         return self.known[kind + values]
 
     def index(self, values: Sequence[int] | np.ndarray, by: str) -> str:
-        """How entry `by` of a list of whole numbers is written: constant, growing evenly, or from a table of what is beyond the
-        least, which others that are only shifted share."""
+        """How entry `by` of a list of whole numbers is written: constant, growing evenly, or from a table of
+        what is beyond the least, which others that are only shifted share."""
         numbers = np.asarray(values, dtype=np.int64)
         first, least = int(numbers[0]), int(numbers.min())
         if least == int(numbers.max()):
@@ -42,7 +42,9 @@ class Tables:
         if (steps == step).all():
             return f"{first} + {f'{step} * ' if step != 1 else ''}{by}"
         beyond = numbers - least
-        table = self._put("unsigned short" if beyond.max() < 65536 else "int", ", ".join(map(str, beyond.tolist())))
+        table = self._put(
+            "unsigned short" if beyond.max() < 65536 else "int", ", ".join(map(str, beyond.tolist()))
+        )
         return f"{f'{least} + ' if least else ''}{table}[{by}]"
 
     def number(self, values: Sequence[float], by: str) -> str:

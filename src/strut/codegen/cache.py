@@ -27,10 +27,20 @@ from strut.errors import CompileError
 from strut.files import DAMAGE
 
 LONG = 400_000
-"""Characters of C beyond which the compiler optimises less: half the time to wait, a quarter slower to run."""
-FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math")
-"""Chosen by measurement (`python -m bench compile`): -O3 compiles up to 1.6 times as long for 0 to 10 % of speed, -O1
-compiles twice as fast but runs slip 17 % slower; -march=native gains nothing and would tie a library to its machine."""
+"""Characters of C beyond which the compiler optimises less: half the time to wait, a quarter slower to
+run."""
+FLAGS = (
+    "-std=c99",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+)
+"""Chosen by measurement (`python -m bench compile`): -O3 compiles up to 1.6 times as long for 0 to 10 % of
+speed, -O1 compiles twice as fast but runs slip 17 % slower; -march=native gains nothing and would tie a
+library to its machine."""
 
 
 PATIENCE = 1.0  # [s] of compiling, after which something is said
@@ -60,14 +70,16 @@ def _find(name: str, path: str) -> str | None:
 
 
 def compiler() -> tuple[str, ...] | None:
-    """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang. None if
-    there is none."""
+    """The command of the C compiler: $CC if set (it may have arguments), else the first of cc, gcc, clang.
+    None if there is none."""
     wanted = os.environ.get("CC")
     for name in [wanted] if wanted else ["cc", "gcc", "clang"]:
         try:
             program, *arguments = shlex.split(name) or [""]
         except ValueError as error:
-            raise CompileError(f"CC is '{name}', which is no command ({error}): set it to a C compiler, or unset it") from error
+            raise CompileError(
+                f"CC is '{name}', which is no command ({error}): set it to a C compiler, or unset it"
+            ) from error
         found = _find(program, os.environ.get("PATH", os.defpath)) if program else None
         if found:
             return (found, *arguments)
@@ -90,11 +102,13 @@ def key_of(content: str, cc: tuple[str, ...]) -> str:
     return hashlib.sha256("\0".join([content, compiler_identity(cc), *FLAGS]).encode()).hexdigest()[:40]
 
 
-def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...], name: str = "a system") -> Path:
+def build(
+    key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[str, ...], name: str = "a system"
+) -> Path:
     """The shared library of `sources()[main]`, from the cache if it is there and undamaged.
 
-    `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is interrupted leaves nothing; an
-    entry whose checksum is wrong is built again.
+    `key` names the content, `name` is for people. Concurrent processes wait for one another; a build that is
+    interrupted leaves nothing; an entry whose checksum is wrong is built again.
     """
     directory = cache_directory()
     library = directory / f"{key}.so"
@@ -112,7 +126,8 @@ def build(key: str, sources: Callable[[], dict[str, str]], main: str, cc: tuple[
         if isinstance(error, CompileError):
             raise
         raise CompileError(
-            f"cannot write to the cache directory {directory}: {error.strerror or error}; set STRUT_CACHE to one you can write to"
+            f"cannot write to the cache directory {directory}: {error.strerror or error}; set STRUT_CACHE to "
+            f"one you can write to"
         ) from error
     return library
 
@@ -122,8 +137,8 @@ def _seal(library: Path) -> Path:
 
 
 def _intact(library: Path) -> bool:
-    """The library exists and is what was built. A truncated library would kill the process, not raise an error; one that
-    others made or can change is refused, whatever its checksum."""
+    """The library exists and is what was built. A truncated library would kill the process, not raise an
+    error; one that others made or can change is refused, whatever its checksum."""
     check_private_file(library)
     check_private_file(_seal(library))
     try:
@@ -134,7 +149,9 @@ def _intact(library: Path) -> bool:
 
 
 def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, ...]) -> None:
-    for left in library.parent.glob(f"build-{library.stem}-*"):  # of a build that was killed; we hold its lock
+    for left in library.parent.glob(
+        f"build-{library.stem}-*"
+    ):  # of a build that was killed; we hold its lock
         shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"build-{library.stem}-", dir=library.parent) as scratch:
         for name, text in sources.items():
@@ -147,12 +164,17 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
             raise CompileError(
-                f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, or unset it"
+                f"the C compiler {cc[0]} could not be started ({error.strerror}): set CC to one that works, "
+                f"or unset it"
             ) from error
         if done.returncode != 0:
             raise CompileError(f"{' '.join(cc)} could not compile the generated C:\n{done.stderr[:2000]}")
         _check_product(product, cc)
-        seal = {"sha256": hashlib.sha256(product.read_bytes()).hexdigest(), "compiler": " ".join(cc), "flags": flags}
+        seal = {
+            "sha256": hashlib.sha256(product.read_bytes()).hexdigest(),
+            "compiler": " ".join(cc),
+            "flags": flags,
+        }
         (Path(scratch) / "seal").write_text(json.dumps(seal))
         product.chmod(0o700)
         (Path(scratch) / "seal").chmod(0o600)
@@ -161,14 +183,18 @@ def _compile(library: Path, sources: dict[str, str], main: str, cc: tuple[str, .
 
 
 def _check_product(product: Path, cc: tuple[str, ...]) -> None:
-    """Refuse what is no shared library of this machine before it is kept: a seal would make the mistake last."""
+    """Refuse what is no shared library of this machine before it is kept: a seal would make the mistake
+    last."""
     command = " ".join(cc)
     if not product.is_file():
-        raise CompileError(f"'{command}' ended well but wrote no library: set CC to a C compiler, or unset it")
+        raise CompileError(
+            f"'{command}' ended well but wrote no library: set CC to a C compiler, or unset it"
+        )
     try:
         ctypes.CDLL(str(product))
     except OSError as error:
         why = str(error).replace(str(product), "it")
         raise CompileError(
-            f"'{command}' wrote a library that cannot be loaded here ({why}): set CC to a compiler for this machine, or unset it"
+            f"'{command}' wrote a library that cannot be loaded here ({why}): set CC to a compiler for this "
+            f"machine, or unset it"
         ) from error

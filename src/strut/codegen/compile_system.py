@@ -19,7 +19,17 @@ from strut.gc_pause import paused
 from strut.system import System
 
 BACKENDS = ("auto", "native", "virtual")
-GENERATOR = ("bandwidth", "c", "c_loops", "c_sums", "c_tables", "find_loops", "instructions", "prepare", "translation_unit")
+GENERATOR = (
+    "bandwidth",
+    "c",
+    "c_loops",
+    "c_sums",
+    "c_tables",
+    "find_loops",
+    "instructions",
+    "prepare",
+    "translation_unit",
+)
 """Files of this room on which the text of a unit depends: when one changes, everything is compiled again."""
 
 
@@ -37,7 +47,9 @@ def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Low
 def _generator() -> tuple[dict[str, str], str]:
     """Our C files, and a digest of everything else the text of a unit depends on."""
     sources = runtime_sources()
-    ours = "\0".join([*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)])
+    ours = "\0".join(
+        [*sources.values(), *(Path(__file__).with_name(f"{name}.py").read_text() for name in GENERATOR)]
+    )
     return sources, hashlib.sha256(ours.encode()).hexdigest()
 
 
@@ -53,7 +65,8 @@ def _warn_once() -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            f"no C compiler found{_sought()}: strut runs on CasADi's virtual machine, correct but 50 to 500 times slower; "
+            f"no C compiler found{_sought()}: strut runs on CasADi's virtual machine, correct but 50 to 500 "
+            f"times slower; "
             "install gcc or clang, or set CC",
             RuntimeWarning,
             stacklevel=4,
@@ -61,9 +74,11 @@ def _warn_once() -> None:
 
 
 @checked
-def compiled(system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False) -> Native | Virtual:
-    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND); `stiff`: also
-    with implicit methods."""
+def compiled(
+    system: System, jacobians: bool = False, backend: str | None = None, stiff: bool = False
+) -> Native | Virtual:
+    """The system ready to run. `backend` is 'native', 'virtual' or 'auto' (default, also $STRUT_BACKEND);
+    `stiff`: also with implicit methods."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
@@ -81,7 +96,9 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
     cc = None if backend == "virtual" else compiler()
     if cc is None:
         if backend == "native":
-            raise CompileError(f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'")
+            raise CompileError(
+                f"no C compiler found{_sought()}: install gcc or clang, set CC, or use backend='virtual'"
+            )
         if backend == "auto":
             _warn_once()
         return Virtual(low)

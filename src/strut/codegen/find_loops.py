@@ -1,8 +1,8 @@
 """Sums of like terms as loops.
 
-Where a function adds up many terms that differ only in what they read (the edges of a network, the springs of a net), the C of
-all of them is one loop and tables of what each reads. Found in CasADi's instructions, so whoever describes a system need
-not know of it.
+Where a function adds up many terms that differ only in what they read (the edges of a network, the springs of
+a net), the C of all of them is one loop and tables of what each reads. Found in CasADi's instructions, so
+whoever describes a system need not know of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.codegen.c_loops import Leaf, Loops
 from strut.codegen.c_tables import Tables
-from strut.codegen.instructions import Dialect, Statement
+from strut.codegen.instructions import AssignmentLine, Dialect
 from strut.codegen.prepare import Prepared
 
 WORTH = 400
@@ -51,8 +51,8 @@ class Graph:
 
 
 def graph_of(f: ca.Function, fixed: Callable[[int, int], bool]) -> Graph:
-    """The graph of a function; `fixed` tells which entries of its arguments are. A quotient by something fixed is a product with
-    its inverse, which is computed beforehand."""
+    """The graph of a function; `fixed` tells which entries of its arguments are. A quotient by something
+    fixed is a product with its inverse, which is computed beforehand."""
     g = Graph()
     held: dict[int, int] = {}
     inverse: dict[int, int] = {}
@@ -79,7 +79,8 @@ def graph_of(f: ca.Function, fixed: Callable[[int, int], bool]) -> Graph:
 
 @dataclass(slots=True)
 class Term:
-    """One summand: the value, its sign, the sum it belongs to, and what it reads, in the order of its group's leaves."""
+    """One summand: the value, its sign, the sum it belongs to, and what it reads, in the order of its group's
+    leaves."""
 
     value: int
     sign: int
@@ -88,8 +89,9 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What like terms share: operations on earlier results (n >= 0) and leaves (-1 - n), and what kind each leaf is."""
+class TermShape:
+    """What like terms share: operations on earlier results (n >= 0) and leaves (-1 - n), and what kind each
+    leaf is."""
 
     sign: int
     steps: tuple[tuple[int, tuple[int, ...]], ...]
@@ -104,7 +106,7 @@ class Rolling:
         self.sums: dict[int, list[Term]] = {}
         self.owner: list[int] = []
         self.terms: list[Term] = []
-        self.groups: dict[Shape, list[Term]] = {}
+        self.groups: dict[TermShape, list[Term]] = {}
         self.trees: dict[int, tuple[tuple, list[int]] | None] = {}
 
     def found(self) -> bool:
@@ -119,14 +121,18 @@ class Rolling:
                 self.groups.setdefault(self._shape(k, term), []).append(term)
         self.groups = {shape: terms for shape, terms in self.groups.items() if len(terms) >= LEAST}
         rolled = sum((len(shape.steps) + 1) * len(terms) for shape, terms in self.groups.items())
-        total = sum(op not in (ca.OP_CONST, ca.OP_INPUT) and not fixed for op, fixed in zip(self.g.op, self.g.fixed, strict=True))
+        total = sum(
+            op not in (ca.OP_CONST, ca.OP_INPUT) and not fixed
+            for op, fixed in zip(self.g.op, self.g.fixed, strict=True)
+        )
         return rolled > 0.5 * total
 
     def _find_sums(self) -> None:
-        """a + b - c + d: a sum goes on along its left side, where what is added up so far is used nowhere else.
+        """a + b - c + d: a sum goes on along its left side, where what is added up so far is used nowhere
+        else.
 
-        From the results backwards: a short sum inside a term is part of the term. A value belongs to the term of everything that
-        uses it, and to none if several do, or something else.
+        From the results backwards: a short sum inside a term is part of the term. A value belongs to the term
+        of everything that uses it, and to none if several do, or something else.
         """
         g = self.g
         uses = [0] * len(g.op)
@@ -178,7 +184,7 @@ class Rolling:
                 return links, terms[::-1]
             v = left
 
-    def _shape(self, number: int, term: Term) -> Shape:
+    def _shape(self, number: int, term: Term) -> TermShape:
         g = self.g
         steps: list[tuple[int, tuple[int, ...]]] = []
         kinds: list[tuple] = []
@@ -199,7 +205,7 @@ class Rolling:
             return at[v]
 
         visit(term.value, False)
-        return Shape(term.sign, tuple(steps), tuple(kinds))
+        return TermShape(term.sign, tuple(steps), tuple(kinds))
 
     def _kind(self, v: int, exponent: bool) -> tuple:
         g = self.g
@@ -239,9 +245,9 @@ def fixed_tree(g: Graph, v: int, most: int = 12) -> tuple[tuple, list[int]] | No
 
 def rolled(
     f: ca.Function, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared | None
-) -> tuple[list[Statement], int, str] | None:
-    """`f` as statements, some of them loops; the size of the array `w` that they share; and their tables. None if there are
-    no loops worth it."""
+) -> tuple[list[AssignmentLine], int, str] | None:
+    """`f` as statements, some of them loops; the size of the array `w` that they share; and their tables.
+    None if there are no loops worth it."""
     if f.n_instructions() < WORTH or prepared is None:
         return None
     parameters = inputs.index("p") if "p" in inputs else -1
@@ -253,14 +259,23 @@ def rolled(
 
 
 class _Writer:
-    def __init__(self, rolling: Rolling, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared) -> None:
-        self.rolling, self.g, self.name, self.c, self.inputs, self.prepared = rolling, rolling.g, name, c, inputs, prepared
+    def __init__(
+        self, rolling: Rolling, name: str, c: Dialect, inputs: tuple[str, ...], prepared: Prepared
+    ) -> None:
+        self.rolling, self.g, self.name, self.c, self.inputs, self.prepared = (
+            rolling,
+            rolling.g,
+            name,
+            c,
+            inputs,
+            prepared,
+        )
         self.tables = Tables(name)
         self.loops = Loops(name, c, self.tables)
         self.kept: dict[int, int] = {}  # value -> place in w
         self.hoisted: dict[int, str] = {}
 
-    def written(self) -> tuple[list[Statement], int, str] | None:
+    def written(self) -> tuple[list[AssignmentLine], int, str] | None:
         g, rolling = self.g, self.rolling
         in_loop = {id(t) for terms in rolling.groups.values() for t in terms}
         sums = {root: terms for root, terms in rolling.sums.items() if any(id(t) in in_loop for t in terms)}
@@ -274,7 +289,7 @@ class _Writer:
         stage = self._stages(sums, in_loop, skipped)
         if stage is None:
             return None
-        loops: dict[tuple[Shape, int], list[Term]] = {}
+        loops: dict[tuple[TermShape, int], list[Term]] = {}
         for shape, terms in rolling.groups.items():
             for t in terms:
                 loops.setdefault((shape, max((stage[v] for v in t.leaves), default=0)), []).append(t)
@@ -285,7 +300,7 @@ class _Writer:
                     if not g.fixed[v] and v not in g.entry:
                         self.kept.setdefault(v, len(places) + len(self.kept))
         size = len(places) + len(self.kept)
-        written: list[list[Statement]] = [[] for _ in range(max(stage) + 1)]
+        written: list[list[AssignmentLine]] = [[] for _ in range(max(stage) + 1)]
         zero = f"for (int r = 0; r < {len(places)}; r++) w[r] = R(0);"
         for k in range(len(g.op)):
             if skipped[k] or g.fixed[k] or not g.args[k]:
@@ -293,23 +308,30 @@ class _Writer:
             line = self._sum(k, sums[k], in_loop, places) if k in sums else self._plain(k)
             written[stage[k]].append(line)
             if k in self.kept:
-                written[stage[k]].append(Statement(f"w[{self.kept[k]}]", False, line.target, (line.target,)))
-        body: list[Statement] = [Statement("", False, zero, ())]
+                written[stage[k]].append(
+                    AssignmentLine(f"w[{self.kept[k]}]", False, line.target, (line.target,))
+                )
+        body: list[AssignmentLine] = [AssignmentLine("", False, zero, ())]
         for level, lines in enumerate(written):
             body += lines
             body += [self._loop(shape, terms, places) for (shape, at), terms in loops.items() if at == level]
         for j, e, v in g.outputs:
             text = self._read(v)
-            body.append(Statement(self.c.write(j, e), False, text, (text,)))
+            body.append(AssignmentLine(self.c.write(j, e), False, text, (text,)))
         return body, size, self.tables.text()
 
-    def _stages(self, sums: dict[int, list[Term]], in_loop: set[int], skipped: list[bool]) -> list[int] | None:
+    def _stages(
+        self, sums: dict[int, list[Term]], in_loop: set[int], skipped: list[bool]
+    ) -> list[int] | None:
         """After how many levels of loops each value is known."""
         g = self.g
         stage = [0] * len(g.op)
         for k, args in enumerate(g.args):
             if k in sums:
-                stage[k] = max(1 + max((stage[v] for v in t.leaves), default=0) if id(t) in in_loop else stage[t.value] for t in sums[k])
+                stage[k] = max(
+                    1 + max((stage[v] for v in t.leaves), default=0) if id(t) in in_loop else stage[t.value]
+                    for t in sums[k]
+                )
                 if stage[k] > STAGES:
                     return None
             elif args and not g.fixed[k] and not skipped[k]:
@@ -333,30 +355,39 @@ class _Writer:
             return self._read(v)
         if v not in self.hoisted:
             texts = [self._hoist(a) for a in g.args[v]]
-            self.hoisted[v] = self.prepared.hoist(self.c.operation(g.op[v], texts, g.number.get(g.args[v][-1]), self.name))
+            self.hoisted[v] = self.prepared.hoist(
+                self.c.operation(g.op[v], texts, g.number.get(g.args[v][-1]), self.name)
+            )
         return self.hoisted[v]
 
-    def _plain(self, v: int) -> Statement:
+    def _plain(self, v: int) -> AssignmentLine:
         reads = tuple(self._read(a) for a in self.g.args[v])
-        return Statement(
-            self.c.local(v), True, self.c.operation(self.g.op[v], list(reads), self.g.number.get(self.g.args[v][-1]), self.name), reads
+        return AssignmentLine(
+            self.c.local(v),
+            True,
+            self.c.operation(self.g.op[v], list(reads), self.g.number.get(self.g.args[v][-1]), self.name),
+            reads,
         )
 
-    def _sum(self, root: int, terms: list[Term], in_loop: set[int], places: dict[int, int]) -> Statement:
+    def _sum(self, root: int, terms: list[Term], in_loop: set[int], places: dict[int, int]) -> AssignmentLine:
         """What loops added up, and the rest."""
         others = [t for t in terms if id(t) not in in_loop]
         reads = tuple(self._read(t.value) for t in others)
-        text = f"w[{places[root]}]" + "".join(f" {'+' if t.sign > 0 else '-'} {r}" for t, r in zip(others, reads, strict=True))
-        return Statement(self.c.local(root), True, text, reads)
+        text = f"w[{places[root]}]" + "".join(
+            f" {'+' if t.sign > 0 else '-'} {r}" for t, r in zip(others, reads, strict=True)
+        )
+        return AssignmentLine(self.c.local(root), True, text, reads)
 
     # ---- loops ----
 
-    def _loop(self, shape: Shape, terms: list[Term], places: dict[int, int]) -> Statement:
+    def _loop(self, shape: TermShape, terms: list[Term], places: dict[int, int]) -> AssignmentLine:
         terms = sorted(terms, key=lambda t: places[t.root])
         leaves = [self._leaf(kind, [t.leaves[n] for t in terms]) for n, kind in enumerate(shape.kinds)]
         result = len(shape.steps) - 1 if shape.steps else -1
         rows = np.array([places[t.root] for t in terms])
-        return Statement("", False, self.loops.added(shape.steps, leaves, [result], rows, "w", shape.sign), ())
+        return AssignmentLine(
+            "", False, self.loops.added(shape.steps, leaves, [result], rows, "w", shape.sign), ()
+        )
 
     def _leaf(self, kind: tuple, values: list[int]) -> Leaf:
         """How a leaf is read."""
@@ -367,7 +398,11 @@ class _Writer:
             return Leaf(values=np.array([g.number[v] for v in values], dtype=float))
         if kind[0] == "entry":
             name = self.inputs[kind[1]]
-            return Leaf(name) if self.c.read(kind[1], 0) == name else Leaf(name, np.array([g.entry[v][1] for v in values]))
+            return (
+                Leaf(name)
+                if self.c.read(kind[1], 0) == name
+                else Leaf(name, np.array([g.entry[v][1] for v in values]))
+            )
         if kind[0] == "local":
             return Leaf("w", np.array([self.kept[v] for v in values]))
         return Leaf("p", np.array(self._prepared(kind[1], values)))

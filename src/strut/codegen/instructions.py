@@ -1,4 +1,5 @@
-"""A CasADi `SX` function as assignments, one per instruction, in the words of any language: `Dialect` says how it writes them."""
+"""A CasADi `SX` function as assignments, one per instruction, in the words of any language: `Dialect` says
+how it writes them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from strut.errors import CompileError
 
 
 def arithmetic(number: Callable[[int], str], truth: Callable[[str], str], unequal: str) -> dict[int, Any]:
-    """What languages write alike: sums, products, comparisons. number: writes a whole number; truth: makes a number of a
-    condition; unequal: the sign between what differs."""
+    """What languages write alike: sums, products, comparisons. number: writes a whole number; truth: makes a
+    number of a condition; unequal: the sign between what differs."""
     zero, one, two = number(0), number(1), number(2)
 
     def infix(symbol: str) -> Callable[..., str]:
@@ -46,8 +47,8 @@ def arithmetic(number: Callable[[int], str], truth: Callable[[str], str], unequa
 
 @dataclass(frozen=True)
 class _Value:
-    """What stands for one of CasADi's work slots: its text, its number if it is a literal, and whether it depends on
-    parameters alone (then `local` is its name in `prepare`, or nothing for a bare parameter)."""
+    """What stands for one of CasADi's work slots: its text, its number if it is a literal, and whether it
+    depends on parameters alone (then `local` is its name in `prepare`, or nothing for a bare parameter)."""
 
     text: str
     number: float | None = None
@@ -56,7 +57,7 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class Statement:
+class AssignmentLine:
     """One assignment: its target, whether that is a new local, the right-hand side, and what it reads."""
 
     target: str
@@ -67,8 +68,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language writes what CasADi computes: operations, powers (of base, exponent and the exponent's number),
-    numbers, entry k of argument j, entry k of result j, and the local of instruction k."""
+    """How a language writes what CasADi computes: operations, powers (of base, exponent and the exponent's
+    number), numbers, entry k of argument j, entry k of result j, and the local of instruction k."""
 
     name: str
     operations: Mapping[int, Callable[..., str]]
@@ -84,7 +85,8 @@ class Dialect:
             return self.power(arguments[0], arguments[1], last)
         if op not in self.operations:
             raise CompileError(
-                f"'{where}' uses CasADi operation {operation_name(op)}, which has no {self.name} equivalent here: "
+                f"'{where}' uses CasADi operation {operation_name(op)}, which has no {self.name} equivalent "
+                f"here: "
                 "rewrite the expression without it"
             )
         return self.operations[op](*arguments)
@@ -95,9 +97,12 @@ def operation_name(op: int) -> str:
     return next((name for name, value in vars(ca).items() if name.startswith("OP_") and value == op), str(op))
 
 
-def straight_line(f: ca.Function, name: str, dialect: Dialect, prepared: Prepared | None = None, parameters: int = -1) -> list[Statement]:
-    """`f` as assignments, one per operation. With `prepared`, what depends on argument number `parameters` alone is left to it."""
-    body: list[Statement] = []
+def straight_line(
+    f: ca.Function, name: str, dialect: Dialect, prepared: Prepared | None = None, parameters: int = -1
+) -> list[AssignmentLine]:
+    """`f` as assignments, one per operation. With `prepared`, what depends on argument number `parameters`
+    alone is left to it."""
+    body: list[AssignmentLine] = []
     held: dict[int, _Value] = {}
 
     def read(value: _Value) -> str:
@@ -114,11 +119,13 @@ def straight_line(f: ca.Function, name: str, dialect: Dialect, prepared: Prepare
             held[o[0]] = _Value(dialect.read(i[0], i[1]), fixed=i[0] == parameters)
         elif op == ca.OP_OUTPUT:
             text = read(held[i[0]])
-            body.append(Statement(dialect.write(o[0], o[1]), False, text, (text,)))
+            body.append(AssignmentLine(dialect.write(o[0], o[1]), False, text, (text,)))
         else:
             values = [held[slot] for slot in i]
             if prepared is not None and all(v.fixed for v in values):
-                local = prepared.hoist(dialect.operation(op, [v.local or v.text for v in values], values[-1].number, name))
+                local = prepared.hoist(
+                    dialect.operation(op, [v.local or v.text for v in values], values[-1].number, name)
+                )
                 held[o[0]] = _Value(local, fixed=True, local=local)
                 continue
             if prepared is not None and op == ca.OP_DIV and values[1].fixed and values[1].number is None:
@@ -127,5 +134,5 @@ def straight_line(f: ca.Function, name: str, dialect: Dialect, prepared: Prepare
             arguments = tuple(read(v) for v in values)
             text = dialect.operation(op, list(arguments), values[-1].number, name)
             held[o[0]] = _Value(dialect.local(k))
-            body.append(Statement(dialect.local(k), True, text, arguments))
+            body.append(AssignmentLine(dialect.local(k), True, text, arguments))
     return body

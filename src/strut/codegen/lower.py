@@ -1,6 +1,7 @@
 """From a `System` to the plain functions the runtime needs, each a CasADi `Function` over flat vectors.
 
-`SIGNATURES` is the contract with the C runtime and with the virtual machine: what each function takes and gives.
+`SIGNATURES` is the contract with the C runtime and with the virtual machine: what each function takes and
+gives.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Lowered:
     """Flow and outputs, where they are loops: their functions are made only if something asks for them."""
 
     def gives_nothing(self, name: str) -> bool:
-        """Has a function no results? Then it need not be made: with many parameters that alone takes its time."""
+        """Has a function no results? Then it need not be made: with many parameters that alone takes its
+        time."""
         return not (self.sizes[GIVES[name]] or (name == "flow_and_powers" and self.sizes["NW"]))
 
     def digest(self) -> str:
@@ -78,14 +80,32 @@ class Lowered:
         for name, loops in self.looped.items():
             digest.update(name.encode())
             loops.digest(digest)
-        functions = [self.functions[name] for name in self.functions if name not in without and not self.gives_nothing(name)]
+        functions = [
+            self.functions[name]
+            for name in self.functions
+            if name not in without and not self.gives_nothing(name)
+        ]
         implicit = [] if self.state_jacobian is None else [self.state_jacobian]
-        for f in (*functions, *self.resets, *self.losses, *(f for fs in self.jacobians.values() for f in fs), *implicit):
+        for f in (
+            *functions,
+            *self.resets,
+            *self.losses,
+            *(f for fs in self.jacobians.values() for f in fs),
+            *implicit,
+        ):
             digest.update(f.serialize().encode())
         return digest.hexdigest()
 
 
-GIVES = {"flow": "NX", "flow_and_powers": "NX", "guards": "NG", "guard_rates": "NG", "enabled": "NG", "outputs": "NY", "energies": "NE"}
+GIVES = {
+    "flow": "NX",
+    "flow_and_powers": "NX",
+    "guards": "NG",
+    "guard_rates": "NG",
+    "enabled": "NG",
+    "outputs": "NY",
+    "energies": "NE",
+}
 GIVES |= {"signals": "ND", "signal_rates": "ND", "delays": "ND", "past": "ND", "clocks": "NC"}
 """Which size is that of what a function gives."""
 
@@ -117,7 +137,10 @@ def lower(system: System, jacobians: bool = False, stiff: bool = False) -> Lower
         "signal_rates": lambda: (_rate_of(signals, v),),
         "delays": lambda: (column([q.by for q in system.delays]),),
         "past": lambda: (column([q.before for q in system.delays]),),
-        "clocks": lambda: (column([s.every for s in system.samples]), column([s.offset for s in system.samples])),
+        "clocks": lambda: (
+            column([s.every for s in system.samples]),
+            column([s.offset for s in system.samples]),
+        ),
     }
     functions = _Functions({name: partial(_made, name, v, result) for name, result in results.items()})
     resets, losses, channels = _jump_functions(system, jumps, v, energies)
@@ -180,7 +203,11 @@ def _flow(system: System) -> ca.SX:
 
 def _vectors(system: System) -> dict[str, ca.SX]:
     v = {group: column([q.sym for q in getattr(system, group)]) for group in ("x", "z", "u", "p")}
-    v |= {"t": time, "d": column([q.sym for q in system.delays]), "random": column([q.sym for q in system.randoms])}
+    v |= {
+        "t": time,
+        "d": column([q.sym for q in system.delays]),
+        "random": column([q.sym for q in system.randoms]),
+    }
     v |= {
         "dx": ca.SX.sym("dx", v["x"].numel()),
         "x_after": ca.SX.sym("x_after", v["x"].numel()),
@@ -191,7 +218,11 @@ def _vectors(system: System) -> dict[str, ca.SX]:
 
 def _rate_of(expression: ca.SX, v: dict[str, ca.SX]) -> ca.SX:
     """d/dt along x' = dx, everything discrete held."""
-    along_x = ca.jtimes(expression, v["x"], v["dx"]) if v["x"].numel() and expression.numel() else ca.SX.zeros(expression.numel(), 1)
+    along_x = (
+        ca.jtimes(expression, v["x"], v["dx"])
+        if v["x"].numel() and expression.numel()
+        else ca.SX.zeros(expression.numel(), 1)
+    )
     along_t = ca.jtimes(expression, v["t"], ca.SX(1)) if expression.numel() else ca.SX.zeros(0, 1)
     return ca.densify(along_x + along_t)
 
@@ -213,7 +244,9 @@ def _assignments(jump: Jump) -> dict[str, ca.SX]:
     return jump.source.set if isinstance(jump.source, Sample) else jump.source.reset  # type: ignore[return-value]
 
 
-def _jump_functions(system: System, jumps: list[Jump], v: dict[str, ca.SX], energies: ca.SX) -> tuple[list, list, tuple[str, ...]]:
+def _jump_functions(
+    system: System, jumps: list[Jump], v: dict[str, ca.SX], energies: ca.SX
+) -> tuple[list, list, tuple[str, ...]]:
     channels: dict[str, None] = {}
     rows: list[dict[str, ca.SX]] = []
     total = ca.sum1(energies) if energies.numel() else ca.SX(0)
@@ -229,9 +262,13 @@ def _jump_functions(system: System, jumps: list[Jump], v: dict[str, ca.SX], ener
     resets, losses = [], []
     for k, (jump, row) in enumerate(zip(jumps, rows, strict=True)):
         new = _assignments(jump)
-        results = tuple(column([new.get(q.name, q.sym) for q in getattr(system, group)]) for group in ("x", "z"))
+        results = tuple(
+            column([new.get(q.name, q.sym) for q in getattr(system, group)]) for group in ("x", "z")
+        )
         resets.append(_function(f"reset_{k}", RESET, v, results))
-        losses.append(_function(f"loss_{k}", LOSS, v, (column([row.get(channel, ca.SX(0)) for channel in channels]),)))
+        losses.append(
+            _function(f"loss_{k}", LOSS, v, (column([row.get(channel, ca.SX(0)) for channel in channels]),))
+        )
     return resets, losses, tuple(channels)
 
 
@@ -240,7 +277,10 @@ def _velocities(system: System, v: dict[str, ca.SX]) -> list[int]:
     sums = system.flow if isinstance(system.flow, Sums) else None
     place = {e.element_hash(): i for i, e in enumerate(ca.vertsplit(v["x"]))} if v["x"].numel() else {}
     rates = _flow(system) if sums is None else sums.single()
-    return [place.get(e.element_hash(), -1) if e.is_symbolic() else -1 for e in (ca.vertsplit(rates) if rates.numel() else ())]
+    return [
+        place.get(e.element_hash(), -1) if e.is_symbolic() else -1
+        for e in (ca.vertsplit(rates) if rates.numel() else ())
+    ]
 
 
 def _tables(system: System, jumps: list[Jump], v: dict[str, ca.SX]) -> dict[str, list[int]]:
@@ -275,8 +315,11 @@ def _state_jacobian(system: System, flow: ca.Function) -> ca.Function:
     return ca.Function("state_jacobian", arguments, [ca.sparsify(results[0])], flow.name_in(), ["d_x"])
 
 
-def _flow_derivatives(system: System, flow: ca.Function, arguments: list[ca.SX], names: tuple[str, ...]) -> list[ca.SX]:
-    """Rates that are implied are differentiated through what implies them, by the implicit function theorem."""
+def _flow_derivatives(
+    system: System, flow: ca.Function, arguments: list[ca.SX], names: tuple[str, ...]
+) -> list[ca.SX]:
+    """Rates that are implied are differentiated through what implies them, by the implicit function
+    theorem."""
     by_name = dict(zip(flow.name_in(), arguments, strict=True))
     rates = flow.call(arguments)[0]
     implied = system.implied
@@ -303,7 +346,9 @@ def _flow_derivatives(system: System, flow: ca.Function, arguments: list[ca.SX],
     return [results[n] for n in names]
 
 
-def _jacobians(system: System, functions: Mapping[str, ca.Function], resets: list[ca.Function]) -> dict[str, list[ca.Function]]:
+def _jacobians(
+    system: System, functions: Mapping[str, ca.Function], resets: list[ca.Function]
+) -> dict[str, list[ca.Function]]:
     """Dense Jacobians, one output per variable, of flow, guards and every reset."""
 
     def of(f: ca.Function, label: str, variables: tuple[str, ...]) -> ca.Function:
@@ -311,17 +356,32 @@ def _jacobians(system: System, functions: Mapping[str, ca.Function], resets: lis
         stacked = column(list(f.call(arguments)))
         by_name = dict(zip(f.name_in(), arguments, strict=True))
         return ca.Function(
-            label, arguments, [ca.densify(ca.jacobian(stacked, by_name[n])) for n in variables], f.name_in(), [f"d_{n}" for n in variables]
+            label,
+            arguments,
+            [ca.densify(ca.jacobian(stacked, by_name[n])) for n in variables],
+            f.name_in(),
+            [f"d_{n}" for n in variables],
         )
 
     return {
         "flow_jacobian": [_flow_jacobian(system, functions["flow"])],
         "guard_jacobian": [of(functions["guards"], "guard_jacobian", JACOBIANS["guard_jacobian"][1])],
-        "reset_jacobian": [of(f, f"reset_jacobian_{k}", JACOBIANS["reset_jacobian"][1]) for k, f in enumerate(resets)],
+        "reset_jacobian": [
+            of(f, f"reset_jacobian_{k}", JACOBIANS["reset_jacobian"][1]) for k, f in enumerate(resets)
+        ],
     }
 
 
 def _function(
-    name: str, signature: tuple[tuple[str, ...], tuple[str, ...]], v: dict[str, ca.SX], results: tuple[ca.SX, ...]
+    name: str,
+    signature: tuple[tuple[str, ...], tuple[str, ...]],
+    v: dict[str, ca.SX],
+    results: tuple[ca.SX, ...],
 ) -> ca.Function:
-    return ca.Function(name, [v[n] for n in signature[0]], list(results), list(signature[0]), [f"out_{n}" for n in signature[1]])
+    return ca.Function(
+        name,
+        [v[n] for n in signature[0]],
+        list(results),
+        list(signature[0]),
+        [f"out_{n}" for n in signature[1]],
+    )

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from strut.system import System
 
 SOURCES = ("t", "x", "z", "u", "p", "d", "number", "w")
-"""Where something to read lies: in an argument of the function, among numbers, or in the memory `w` that loops share."""
+"""Where something to read lies: in an argument of the function, among numbers, or in the memory `w` that
+loops share."""
 T, P, NUMBER, W = (SOURCES.index(name) for name in ("t", "p", "number", "w"))
 ARGUMENTS = SOURCES[:6]
 LEAST, WORTH = 48, 400
@@ -28,8 +29,10 @@ LEAST, WORTH = 48, 400
 class Looped:
     """A function as loops: the flow, or the outputs.
 
-    source, index: for everything there is to read, which of `SOURCES` it is in and where; `index` of a number counts `numbers`.
-    before: of the function's arguments, what is put first into `w` in straight lines, and of parameters alone, what follows them there.
+    source, index: for everything there is to read, which of `SOURCES` it is in and where; `index` of a number
+        counts `numbers`.
+    before: of the function's arguments, what is put first into `w` in straight lines, and of parameters
+        alone, what follows them there.
     made, terms: as in `Sums`, own expressions among the terms. size: of `w`.
     """
 
@@ -63,9 +66,15 @@ class Looped:
 def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped | None:
     """The loops of sums; None if they are not worth it."""
     alike = [like for like in (*sums.made, *sums.terms) if like.count >= LEAST]
-    work = sum(like.count * max(1, like.function().n_instructions() - len(like.reads) - like.size) for like in alike)
+    work = sum(
+        like.count * max(1, like.function().n_instructions() - len(like.reads) - like.size) for like in alike
+    )
     others = ca.vertsplit(sums.others) if sums.others.numel() else []
-    own = [(row, e) for row, e in enumerate(ca.vertsplit(ca.densify(ca.vertcat(*sums.own.values())))) if not e.is_zero()]
+    own = [
+        (row, e)
+        for row, e in enumerate(ca.vertsplit(ca.densify(ca.vertcat(*sums.own.values()))))
+        if not e.is_zero()
+    ]
     read = [*others, *(e for _, e in own)]
     source, index = _entries(system, sums)
     numbers: list[float] = []
@@ -104,7 +113,10 @@ def looped(system: System, sums: Sums, vectors: Mapping[str, ca.SX]) -> Looped |
     terms = [Terms(t.slots, t.results, places[t.reads], t.rows) for t in sums.terms]
     if own:
         slot = ca.SX.sym("own")
-        terms.insert(0, Terms(slot, slot, np.arange(there - len(own), there)[None, :], np.array([row for row, _ in own])))
+        terms.insert(
+            0,
+            Terms(slot, slot, np.arange(there - len(own), there)[None, :], np.array([row for row, _ in own])),
+        )
     return Looped(
         np.array(source, dtype=np.int8),
         np.array(index, dtype=np.int64),
@@ -144,5 +156,13 @@ def _entry(system: System, e: ca.SX) -> tuple[int, int] | None:
     return None
 
 
-def _function(name: str, vectors: Mapping[str, ca.SX], arguments: tuple[str, ...], parts: list[ca.SX]) -> ca.Function:
-    return ca.Function(name, [vectors[n] for n in arguments], [ca.densify(ca.vertcat(*parts, ca.SX(0, 1)))], list(arguments), ["out_w"])
+def _function(
+    name: str, vectors: Mapping[str, ca.SX], arguments: tuple[str, ...], parts: list[ca.SX]
+) -> ca.Function:
+    return ca.Function(
+        name,
+        [vectors[n] for n in arguments],
+        [ca.densify(ca.vertcat(*parts, ca.SX(0, 1)))],
+        list(arguments),
+        ["out_w"],
+    )

@@ -1,4 +1,5 @@
-"""A compiled system, seen from Python: plain functions over arrays, through ctypes with the interpreter lock released."""
+"""A compiled system, seen from Python: plain functions over arrays, through ctypes with the interpreter lock
+released."""
 
 from __future__ import annotations
 
@@ -13,14 +14,17 @@ import numpy as np
 
 from strut.codegen.lower import JACOBIANS, Lowered
 
-CONTROLLER = ctypes.CFUNCTYPE(None, c_double, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p)
-"""The C type of a controller: void act(double t, const double *x, const double *z, const double *p, double *u, void *data)."""
+CONTROLLER = ctypes.CFUNCTYPE(
+    None, c_double, POINTER(c_double), POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p
+)
+"""The C type of a controller: void act(double t, const double *x, const double *z, const double *p, double
+*u, void *data)."""
 
 FUNCTIONS = ("flow", "powers", "outputs", "energies", "guards", "signals")
 WIDTH = dict(zip(FUNCTIONS, ("NX", "NW", "NY", "NE", "NG", "ND"), strict=True))
 
 
-class Options(ctypes.Structure):
+class NativeOptions(ctypes.Structure):
     _fields_ = [
         ("method", c_int32),
         ("ledger", c_int32),
@@ -42,12 +46,21 @@ class Record(ctypes.Structure):
         *[(n, c_void_p) for n in ("t", "h", "poly", "z", "u")],
         ("jumps_capacity", c_int64),
         ("jumps", c_int64),
-        *[(n, c_void_p) for n in ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")],
+        *[
+            (n, c_void_p)
+            for n in ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
+        ],
     ]
 
 
 class Control(ctypes.Structure):
-    _fields_ = [("act", c_void_p), ("data", c_void_p), ("every", c_double), ("offset", c_double), ("tick", c_int64)]
+    _fields_ = [
+        ("act", c_void_p),
+        ("data", c_void_p),
+        ("every", c_double),
+        ("offset", c_double),
+        ("tick", c_int64),
+    ]
 
 
 class Many(ctypes.Structure):
@@ -61,7 +74,23 @@ class Many(ctypes.Structure):
         ("wanted", c_void_p),
         ("n_wanted", c_int64),
         ("at_end", c_int64),
-        *[(n, c_void_p) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit", "sim")],
+        *[
+            (n, c_void_p)
+            for n in (
+                "t",
+                "x",
+                "z",
+                "y",
+                "work",
+                "lost",
+                "counts",
+                "steps",
+                "status",
+                "cause",
+                "culprit",
+                "sim",
+            )
+        ],
     ]
 
 
@@ -71,15 +100,21 @@ def address(array: np.ndarray | None) -> int | None:
 
 def rows(array: Any, m: int, n: int) -> np.ndarray:
     """`array` as m rows of n doubles, one after the other in memory."""
-    return np.ascontiguousarray(np.broadcast_to(np.asarray(array, dtype=float).reshape((-1, n) if n else (m, 0)), (m, n)))
+    return np.ascontiguousarray(
+        np.broadcast_to(np.asarray(array, dtype=float).reshape((-1, n) if n else (m, 0)), (m, n))
+    )
 
 
 class Caller:
-    """One function of a system for one point after another, where `evaluate` would spend more time on its arguments than on
-    the function: put the point into `t`, `x`, `z`, `u`, `d`, call, and read what is returned before the next call overwrites it."""
+    """One function of a system for one point after another, where `evaluate` would spend more time on its
+    arguments than on
+    the function: put the point into `t`, `x`, `z`, `u`, `d`, call, and read what is returned before the next
+        call overwrites it."""
 
     def __init__(self, sizes: Mapping[str, int], which: str, p: Any) -> None:
-        self.t, self.x, self.z, self.u, self.d = (np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"]))
+        self.t, self.x, self.z, self.u, self.d = (
+            np.zeros(n) for n in (1, sizes["NX"], sizes["NZ"], sizes["NU"], sizes["ND"])
+        )
         self.p = np.ascontiguousarray(np.broadcast_to(np.asarray(p, dtype=float).reshape(-1), (sizes["NP"],)))
         self.out = np.zeros(sizes[WIDTH[which]])
         self.own: np.ndarray | None = None
@@ -105,7 +140,15 @@ class Native:
         self.sim_size: int = lib.strut_sim_size()
         lib.strut_parameters_size.restype = c_int64
         self.parameters_size: int = lib.strut_parameters_size()
-        lib.strut_begin.argtypes = [c_void_p, POINTER(Options), c_double, *[c_void_p] * 4, c_uint64, c_void_p, c_int64]
+        lib.strut_begin.argtypes = [
+            c_void_p,
+            POINTER(NativeOptions),
+            c_double,
+            *[c_void_p] * 4,
+            c_uint64,
+            c_void_p,
+            c_int64,
+        ]
         lib.strut_begin.restype = None
         lib.strut_go.argtypes = [c_void_p, c_double, POINTER(Record), POINTER(Control), c_int64]
         lib.strut_hold.argtypes = [c_void_p, c_void_p]
@@ -116,7 +159,7 @@ class Native:
         lib.strut_see.restype = None
         lib.strut_lengthen.argtypes = [c_void_p, c_void_p, c_int64]
         lib.strut_lengthen.restype = None
-        lib.strut_batch.argtypes = [POINTER(Options), POINTER(Many), c_int64, c_int64]
+        lib.strut_batch.argtypes = [POINTER(NativeOptions), POINTER(Many), c_int64, c_int64]
         lib.strut_batch.restype = None
         lib.strut_eval.argtypes = [c_int, c_int64, *[c_void_p] * 5, c_int64, *[c_void_p] * 3]
         lib.strut_eval.restype = None
@@ -140,7 +183,9 @@ class Native:
         out = np.empty((m, s[WIDTH[which]]))
         own = self.parameters()
         points = [address(t), *map(address, args), address(p)]
-        self.library.strut_eval(FUNCTIONS.index(which), m, *points, stride, address(d), address(out), address(own))
+        self.library.strut_eval(
+            FUNCTIONS.index(which), m, *points, stride, address(d), address(out), address(own)
+        )
         return out
 
     def caller(self, which: str, p: Any) -> Caller:
@@ -149,17 +194,34 @@ class Native:
         made.own = self.parameters()
         places = [address(a) for a in (made.t, made.x, made.z, made.u, made.p)]
         rest = map(c_void_p, map(address, (made.d, made.out, made.own)))
-        made.run = functools.partial(self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *rest)
+        made.run = functools.partial(
+            self.library.strut_eval, FUNCTIONS.index(which), 1, *map(c_void_p, places), 0, *rest
+        )
         return made
 
     def jacobian(
-        self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
+        self,
+        which: str,
+        t: float,
+        x: Any,
+        z: Any,
+        u: Any,
+        p: Any,
+        d: Any = (),
+        random: Any = (),
+        jump: int = 0,
     ) -> dict[str, np.ndarray]:
-        """Dense Jacobians by name of variable; `which` is 'flow_jacobian', 'guard_jacobian' or 'reset_jacobian'."""
+        """Dense Jacobians by name of variable; `which` is 'flow_jacobian', 'guard_jacobian' or
+        'reset_jacobian'."""
         s = self.sizes
-        height = {"flow_jacobian": s["NX"], "guard_jacobian": s["NG"], "reset_jacobian": s["NX"] + s["NZ"]}[which]
+        height = {"flow_jacobian": s["NX"], "guard_jacobian": s["NG"], "reset_jacobian": s["NX"] + s["NZ"]}[
+            which
+        ]
         variables = JACOBIANS[which][1]
-        out = [np.zeros((height, {"t": 1, "x": s["NX"], "u": s["NU"], "p": s["NP"]}[n]), order="F") for n in variables]
+        out = [
+            np.zeros((height, {"t": 1, "x": s["NX"], "u": s["NU"], "p": s["NP"]}[n]), order="F")
+            for n in variables
+        ]
         args = [np.ascontiguousarray(a, dtype=float).reshape(-1) for a in (x, z, u, p, d, random)]
         entry = self.library.strut_jacobian
         entry.argtypes = [c_int, c_int, c_double, *[c_void_p] * 10]
@@ -169,4 +231,15 @@ class Native:
         return dict(zip(variables, out, strict=True))
 
 
-__all__ = ["CONTROLLER", "Caller", "Control", "Many", "Native", "Options", "Record", "address", "byref", "rows"]
+__all__ = [
+    "CONTROLLER",
+    "Caller",
+    "Control",
+    "Many",
+    "Native",
+    "NativeOptions",
+    "Record",
+    "address",
+    "byref",
+    "rows",
+]

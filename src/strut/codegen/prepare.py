@@ -44,8 +44,15 @@ class Prepared:
 
     def text(self) -> str:
         """The C function `prepare`."""
-        body = [f"    const strut_real {name} = {expression};" for expression, name in self.statements.items()]
+        body = [
+            f"    const strut_real {name} = {expression};" for expression, name in self.statements.items()
+        ]
         body += [f"    p[{self.parameters + slot}] = {name};" for name, slot in self.slots.items()]
         body += [f"    {text.replace('FIRST', str(first))}" for text, first in self.loops.items()]
         body = body or ["    (void)p;"]
-        return self.tables.text() + "STRUT_FN void STRUT_(prepare)(strut_real *p)\n{\n" + "\n".join(body) + "\n}\n"
+        return (
+            self.tables.text()
+            + "STRUT_FN void STRUT_(prepare)(strut_real *p)\n{\n"
+            + "\n".join(body)
+            + "\n}\n"
+        )

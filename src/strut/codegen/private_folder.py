@@ -1,7 +1,9 @@
-"""Directories and files that nobody else can change: what is loaded as code must come from the user's own hands.
+"""Directories and files that nobody else can change: what is loaded as code must come from the user's own
+hands.
 
-The rules are those of ssh for its keys: a directory, what is in it and every directory above belongs to the user or
-to root, and no one else may write there. A directory above may be open to all if it is sticky, as /tmp is.
+The rules are those of ssh for its keys: a directory, what is in it and every directory above belongs to the
+user or to root, and no one else may write there. A directory above may be open to all if it is sticky, as
+/tmp is.
 """
 
 from __future__ import annotations
@@ -33,12 +35,19 @@ def check_private_directory(directory: Path) -> None:
         return
     whole = directory.resolve()
     for place in (whole, *whole.parents):
-        what = f"the cache directory {directory}" if place == whole else f"{place}, above the cache directory {directory},"
+        what = (
+            f"the cache directory {directory}"
+            if place == whole
+            else f"{place}, above the cache directory {directory},"
+        )
         status = place.stat()
         _check_owner(what, status)
         sticky = place != whole and bool(status.st_mode & stat.S_ISVTX)
         if _others_may_write(status) and not sticky:
-            remedy = f"chmod go-w '{place}' after making sure that all in it is yours, or set STRUT_CACHE to another directory"
+            remedy = (
+                f"chmod go-w '{place}' after making sure that all in it is yours, or set STRUT_CACHE to "
+                f"another directory"
+            )
             raise CompileError(
                 f"{what} can be written by others (mode {stat.S_IMODE(status.st_mode):04o}), "
                 f"and code from there would run with your rights: {remedy}"
@@ -46,7 +55,8 @@ def check_private_directory(directory: Path) -> None:
 
 
 def check_private_file(file: Path) -> None:
-    """Refuse a file of the cache that another user made or can change: raises `CompileError`; one that is missing passes."""
+    """Refuse a file of the cache that another user made or can change: raises `CompileError`; one that is
+    missing passes."""
     if user_id() is None:
         return
     try:
@@ -54,7 +64,9 @@ def check_private_file(file: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(status.st_mode):
-        raise CompileError(f"{file} in the cache is no plain file but {_kind(status)}: remove it, and it is built again")
+        raise CompileError(
+            f"{file} in the cache is no plain file but {_kind(status)}: remove it, and it is built again"
+        )
     _check_owner(f"{file} in the cache", status)
     if _others_may_write(status):
         raise CompileError(
@@ -82,7 +94,8 @@ def _others_may_write(status: os.stat_result) -> bool:
 
 
 def _group_of_one(status: os.stat_result) -> bool:
-    """The group is the owner's own, of the same name and without other members, as many systems give every user one."""
+    """The group is the owner's own, of the same name and without other members, as many systems give every
+    user one."""
     import grp
     import pwd
 

@@ -1,4 +1,5 @@
-"""Long functions in pieces: what a compiler needs for a function grows faster than its length, so generated C is cut up.
+"""Long functions in pieces: what a compiler needs for a function grows faster than its length, so generated C
+is cut up.
 
 The numbers of a function that is cut are in an array that its pieces share; what it computes is the same.
 """
@@ -17,7 +18,8 @@ NUMBER = re.compile(r"\ba(\d+)\b")
 
 
 def chopped(source: str, long: int = LONG, piece: int = PIECE) -> str:
-    """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut up."""
+    """C as CasADi generates it of scalar expressions, one statement a line, with its long functions cut
+    up."""
     lines, out, at = source.split("\n"), list[str](), 0
     while at < len(lines):
         head = HEAD.match(lines[at])
@@ -41,7 +43,10 @@ def _function(name: str, lines: list[str], long: int, piece: int) -> list[str]:
     found, calls = list[str](), list[str]()
     for k in range(0, len(body), piece):
         part = f"{name}_{k // piece}"
-        head = f"static void {part}(const casadi_real** arg, casadi_real** restrict res, casadi_real* restrict a) {{"
+        head = (
+            f"static void {part}(const casadi_real** arg, casadi_real** restrict res, casadi_real* "
+            f"restrict a) {{"
+        )
         found += [head, *body[k : k + piece], "}", ""]
         calls.append(f"  {part}(arg, res, a);")
     return [*found, lines[0], f"  casadi_real a[{size}];", *calls, "  return 0;", "}"]

@@ -31,16 +31,23 @@ class Code:
     functions: str
 
     def sizes_text(self, prefix: str) -> str:
-        return "\n".join([f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]) + "\n"
+        return (
+            "\n".join(
+                [f"#define STRUT_PREFIX {prefix}", *(f"#define STRUT_{k} {n}" for k, n in self.sizes.items())]
+            )
+            + "\n"
+        )
 
     def forget_text(self) -> str:
-        """Undefine what sizes and templates defined, so that headers of two models can be included together."""
+        """Undefine what sizes and templates defined, so that headers of two models can be included
+        together."""
         names = ["PREFIX", *self.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
         return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
 
 
 def generate(lowered: Lowered) -> Code:
-    """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK counts it."""
+    """Write the model as C. What depends on parameters alone goes into `prepare`, called once per run; NK
+    counts it."""
     prepared = Prepared(lowered.sizes["NP"])
 
     def write(f: ca.Function, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
@@ -56,7 +63,10 @@ def generate(lowered: Lowered) -> Code:
             parts.append(nothing(n, *SIGNATURES[n]))
         else:
             parts.append(write(lowered.functions[n], n, *SIGNATURES[n]))
-    for name, each, several, (given, made) in (("reset", "reset", lowered.resets, RESET), ("losses", "loss", lowered.losses, LOSS)):
+    for name, each, several, (given, made) in (
+        ("reset", "reset", lowered.resets, RESET),
+        ("losses", "loss", lowered.losses, LOSS),
+    ):
         alike = _alike(several)
         own = [(f, write(f, f"{each}_{k}", given, made)) for k, f in enumerate(several) if alike[k] == k]
         parts += [_rare(text) if f.n_instructions() > RARE else text for f, text in own]
@@ -66,7 +76,11 @@ def generate(lowered: Lowered) -> Code:
         outputs = tuple(f"d_{n}" for n in JACOBIANS[label][1])
         if label == "reset_jacobian":
             alike = _alike(functions)
-            parts += [write(f, f"reset_jacobian_{k}", inputs, outputs) for k, f in enumerate(functions) if alike[k] == k]
+            parts += [
+                write(f, f"reset_jacobian_{k}", inputs, outputs)
+                for k, f in enumerate(functions)
+                if alike[k] == k
+            ]
             if functions:
                 parts.append(_choose("reset_jacobian", inputs, outputs, alike))
         else:
@@ -108,8 +122,10 @@ HURRIED = """#if defined(__GNUC__) && !defined(__clang__)
 #define STRUT_RARE static __attribute__((noinline, optimize("O0")))
 #define STRUT_LOOPS static __attribute__((optimize("O3")))
 #endif"""
-"""Loops over like terms are short, most of the work, and vectorised: 1.7 times as fast. Long resets, such as those of variational
-equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return map compiles in a third of the time."""
+"""Loops over like terms are short, most of the work, and vectorised: 1.7 times as fast. Long resets, such as
+those of variational
+equations, are most of the code and a thousandth of the work: not optimised, Dribbel's return map compiles in
+    a third of the time."""
 RARE = 3000
 """Instructions of a long reset; those of ordinary systems are shorter, and optimised."""
 
@@ -135,10 +151,15 @@ def _table(name: str, values: list[int]) -> str:
 def _alike(functions: list[ca.Function]) -> list[int]:
     """For each function the first that computes the same: feet that land share one reset."""
     first: dict[str, int] = {}
-    return [first.setdefault(ca.Function("f", f.sx_in(), f.call(f.sx_in())).serialize(), k) for k, f in enumerate(functions)]
+    return [
+        first.setdefault(ca.Function("f", f.sx_in(), f.call(f.sx_in())).serialize(), k)
+        for k, f in enumerate(functions)
+    ]
 
 
-def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike: list[int], each: str = "") -> str:
+def _choose(
+    name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike: list[int], each: str = ""
+) -> str:
     """The function `name(j, ...)` that calls the j-th of several."""
     count = len(alike)
     written = [f"out_{n}" for n in outputs]
@@ -152,7 +173,11 @@ def _choose(name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], alike:
 
 
 def _jacobian_entry(lowered: Lowered) -> str:
-    reset = "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);" if lowered.resets else "(void)j; (void)random;"
+    reset = (
+        "STRUT_(reset_jacobian)(j, t, x, z, u, p, d, random, a, b, c);"
+        if lowered.resets
+        else "(void)j; (void)random;"
+    )
     return f"""
 /* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. `own`: as of strut_eval. */
 STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,

@@ -35,7 +35,9 @@ class Virtual:
         }
         f = self.lowered.functions["flow_and_powers" if which == "powers" else which]
         names = SIGNATURES[f.name()][0]
-        result = f.map(m)(*[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names])
+        result = f.map(m)(
+            *[ca.DM(values[n].T) if values[n].size else ca.DM(values[n].shape[1], m) for n in names]
+        )
         chosen = result[1] if which == "powers" else result
         return np.array(chosen).T.reshape(m, s[WIDTH[which]])
 
@@ -50,7 +52,16 @@ class Virtual:
         return made
 
     def jacobian(
-        self, which: str, t: float, x: Any, z: Any, u: Any, p: Any, d: Any = (), random: Any = (), jump: int = 0
+        self,
+        which: str,
+        t: float,
+        x: Any,
+        z: Any,
+        u: Any,
+        p: Any,
+        d: Any = (),
+        random: Any = (),
+        jump: int = 0,
     ) -> dict[str, np.ndarray]:
         values = {"t": t, "x": x, "z": z, "u": u, "p": p, "d": d, "random": random}
         f = self.lowered.jacobians[which][jump if which == "reset_jacobian" else 0]

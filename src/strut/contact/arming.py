@@ -1,4 +1,5 @@
-"""Swinging: when a foot may land. Stiff legs of equal length scuff in mid-swing, and models of them look away."""
+"""Swinging: when a foot may land. Stiff legs of equal length scuff in mid-swing, and models of them look
+away."""
 
 from __future__ import annotations
 
@@ -17,13 +18,16 @@ PULLED = "the stance foot would pull on the ground"
 
 
 class Swing:
-    """The rule: the ground is ignored until the foot has been in front (`ahead` positive) and above the ground. A foot that falls
-    behind again does not land in this swing. Without `ahead`, a foot that was let go lands again after it was off the ground.
+    """The rule: the ground is ignored until the foot has been in front (`ahead` positive) and above the
+    ground. A foot that falls behind again does not land in this swing. Without `ahead`, a foot that was let
+    go lands again after it was off the ground.
 
     begin: makes an initial value of an expression. prefix: of the names of flags and events.
     """
 
-    def __init__(self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = "") -> None:
+    def __init__(
+        self, gap: ca.SX, ahead: ca.SX | None, begin: Callable[[ca.SX], ca.SX], prefix: str = ""
+    ) -> None:
         self.gap, self.ahead, self.prefix = gap, ahead, prefix
         self.passed = None if ahead is None else Discrete(f"{prefix}passed", begin(ahead > 0))
         self.armed = Discrete(f"{prefix}armed", 1.0 if ahead is None else begin((ahead > 0) * (gap > 0)))
@@ -37,10 +41,18 @@ class Swing:
         return {z.name: z.sym * (1 - flag) for z in self.discrete}
 
     def events(self, free: ca.SX | float = 1.0) -> list[Event]:
-        """What happens to a foot while it is `free`. Every guard is smooth: kinks cost the search for events dearly."""
+        """What happens to a foot while it is `free`. Every guard is smooth: kinks cost the search for events
+        dearly."""
         armed = self.armed.sym
         if self.passed is None or self.ahead is None:
-            return [Event(f"{self.prefix}clear", guard=self.gap - CLEAR, when=free * (1 - armed), reset={self.armed.name: 1})]
+            return [
+                Event(
+                    f"{self.prefix}clear",
+                    guard=self.gap - CLEAR,
+                    when=free * (1 - armed),
+                    reset={self.armed.name: 1},
+                )
+            ]
         passed = self.passed.sym
         return [
             Event(

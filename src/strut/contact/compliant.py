@@ -1,4 +1,5 @@
-"""Compliant contact: ground that gives way. Forces follow from penetration and sliding; events only mark where laws change."""
+"""Compliant contact: ground that gives way. Forces follow from penetration and sliding; events only mark
+where laws change."""
 
 from __future__ import annotations
 
@@ -17,13 +18,27 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import Constrained
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Floor, Foot, Quantity, Sample, State, System, Walk, sx
+from strut.system import (
+    Arrow,
+    Discrete,
+    Event,
+    Expression,
+    Floor,
+    Foot,
+    Quantity,
+    Sample,
+    State,
+    System,
+    Walk,
+    sx,
+)
 
 ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
 FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
 LIFTOFF_MARGIN = 1e-12
-"""[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is rounding, and would
-land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15 m, and of a guard that rests at -1, 6e-14."""
+"""[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is
+rounding, and would land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15
+m, and of a guard that rests at -1, 6e-14."""
 
 
 @checked
@@ -44,17 +59,25 @@ def compliant(
     friction: `anchored`, `viscous`, `coulomb`, or None for none.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
 
-    Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave faster than the ground
-    follows, else 0), and with anchored friction F_slip and the state F_strain (in space F_strain_x and F_strain_y, along the ground);
-    events F_touchdown, F_liftoff, F_slack and F_press, F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x
-    and F_friction_y). A run that begins at time 0 sets the flags of feet that begin inside the ground. On curved ground the
-    normal force acts along the gradient of the gap, so that elastic contact conserves energy. A foot that slides into the riser of
+    Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
+    faster than the ground follows, else 0), and with anchored friction F_slip and the state F_strain (in
+    space F_strain_x and F_strain_y, along the ground); events F_touchdown, F_liftoff, F_slack and F_press,
+    F_slide and F_stick; outputs F_gap, F_normal and F_friction (in space F_friction_x and F_friction_y). A
+    run that begins at time 0 sets the flags of feet that begin inside the ground. On curved ground the normal
+    force acts along the gradient of the gap, so that elastic contact conserves energy. A foot that slides
+    into the riser of
     stairs is deep in the ground at once: the energy of that is in no book.
     """
     if not isinstance(law, Law):
-        raise ModelError(f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic or geyer")
+        raise ModelError(
+            f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic "
+            f"or geyer"
+        )
     if friction is not None and not isinstance(friction, (Anchored, Smooth)):
-        raise ModelError(f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, coulomb, or None")
+        raise ModelError(
+            f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, "
+            f"coulomb, or None"
+        )
     surface, touches = ground_of(ground), touches_of(feet)
     note_numbers(mechanism, surface, touches, stabilise=stabilise)
     mechanism.note_params(*law.numbers, *(friction.numbers if friction else ()))
@@ -66,7 +89,14 @@ def compliant(
         row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
         pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
     walk = walk_of(made, surface, [pad.foot for pad in pads])
-    return settled(made, pads, sx(stabilise), description or f"{mechanism.name} on compliant ground", floor=surface.floor(), walk=walk)
+    return settled(
+        made,
+        pads,
+        sx(stabilise),
+        description or f"{mechanism.name} on compliant ground",
+        floor=surface.floor(),
+        walk=walk,
+    )
 
 
 def settled(
@@ -81,7 +111,8 @@ def settled(
     floor: Floor | None = None,
     walk: Walk | None = None,
 ) -> System:
-    """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what they begin with."""
+    """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what
+    they begin with."""
     more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
     for pad in pads:
         made.tau = made.tau + pad.push
@@ -99,8 +130,20 @@ def settled(
         acceleration, force = Constrained(made.tree, made.closure, stabilise).forward(made.tau)
         made.note_closure(force)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
-    start = Sample("contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {})
-    return made.build(acceleration, description, z=z, events=events, samples=[start], more=more, floor=floor, arrows=arrows, walk=walk)
+    start = Sample(
+        "contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {}
+    )
+    return made.build(
+        acceleration,
+        description,
+        z=z,
+        events=events,
+        samples=[start],
+        more=more,
+        floor=floor,
+        arrows=arrows,
+        walk=walk,
+    )
 
 
 def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
@@ -133,7 +176,13 @@ class Pad:
     """One compliant contact: its flags, forces, energies and events."""
 
     def __init__(
-        self, tree: Tree, at: Spot, law: Law, friction: Anchored | Smooth | None, inside: bool, gradient: ca.SX | None = None
+        self,
+        tree: Tree,
+        at: Spot,
+        law: Law,
+        friction: Anchored | Smooth | None,
+        inside: bool,
+        gradient: ca.SX | None = None,
     ) -> None:
         name = at.name
         self.spot, self.law, self.friction = at, law, friction
@@ -144,12 +193,18 @@ class Pad:
         self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, Anchored) else None
         self.along = at.K[1:, :] @ tree.v
         suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
-        self.strains = [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
+        self.strains = (
+            [State(f"{name}_strain{s}", 0.0, "m") for s in suffixes] if self.slip is not None else []
+        )
         self.strain_rates: dict[State, ca.SX] = {}
         on = self.touching.on
         pressing = on if self.slack is None else on * self.slack.off
         self.normal = pressing * law.pressing(self.depth, self.rate)
-        self.held = law.energy(self.depth) if self.slack is None else law.energy(ca.fmax(self.depth, self.slack.state.sym))
+        self.held = (
+            law.energy(self.depth)
+            if self.slack is None
+            else law.energy(ca.fmax(self.depth, self.slack.state.sym))
+        )
         self.entries: dict[str, dict[str, ca.SX]] = {
             "stored": {f"{name}_spring": self.held},
             "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
@@ -157,7 +212,9 @@ class Pad:
         tangential = self._friction()
         self.force = at.directions @ ca.vertcat(self.normal, tangential)
         self.push = row.T @ self.normal + at.K[1:, :].T @ tangential
-        forces = {f"{name}_normal": self.normal} | {f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)}
+        forces = {f"{name}_normal": self.normal} | {
+            f"{name}_friction{s}": tangential[k] for k, s in enumerate(suffixes)
+        }
         self.outputs = {"m": {f"{name}_gap": at.gap}, "N": forces}
 
     @property
@@ -194,7 +251,9 @@ class Pad:
         limit = mu * self.normal
         self.excess = size - limit
         self.faint = FAINT * (2 + limit)
-        dragged = self.slip.on * self.excess / damping  # the speed at which the place the foot holds on to moves
+        dragged = (
+            self.slip.on * self.excess / damping
+        )  # the speed at which the place the foot holds on to moves
         rate = on * (self.along - dragged * wanted / size)
         self.strain_rates = dict(zip(self.strains, ca.vertsplit(rate), strict=True))
         self.energy = stiffness * ca.sumsqr(strain) / 2
@@ -221,21 +280,53 @@ class Pad:
             leave |= self.slip.set(0) | {s.name: ca.SX(0) for s in self.strains}
             loss[f"{name}_strain"] = self.energy
         found = [
-            Event(f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}),
-            Event(f"{name}_liftoff", guard=ca.if_else(on, -self.depth - LIFTOFF_MARGIN, -1), reset=leave, priority=1, loss=loss),
+            Event(
+                f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}
+            ),
+            Event(
+                f"{name}_liftoff",
+                guard=ca.if_else(on, -self.depth - LIFTOFF_MARGIN, -1),
+                reset=leave,
+                priority=1,
+                loss=loss,
+            ),
         ]
         if self.slack is not None:
             assert self.law.grip is not None
             grip = self.law.grip(self.depth, self.rate)
             recovered = {f"{name}_slack": self.held - self.law.energy(self.depth)}
             found += [
-                Event(f"{name}_slack", ca.if_else(on * self.slack.off, -grip, -1), self.slack.set(self.depth), priority=2, loss={}),
-                Event(f"{name}_press", ca.if_else(on * self.slack.on, grip, -1), self.slack.set(0), priority=2, loss=recovered),
+                Event(
+                    f"{name}_slack",
+                    ca.if_else(on * self.slack.off, -grip, -1),
+                    self.slack.set(self.depth),
+                    priority=2,
+                    loss={},
+                ),
+                Event(
+                    f"{name}_press",
+                    ca.if_else(on * self.slack.on, grip, -1),
+                    self.slack.set(0),
+                    priority=2,
+                    loss=recovered,
+                ),
             ]
         if self.slip is not None:
             found += [
-                Event(f"{name}_slide", ca.if_else(on * self.slip.off, self.excess - self.faint, -1), self.slip.set(1), priority=3, loss={}),
-                Event(f"{name}_stick", ca.if_else(on * self.slip.on, -self.excess, -1), self.slip.set(0), priority=3, loss={}),
+                Event(
+                    f"{name}_slide",
+                    ca.if_else(on * self.slip.off, self.excess - self.faint, -1),
+                    self.slip.set(1),
+                    priority=3,
+                    loss={},
+                ),
+                Event(
+                    f"{name}_stick",
+                    ca.if_else(on * self.slip.on, -self.excess, -1),
+                    self.slip.set(0),
+                    priority=3,
+                    loss={},
+                ),
             ]
         for k, kink in enumerate(self.law.kinks(self.depth, self.rate)):
             found.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))

@@ -1,4 +1,5 @@
-"""Friction cones: what one contact does about its velocity, and many of them, one after the other, until they agree."""
+"""Friction cones: what one contact does about its velocity, and many of them, one after the other, until they
+agree."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ NOTHING = 1e-300  # keeps a length in a denominator from being zero
 TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
 JAMMED = 0.1  # of a contact's own lightness along the normal, under which friction may not bring it
 STOP_SLACK = 1e-4
-"""Of the friction cone [1]: by how much the impulse may leave it that stops a foot dead which friction jams."""
+"""Of the friction cone [1]: by how much the impulse may leave it that stops a foot dead which friction
+jams."""
 SWEEPS = 25  # over all contacts, to find out who opens, sticks and slides; forces are then solved for exactly
 
 
 class Cone:
-    """One contact: its velocity is c + G impulse, and its friction at most mu times its normal impulse (None: without limit). What
-    depends on G alone is worked out once, for as many sweeps as there are."""
+    """One contact: its velocity is c + G impulse, and its friction at most mu times its normal impulse (None:
+    without limit). What depends on G alone is worked out once, for as many sweeps as there are."""
 
     def __init__(self, G: ca.SX, mu: ca.SX | None) -> None:
         self.G, self.mu = G, mu
@@ -32,8 +34,8 @@ class Cone:
             self.least = JAMMED * G[0, 0]
 
     def resolve(self, c: ca.SX, own: ca.SX, stop: ca.SX | None = None) -> ca.SX:
-        """The impulse of a contact whose velocity would be c without it: it opens, sticks or slides. `own` is what it was the time
-        before; where `stop` is 1 it sticks if the cone allows, even if it would open."""
+        """The impulse of a contact whose velocity would be c without it: it opens, sticks or slides. `own` is
+        what it was the time before; where `stop` is 1 it sticks if the cone allows, even if it would open."""
         if self.factors is None:
             return ca.fmax(-c[0] * self.light, 0)
         G, mu = self.G, self.mu
@@ -42,7 +44,11 @@ class Cone:
             alone = ca.vertcat(ca.fmax(-c[0] * self.light, 0), ca.SX.zeros(G.shape[0] - 1))
             return ca.if_else(c[0] >= 0, 0, ca.if_else(stuck[0] > 0, stuck, alone))
         inside = ca.norm_2(stuck[1:]) <= mu * stuck[0] * (1 if stop is None else 1 + STOP_SLACK * stop)
-        slid = self._slide_in_plane(c) if G.shape[0] == 2 else self._slide_in_space(c, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
+        slid = (
+            self._slide_in_plane(c)
+            if G.shape[0] == 2
+            else self._slide_in_space(c, ca.if_else(ca.norm_2(own[1:]) > 0, own, stuck))
+        )
         presses = c[0] < 0
         sticks = inside * (presses if stop is None else ca.fmax(presses, stop))
         return ca.if_else(sticks, stuck, 0) + ca.if_else(presses * (1 - sticks), slid, 0)
@@ -55,7 +61,8 @@ class Cone:
         return ca.vertcat(normal, -self.mu * normal * way)
 
     def _slide_in_plane(self, c: ca.SX) -> ca.SX:
-        """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it opposes the sliding."""
+        """Of the two edges of the friction cone, with no normal velocity left, the one with less energy: it
+        opposes the sliding."""
         assert self.mu is not None
         best, least = ca.SX.zeros(2), ca.SX(ca.inf)
         for side, edge_light in zip((-1, 1), self.edges, strict=True):
@@ -66,20 +73,25 @@ class Cone:
         return best
 
     def _slide_in_space(self, c: ca.SX, guess: ca.SX) -> ca.SX:
-        """The edge of the cone in the direction that opposes the sliding which remains, found by turning it against that; no normal
-        velocity is left whatever the direction. Where the contact is equally heavy in all directions the first turn is exact."""
+        """The edge of the cone in the direction that opposes the sliding which remains, found by turning it
+        against that; no normal velocity is left whatever the direction. Where the contact is equally heavy in
+        all directions the first turn is exact."""
         assert self.mu is not None
         G = self.G
         way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
         for _ in range(TURNS):
             normal = self._pressed(c, way)
-            turned = self.mu * normal * way - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (self.mu * normal)) * self.slow
+            turned = (
+                self.mu * normal * way
+                - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (self.mu * normal)) * self.slow
+            )
             way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
         normal = self._pressed(c, way)
         return ca.vertcat(normal, self.mu * normal * way)
 
     def _pressed(self, c: ca.SX, way: ca.SX) -> ca.SX:
-        """The normal impulse that leaves no normal velocity, with friction along `way`; bounded where friction would jam it."""
+        """The normal impulse that leaves no normal velocity, with friction along `way`; bounded where
+        friction would jam it."""
         assert self.mu is not None
         return -c[0] / ca.fmax(self.G[0, 0] + self.mu * ca.dot(self.G[0, 1:].T, way), self.least)
 
@@ -94,10 +106,11 @@ def sweep_contacts(
     stops: Sequence[ca.SX] = (),
     begin: ca.SX | None = None,
 ) -> ca.SX:
-    """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after `SWEEPS` rounds in which each foot
-    answers to the others. `present` says which feet take part; `moving` are (flag, way) of feet that slide already; `stops` is 1 for
-    feet that stop dead if their cone allows; `begin` are impulses to begin with, 0 if none are given. Where feet share a load in many
-    ways, impulses that satisfy all cones stay as they are."""
+    """Impulses of feet with rows in A whose velocities are u without any, by Gauss-Seidel: after `SWEEPS`
+    rounds in which each foot answers to the others. `present` says which feet take part; `moving` are (flag,
+    way) of feet that slide already; `stops` is 1 for feet that stop dead if their cone allows; `begin` are
+    impulses to begin with, 0 if none are given. Where feet share a load in many ways, impulses that satisfy
+    all cones stay as they are."""
     cones = [Cone(A[rows, rows], mu) for rows in feet]
     impulses = [ca.SX.zeros(len(rows)) if begin is None else begin[rows] for rows in feet]
     for _ in range(SWEEPS):

@@ -1,4 +1,5 @@
-"""Standing: feet on rigid ground and the forces that hold them, one expression for whatever stands, sticks and slides."""
+"""Standing: feet on rigid ground and the forces that hold them, one expression for whatever stands, sticks
+and slides."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from strut.contact.touch import Spot, Touch, note_numbers, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
-from strut.mechanism.constraints import Rows
+from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Expression, sx
@@ -31,8 +32,9 @@ NOTHING = 1e-300  # keeps a length in a denominator from being zero
 @checked
 @dataclass(frozen=True, eq=False)
 class KneeLock:
-    """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open, and opens when `foot`
-    leaves the ground. Events JOINT_lock and JOINT_bend, discrete states JOINT_locked and JOINT_bent."""
+    """A joint of one coordinate that locks plastically when it comes to `at` from below, after it was open,
+    and opens when `foot` leaves the ground. Events JOINT_lock and JOINT_bend, discrete states JOINT_locked
+    and JOINT_bent."""
 
     joint: str
     foot: str
@@ -70,7 +72,8 @@ class StandingFoot:
 
 
 class Standing:
-    """A mechanism, its feet and locks; rows of loops, which always hold, then those of locks and feet, which events switch."""
+    """A mechanism, its feet and locks; rows of loops, which always hold, then those of locks and feet, which
+    events switch."""
 
     def __init__(
         self,
@@ -90,7 +93,9 @@ class Standing:
         for lock in locks:
             if lock.foot not in names:
                 known = did_you_mean(lock.foot, names)
-                raise UnknownNameError(f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}")
+                raise UnknownNameError(
+                    f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}"
+                )
         note_numbers(mechanism, ground, touches, friction, stabilise)
         for lock in locks:
             mechanism.note_number(lock.at, f"the angle at which '{lock.joint}' locks")
@@ -102,19 +107,26 @@ class Standing:
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
         spots = [reaching(tree, t, ground) for t in touches]
-        self.closure = self._with_locks(self.made.closure or Rows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1)))
+        self.closure = self._with_locks(
+            self.made.closure or ConstraintRows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
+        )
         self.loops = self.closure.K.shape[0]
         self.feet = self._feet(spots, arm, rearm)
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
-        self.contacts = Rows(
-            (), ca.vertcat(*[self._error(f) for f in self.feet]), ca.vertcat(*used), ca.SX.zeros(self.K.shape[0] - self.loops)
+        self.contacts = ConstraintRows(
+            (),
+            ca.vertcat(*[self._error(f) for f in self.feet]),
+            ca.vertcat(*used),
+            ca.SX.zeros(self.K.shape[0] - self.loops),
         )
         self.masked = Masked(tree.factors, self.K, self._redundant())
         self.u = self.K @ tree.v
         self.loose = tree.factors.solve(self.made.tau - tree.bias)
 
-    def _feet(self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool) -> list[StandingFoot]:
+    def _feet(
+        self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool
+    ) -> list[StandingFoot]:
         """What touches and does not move when a run begins, stands; what slides there, slides."""
         found = []
         at = self.loops
@@ -135,7 +147,10 @@ class Standing:
                 else:
                     foot.slip = Discrete(f"{s.name}_slip", self._begin(2 * slides))
                     begin = [ca.if_else(slides, way[k], float(k == 0)) for k in (0, 1)]
-                    foot.way = tuple(Discrete(f"{s.name}_way_{n}", self._begin(e)) for n, e in zip("xy", begin, strict=True))
+                    foot.way = tuple(
+                        Discrete(f"{s.name}_way_{n}", self._begin(e))
+                        for n, e in zip("xy", begin, strict=True)
+                    )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
             if ahead is not None or (rearm and not self.coulomb):
                 self.made.mechanism.note_params(0 if ahead is None else ahead)
@@ -147,19 +162,25 @@ class Standing:
         """An initial value, of the states."""
         return self.made.bound([expression])[0]
 
-    def _with_locks(self, loops: Rows) -> Rows:
+    def _with_locks(self, loops: ConstraintRows) -> ConstraintRows:
         """The rows that belong to no foot: loops, which always hold, then locks."""
         tree = self.tree
         K, phi = ca.SX.zeros(len(self.locks), tree.nv), ca.SX.zeros(len(self.locks))
         for k, lock in enumerate(self.locks):
             if lock.joint not in tree.v_of or tree.v_of[lock.joint].stop - tree.v_of[lock.joint].start != 1:
                 raise ModelError(
-                    f"'{lock.joint}' cannot lock: it is no joint of one coordinate; {did_you_mean(lock.joint, list(tree.v_of))}"
+                    f"'{lock.joint}' cannot lock: it is no joint of one coordinate; "
+                    f"{did_you_mean(lock.joint, list(tree.v_of))}"
                 )
             K[k, tree.v_of[lock.joint].start] = 1
             phi[k] = tree.q[tree.q_of[lock.joint].start] - sx(lock.at)
         self.always = len(loops.labels)
-        return Rows(loops.labels, ca.vertcat(loops.phi, phi), ca.vertcat(loops.K, K), ca.vertcat(loops.k0, ca.SX.zeros(len(self.locks))))
+        return ConstraintRows(
+            loops.labels,
+            ca.vertcat(loops.phi, phi),
+            ca.vertcat(loops.K, K),
+            ca.vertcat(loops.k0, ca.SX.zeros(len(self.locks))),
+        )
 
     def _error(self, foot: StandingFoot) -> ca.SX:
         return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
@@ -195,8 +216,8 @@ class Standing:
         return tuple(found)
 
     def _direction(self, f: StandingFoot) -> ca.SX:
-        """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that of its velocity turns the
-        faster the slower it is, which costs an integrator thousands of steps."""
+        """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that
+        of its velocity turns the faster the slower it is, which costs an integrator thousands of steps."""
         assert f.slip is not None
         way = ca.vertcat(*[d.sym for d in f.way])
         moved = self.u[list(f.tangents)] + AIMLESS * way
@@ -232,7 +253,9 @@ class Standing:
 
     def strays(self, f: StandingFoot) -> ca.SX:
         """How fast a foot moves that should not [m/s]."""
-        astray = ca.fmax(ca.fabs(self.u[f.normal]) - 2 * self.stabilise * ca.fabs(f.spot.gap), 0)  # being pulled back is no straying
+        astray = ca.fmax(
+            ca.fabs(self.u[f.normal]) - 2 * self.stabilise * ca.fabs(f.spot.gap), 0
+        )  # being pulled back is no straying
         if not len(f.tangents):
             return astray
         across = ca.norm_2(self.u[list(f.tangents)])

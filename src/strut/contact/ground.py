@@ -25,8 +25,8 @@ class Ground:
     numbers: tuple[Expression, ...] = ()
 
     def gap(self, p: ca.SX) -> ca.SX:
-        """Height of a point over the ground, along the normal [m]; negative inside. Exact for planes, and zero exactly
-        on the surface for every ground."""
+        """Height of a point over the ground, along the normal [m]; negative inside. Exact for planes, and
+        zero exactly on the surface for every ground."""
         return (p[2] - self.height(p[0], p[1])) * self.frame(p)[2, 0]
 
     def floor(self) -> Floor:
@@ -41,7 +41,9 @@ class Ground:
         slopes = ca.jacobian(h, ca.vertcat(x, y))
         along, across = (ca.substitute([ca.densify(slopes)], [x, y], [p[0], p[1]])[0][k] for k in (0, 1))
         normal = ca.vertcat(-along, -across, 1)
-        normal = normal / ca.norm_2(normal) if not (along.is_zero() and across.is_zero()) else ca.SX([0, 0, 1])
+        normal = (
+            normal / ca.norm_2(normal) if not (along.is_zero() and across.is_zero()) else ca.SX([0, 0, 1])
+        )
         forward = ca.vertcat(normal[2], 0, -normal[0])
         forward = forward / ca.norm_2(forward) if not across.is_zero() else forward
         left = ca.cross(normal, forward) if not across.is_zero() else ca.SX([0, 1, 0])
@@ -54,8 +56,15 @@ def ground_of(ground: Any) -> Ground:
         return plane()
     if isinstance(ground, Ground):
         return ground
-    hint = f"write contact.plane({ground})" if isinstance(ground, (int, float, Quantity)) else "use contact.plane(slope), stairs or profile"
-    raise ModelError(f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: {hint}")
+    hint = (
+        f"write contact.plane({ground})"
+        if isinstance(ground, (int, float, Quantity))
+        else "use contact.plane(slope), stairs or profile"
+    )
+    raise ModelError(
+        f"the ground is {ground if isinstance(ground, Quantity) else repr(ground)}, which is no ground: "
+        f"{hint}"
+    )
 
 
 @checked
@@ -67,7 +76,8 @@ def plane(slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
     steep = own_value(slope)
     if steep is not None and abs(steep.item()) >= pi / 2:
         raise ModelError(
-            f"the slope of a plane is {steep.item():g} rad, which is {degrees(steep.item()):.4g} degrees: it must be less than a right "
+            f"the slope of a plane is {steep.item():g} rad, which is {degrees(steep.item()):.4g} degrees: it "
+            f"must be less than a right "
             f"angle; are these degrees? Then write strut.deg({steep.item():g})"
         )
 
@@ -91,10 +101,14 @@ class _Plane(Ground):
 
 
 @checked
-def stairs(edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0.0, height: Expression = 0.0) -> Ground:
-    """A plane with steps: from each `x` on, in (x, rise) pairs, the ground is higher by `rise` [m] (lower where negative).
+def stairs(
+    edges: Sequence[tuple[Expression, Expression]], slope: Expression = 0.0, height: Expression = 0.0
+) -> Ground:
+    """A plane with steps: from each `x` on, in (x, rise) pairs, the ground is higher by `rise` [m] (lower
+    where negative).
 
-    Risers are not touched: a point that passes an edge below the new level is inside the ground at once and lands there.
+    Risers are not touched: a point that passes an edge below the new level is inside the ground at once and
+        lands there.
     """
     if not edges:
         raise ModelError("stairs without edges are a plane: give (x, rise) pairs, or use plane()")
@@ -122,7 +136,9 @@ def profile(height: Callable[[ca.SX, ca.SX], ca.SX], numbers: Sequence[Expressio
     try:
         probe = sx(height(x, y))
     except TypeError as error:
-        raise ModelError(f"the height of a profile takes x and y, and returns an expression: {error}") from error
+        raise ModelError(
+            f"the height of a profile takes x and y, and returns an expression: {error}"
+        ) from error
     if probe.numel() != 1:
         raise ModelError(f"the height of a profile is one number, not {probe.numel()}")
     check.finite(probe, "the height of a profile")

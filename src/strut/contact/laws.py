@@ -1,7 +1,8 @@
 """Laws of compliant contact: how ground pushes back against penetration and against sliding.
 
-Every normal law has the form F = elastic(depth) + damping(depth) * rate, never less than zero: ground does not pull. Its stored
-energy is the integral of the elastic part, so that what is dissipated, (F - elastic) * rate, is never negative.
+Every normal law has the form F = elastic(depth) + damping(depth) * rate, never less than zero: ground does
+not pull. Its stored energy is the integral of the elastic part, so that what is dissipated, (F - elastic) *
+rate, is never negative.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Law:
     """A law of the normal force.
 
     elastic, energy, damping: of the depth [m]: force [N], its integral [J], force per rate [N s/m].
-    grip: of depth and rate, smooth, with the sign of elastic + damping * rate; None if that is never negative.
+    grip: of depth and rate, smooth, with the sign of elastic + damping * rate; None if that is never
+        negative.
     cap: the largest force [N]; `elastic` and `energy` respect it already.
     kinks: of depth and rate, expressions at whose zeros the force has a kink while it presses.
     """
@@ -69,11 +71,16 @@ def linear(stiffness: Expression, damping: Expression = 0.0) -> Law:
 
 @checked
 def hunt_crossley(stiffness: Expression, dissipation: Expression = 0.0, exponent: Expression = 1.5) -> Law:
-    """F = stiffness depth^exponent (1 + 3/2 dissipation rate). With dissipation a [s/m] a slow bounce has restitution 1 - a v.
+    """F = stiffness depth^exponent (1 + 3/2 dissipation rate). With dissipation a [s/m] a slow bounce has
+    restitution 1 - a v.
 
     stiffness in N/m^exponent. The force is continuous at touchdown and when letting go.
     """
-    k, a, n = _positive(stiffness, "stiffness"), _not_negative(dissipation, "dissipation"), _positive(exponent, "exponent")
+    k, a, n = (
+        _positive(stiffness, "stiffness"),
+        _not_negative(dissipation, "dissipation"),
+        _positive(exponent, "exponent"),
+    )
     return Law(
         "hunt_crossley",
         lambda x: k * _deep(x) ** n,
@@ -86,7 +93,11 @@ def hunt_crossley(stiffness: Expression, dissipation: Expression = 0.0, exponent
 
 @checked
 def hertz(
-    stiffness: Expression | None = None, damping: Expression = 0.0, *, modulus: Expression | None = None, radius: Expression | None = None
+    stiffness: Expression | None = None,
+    damping: Expression = 0.0,
+    *,
+    modulus: Expression | None = None,
+    radius: Expression | None = None,
 ) -> Law:
     """F = stiffness depth^1.5 + damping depth^0.5 rate, with stiffness [N/m^1.5] and damping [N s/m^1.5].
 
@@ -136,14 +147,17 @@ def cubic(stiffness: Expression, damping: Expression = 0.0, cap: Expression | No
         lambda x: d * _deep(x) ** 3,
         None if d.is_zero() else lambda x, r: ca.fmin(k * x**3, most) + d * x**3 * r,
         most,
-        lambda x, r: (x - reach,) if d.is_zero() else (x - reach, ca.fmin(k * x**3, most) + d * x**3 * r - most),
+        lambda x, r: (
+            (x - reach,) if d.is_zero() else (x - reach, ca.fmin(k * x**3, most) + d * x**3 * r - most)
+        ),
         (stiffness, damping, cap),
     )
 
 
 @checked
 def geyer(stiffness: Expression, max_speed: Expression) -> Law:
-    """F = stiffness depth (1 + rate / max_speed): ground that lets go of what leaves it faster than `max_speed` [m/s]."""
+    """F = stiffness depth (1 + rate / max_speed): ground that lets go of what leaves it faster than
+    `max_speed` [m/s]."""
     k, v = _positive(stiffness, "stiffness"), _positive(max_speed, "max_speed")
     return Law(
         "geyer",
@@ -157,7 +171,8 @@ def geyer(stiffness: Expression, max_speed: Expression) -> Law:
 
 @dataclass(frozen=True, eq=False)
 class Anchored:
-    """Sticks like a spring and damper, slides like Coulomb: the spring's end is dragged along at the friction limit."""
+    """Sticks like a spring and damper, slides like Coulomb: the spring's end is dragged along at the friction
+    limit."""
 
     stiffness: Expression
     damping: Expression
@@ -179,13 +194,15 @@ class Smooth:
 
 @checked
 def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> Anchored:
-    """A spring [N/m] and damper [N s/m] between the foot and the place it holds on to; beyond mu times the normal force that
-    place is dragged along.
+    """A spring [N/m] and damper [N s/m] between the foot and the place it holds on to; beyond mu times the
+    normal force that place is dragged along.
 
-    The strain s of the spring is a state, zero at touchdown. While the foot sticks s' = v, the velocity along the ground, and
-    the friction is -(K s + D v). While it slides the friction is mu F_n against K s + D v, and the place it holds on to moves just so
-    fast that spring and damper carry that: force and energy are continuous, and every joule of sliding is booked. What the spring still
-    holds at lift-off is lost. The damper is needed: it is how fast the spring follows.
+    The strain s of the spring is a state, zero at touchdown. While the foot sticks s' = v, the velocity along
+    the ground, and the friction is -(K s + D v). While it slides the friction is mu F_n against K s + D v,
+    and the place it holds on to moves just so
+    fast that spring and damper carry that: force and energy are continuous, and every joule of sliding is
+    booked. What the spring still holds at lift-off is lost. The damper is needed: it is how fast the spring
+    follows.
     """
     _positive(stiffness, "stiffness")
     _positive(damping, "damping")
@@ -202,7 +219,8 @@ def viscous(damping: Expression) -> Smooth:
 
 @checked
 def coulomb(mu: Expression, speed: Expression = 1e-3) -> Smooth:
-    """mu times the normal force against the velocity, smoothed below `speed` [m/s]: what should stick creeps."""
+    """mu times the normal force against the velocity, smoothed below `speed` [m/s]: what should stick
+    creeps."""
     m, slow = _not_negative(mu, "mu"), _positive(speed, "speed")
     return Smooth("coulomb", lambda normal, v: -m * normal * v / ca.sqrt(ca.sumsqr(v) + slow**2), (mu, speed))
 

@@ -1,4 +1,5 @@
-"""Landing: what becomes of velocities and flags when feet touch, locks close, and feet begin or cease to hold."""
+"""Landing: what becomes of velocities and flags when feet touch, locks close, and feet begin or cease to
+hold."""
 
 from __future__ import annotations
 
@@ -17,14 +18,18 @@ MOVING = 1e-7  # [m/s]: a foot slides already if it is faster; in space it stick
 STARTED = 2e-5
 """[m/s]: a foot in space that began to slide keeps to the way in which it began until it is this fast."""
 GAIN = 1e-9  # of the energy an impact moves: less is rounding
-LIFTING = 1e-10  # [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
+# [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
+LIFTING = 1e-10
 EDGE = 1e-6  # of the friction cone: nearer than that is on it
 PULLING = 10 * LIFTING
-"""[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above LIFTING, so that it does go then."""
+"""[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above LIFTING,
+so that it does go then."""
 NEARLY_JAMMED = 1e-5
-"""Of a contact's own lightness along the normal [1]: a foot that slides and is lighter than this has no bounded force."""
+"""Of a contact's own lightness along the normal [1]: a foot that slides and is lighter than this has no
+bounded force."""
 PRESSING = 0.1
-"""[m/s^2]: a foot that, let go, would fall faster than this needs that force. Where both vanish together it may also let go."""
+"""[m/s^2]: a foot that, let go, would fall faster than this needs that force. Where both vanish together it
+may also let go."""
 LEAST_LIGHTNESS = 1e-6
 """Of a contact's own lightness along the normal, under which that of one that slides does not count [1]."""
 NEVER = -1e30
@@ -32,29 +37,44 @@ NEVER = -1e30
 
 
 class Landing:
-    """Resets of a mechanism that stands on feet. `counters` (steps, length, duration, time) are kept where given."""
+    """Resets of a mechanism that stands on feet. `counters` (steps, length, duration, time) are kept where
+    given."""
 
-    def __init__(self, stands: Standing, restitution: Expression, rest_speed: Expression, counters: Sequence[Discrete] = ()) -> None:
-        self.stands, self.restitution, self.rest_speed, self.counters = stands, sx(restitution), sx(rest_speed), counters
+    def __init__(
+        self,
+        stands: Standing,
+        restitution: Expression,
+        rest_speed: Expression,
+        counters: Sequence[Discrete] = (),
+    ) -> None:
+        self.stands, self.restitution, self.rest_speed, self.counters = (
+            stands,
+            sx(restitution),
+            sx(rest_speed),
+            counters,
+        )
         self.jammed_at = Discrete("jammed_at", NEVER, "s") if stands.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
-        """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would pull, though it would not go
-        away if it were let go. In space the way of sliding turns, and a foot comes there with a force that grows without bound: that
-        counts as there."""
+        """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
+        pull, though it would not go away if it were let go. In space the way of sliding turns, and a foot
+        comes there with a force that grows without bound: that counts as there."""
         pulls = -self.stands.force[f.normal] * self.stands.masked.A[f.normal, f.normal] - PULLING
         gain, own = self.stands.switched.gain(f.normal), self.stands.masked.A[f.normal, f.normal]
         nearly = (gain * own > 1 / NEARLY_JAMMED) * (self.stands.force[f.normal] > PRESSING * gain)
         return ca.if_else(self.stands.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(nearly, 1, -1)), -1)
 
     def landed(self, lock: int | None = None) -> dict[str, ca.SX]:
-        """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot that is said to stand
-        but moves is stopped like one that lands."""
+        """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
+        that is said to stand but moves is stopped like one that lands."""
         feet, u = self.stands.feet, self.stands.u
         locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.stands.locked)]
         near = [(1 - f.on.sym) * f.ready * (f.spot.gap < TOUCHING) for f in feet]
         falls = [n * (u[f.normal] < -PARTING) for n, f in zip(near, feet, strict=True)]
-        bounces = [fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0) for fall, f in zip(falls, feet, strict=True)]
+        bounces = [
+            fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0)
+            for fall, f in zip(falls, feet, strict=True)
+        ]
         impact = self._sliding_impact if self.stands.coulomb else self._held_impact
         impulse, on, reset = impact(falls, bounces, locked)
         if not (self.restitution.is_constant() and self.restitution.is_zero()):
@@ -71,8 +91,12 @@ class Landing:
             landed = ca.fmax(falls[0] * on[0], falls[1] * on[1])
             steps, _, _, struck = self.counters
             new = (steps.sym + 1, ca.norm_2(feet[0].spot.point - feet[1].spot.point), time - struck.sym, time)
-            reset |= {z.name: ca.if_else(landed, value, z.sym) for z, value in zip(self.counters, new, strict=True)}
-        for z, opens in zip(self.stands.locked, self.stands.locks, strict=True):  # a foot that this lifts opens its lock
+            reset |= {
+                z.name: ca.if_else(landed, value, z.sym) for z, value in zip(self.counters, new, strict=True)
+            }
+        for z, opens in zip(
+            self.stands.locked, self.stands.locks, strict=True
+        ):  # a foot that this lifts opens its lock
             foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
             reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
         for f, flag in zip(feet, on, strict=True):
@@ -87,22 +111,31 @@ class Landing:
             missing[f.normal] = -(1 + bounce) * self.stands.u[f.normal]
         return missing
 
-    def _held_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
-        """Feet that hold without limit, or slide without any friction. Those that land alone stop first; feet that this lifts are let
-        go, feet that it would drive into the ground stop with it (Duindam)."""
+    def _held_impact(
+        self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]
+    ) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet that hold without limit, or slide without any friction. Those that land alone stop first; feet
+        that this lifts are let go, feet that it would drive into the ground stop with it (Duindam)."""
         feet = self.stands.feet
         strays = [f.on.sym * (self.stands.strays(f) > SETTLED) for f in feet]
         new = [ca.fmax(fall, stray) for fall, stray in zip(falls, strays, strict=True)]
         missing = self._wanted(bounces)
-        after = self.stands.u + self.stands.masked.A @ self.stands.masked.forces(missing, self.stands.switches(new, locked))
-        kept = [f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed) for f, stray in zip(feet, strays, strict=True)]
+        after = self.stands.u + self.stands.masked.A @ self.stands.masked.forces(
+            missing, self.stands.switches(new, locked)
+        )
+        kept = [
+            f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed)
+            for f, stray in zip(feet, strays, strict=True)
+        ]
         held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
         impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked))
         return impulse, [keep * (bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)], {}
 
-    def _sliding_impact(self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
-        """Feet with Coulomb's friction: they answer to one another until it is clear who opens, sticks and slides; then the impulses
-        follow exactly."""
+    def _sliding_impact(
+        self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]
+    ) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
+        """Feet with Coulomb's friction: they answer to one another until it is clear who opens, sticks and
+        slides; then the impulses follow exactly."""
         feet, u, mu = self.stands.feet, self.stands.u, sx(self.stands.friction)
         missing = self._wanted(bounces)
         present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
@@ -110,7 +143,9 @@ class Landing:
         stops = [self.jams(f) > -PULLING for f in feet]
         rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, stops=stops)
         held, slides, ways = self._sorted(rough)
-        for k, f in enumerate(feet):  # what stops dead is on the edge of its cone, or beyond it by rounding, and does not slide
+        for k, f in enumerate(
+            feet
+        ):  # what stops dead is on the edge of its cone, or beyond it by rounding, and does not slide
             within = ca.norm_2(rough[list(f.tangents)]) <= mu * rough[f.normal] * (1 + 2 * STOP_SLACK)
             slides[k] = slides[k] * (1 - stops[k] * within)
         rules = [
@@ -125,7 +160,9 @@ class Landing:
         on = []
         for k, f in enumerate(feet):
             assert f.slip is not None
-            stays = ca.fmax(held[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (bounces[k] <= 0)
+            stays = ca.fmax(held[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (
+                bounces[k] <= 0
+            )
             on.append(stays)
             reset |= self._slipping(f, after[list(f.tangents)], stays)
         return impulse, on, reset
@@ -137,7 +174,9 @@ class Landing:
         if not f.way:
             return {f.slip.name: fast * ca.sign(across)}
         way = across / ca.fmax(ca.norm_2(across), NOTHING)
-        return {f.slip.name: 2 * fast} | {d.name: ca.if_else(fast, way[k], d.sym) for k, d in enumerate(f.way)}
+        return {f.slip.name: 2 * fast} | {
+            d.name: ca.if_else(fast, way[k], d.sym) for k, d in enumerate(f.way)
+        }
 
     def _beside(self, missing: ca.SX, locked: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
         """A and the wanted changes of the feet's rows, where loops and locks answer by themselves."""
@@ -150,7 +189,8 @@ class Landing:
         return A - A[:, :n] @ answers[:, :-1], missing - A[:, :n] @ answers[:, -1]
 
     def _sorted(self, rough: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
-        """From impulses or forces: who presses, who of them is on the edge of the cone, and where those slide to."""
+        """From impulses or forces: who presses, who of them is on the edge of the cone, and where those slide
+        to."""
         mu = sx(self.stands.friction)
         held, slides, ways = [], [], []
         for f in self.stands.feet:
@@ -162,8 +202,8 @@ class Landing:
         return held, slides, ways
 
     def roles(self) -> dict[str, ca.SX]:
-        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all feet together, because
-        one that stops may stop others."""
+        """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all
+        feet together, because one that stops may stop others."""
         feet, mu = self.stands.feet, sx(self.stands.friction)
         A, wanted = self._beside(-self.stands.unforced, [z.sym for z in self.stands.locked])
         moving = []
@@ -171,7 +211,9 @@ class Landing:
             across = self.stands.u[list(f.tangents)]
             moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), NOTHING)))
         present = [f.on.sym for f in feet]
-        rules = [  # to begin with, what does not slide already sticks: where several feet can, they share the load evenly
+        # to begin with, what does not slide already sticks: where several feet can, they share the load
+        # evenly
+        rules = [
             Sliding(row, f.normal, moves, -mu * along[k])
             for f, (moves, along) in zip(feet, moving, strict=True)
             for k, row in enumerate(f.tangents)
@@ -184,13 +226,21 @@ class Landing:
         for f, presses, slide, way, (moves, along) in zip(feet, held, slides, ways, moving, strict=True):
             assert f.slip is not None
             own = A[f.normal, f.normal]
-            light = ca.if_else(moves, ca.fmax(own - mu * ca.dot(A[f.normal, list(f.tangents)].T, along), LEAST_LIGHTNESS * own) / own, 1)
+            light = ca.if_else(
+                moves,
+                ca.fmax(own - mu * ca.dot(A[f.normal, list(f.tangents)].T, along), LEAST_LIGHTNESS * own)
+                / own,
+                1,
+            )
             stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING * ca.fmin(light, 1))
             reset[f.on.name] = stays
             direction = ca.if_else(moves, along, way)
             if f.way:
                 reset[f.slip.name] = stays * ca.if_else(moves, 2, slide)
-                reset |= {d.name: ca.if_else(ca.fmax(moves, slide), direction[k], d.sym) for k, d in enumerate(f.way)}
+                reset |= {
+                    d.name: ca.if_else(ca.fmax(moves, slide), direction[k], d.sym)
+                    for k, d in enumerate(f.way)
+                }
             else:
                 reset[f.slip.name] = stays * ca.fmax(moves, slide) * ca.sign(direction)
         for z, opens in zip(self.stands.locked, self.stands.locks, strict=True):

@@ -1,7 +1,10 @@
-"""Stepping: walkers that stand on one foot, in the fewest coordinates, and change feet when the other one lands.
+"""Stepping: walkers that stand on one foot, in the fewest coordinates, and change feet when the other one
+lands.
 
-The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go, and the
-legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point. In space the walker is also
+The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go,
+and the
+legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point. In
+    space the walker is also
 mirrored: it is told as if it always stood on the same leg, and what is sideways changes sign at every step.
 """
 
@@ -25,7 +28,21 @@ from strut.mechanism.assemble import Assembly
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Factors, Foot, Input, Ledger, System, Together, Walk, sx, time
+from strut.system import (
+    Arrow,
+    Discrete,
+    Event,
+    Expression,
+    Factors,
+    Foot,
+    Input,
+    Ledger,
+    System,
+    Together,
+    Walk,
+    sx,
+    time,
+)
 
 NOT_LIFTED = "the old foot did not lift"
 """What the event double_support means: both feet stay on the ground, which this model does not describe."""
@@ -35,8 +52,8 @@ BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
 @checked
 @dataclass(frozen=True, eq=False)
 class Between:
-    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and a damper if given. One that
-    is not `driven` has no input."""
+    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and
+    a damper if given. One that is not `driven` has no input."""
 
     name: str
     weights: Mapping[str, float]
@@ -49,8 +66,8 @@ class Between:
 @checked
 @dataclass(frozen=True, eq=False)
 class Lock:
-    """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks plastically and
-    stays locked through the next heel strike."""
+    """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks
+    plastically and stays locked through the next heel strike."""
 
     name: str
     upper: str
@@ -62,8 +79,10 @@ class Lock:
 class Legs:
     """How a machine steps.
 
-    base: the prismatic joints, along x and z or, in space, x, y and z, that carry the stance foot. stance, swing: the feet.
-    swap: at heel strike each coordinate named here takes the value of the one given for it, or its negative ("-roll"); others keep theirs.
+    base: the prismatic joints, along x and z or, in space, x, y and z, that carry the stance foot. stance,
+        swing: the feet.
+    swap: at heel strike each coordinate named here takes the value of the one given for it, or its negative
+        ("-roll"); others keep theirs.
     hip: a frame; when it comes lower than `fall` [m] over the ground the walker has fallen.
     """
 
@@ -79,13 +98,21 @@ class Legs:
 
 
 @checked
-def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, description: str = "", take_off: bool = True) -> System:
+def stepping(
+    mechanism: Mechanism,
+    legs: Legs,
+    ground: Ground | None = None,
+    description: str = "",
+    take_off: bool = True,
+) -> System:
     """The mechanism as a walker on `ground`: see `Legs`.
 
-    The ground is ignored until the swing foot has been in front of the stance foot (by `margin` [m]) and above the ground.
+    The ground is ignored until the swing foot has been in front of the stance foot (by `margin` [m]) and
+    above the ground.
 
-    Events: passes, clear and returns (see `Swing`), heel_strike, one per lock; and those that end a run: fall (forwards), sit
-    (backwards), take_off (the stance foot would pull), double_support (the old foot would go into the ground after heel strike).
+    Events: passes, clear and returns (see `Swing`), heel_strike, one per lock; and those that end a run: fall
+    (forwards), sit (backwards), take_off (the stance foot would pull), double_support (the old foot would go
+    into the ground after heel strike).
     Outputs: places of frames, clearance, step_length, step_time and speed of the last step, stance_normal and
     stance_friction.
     """
@@ -95,7 +122,9 @@ def stepping(mechanism: Mechanism, legs: Legs, ground: Ground | None = None, des
 class _Stepping:
     def __init__(self, mechanism: Mechanism, legs: Legs, ground: Ground) -> None:
         self.legs, self.ground = legs, ground
-        self.stance, self.swing = (foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing))
+        self.stance, self.swing = (
+            foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing)
+        )
         note_numbers(mechanism, ground, (self.stance, self.swing))
         mechanism.note_number(legs.fall, "the height of a fall")
         mechanism.note_number(legs.margin, "the margin of legs")
@@ -108,9 +137,14 @@ class _Stepping:
         self.made = made = Assembly(mechanism)
         self.tree = tree = made.tree
         if mechanism.constraints:
-            raise ModelError(f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for closed ones")
+            raise ModelError(
+                f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for closed "
+                f"ones"
+            )
         if tree.nq != tree.nv:
-            raise ModelError(f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles")
+            raise ModelError(
+                f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles"
+            )
         self.axes = [0, 2] if mechanism.planar else [0, 1, 2]
         self._check_names()
         self.w = [k for k in range(tree.nv) if k not in self.b]
@@ -123,25 +157,37 @@ class _Stepping:
             Discrete("step_length", 0.0, "m"),
             Discrete("step_time", 0.0, "s"),
             Discrete("struck_at", 0.0, "s"),
-            Discrete("lift", 1.0, "m/s", description="speed at which the old foot left the ground at the last heel strike"),
+            Discrete(
+                "lift",
+                1.0,
+                "m/s",
+                description="speed at which the old foot left the ground at the last heel strike",
+            ),
         ]
         self._kinematics()
         gap = spot(self.tree, self.swing, self.ground).gap
-        ahead = (observe.position(self.tree, self.swing.frame) - observe.position(self.tree, self.stance.frame))[0]
+        ahead = (
+            observe.position(self.tree, self.swing.frame) - observe.position(self.tree, self.stance.frame)
+        )[0]
         self.landing = Swing(gap, ahead - sx(legs.margin), self._begin)
 
     def _begin(self, expression: ca.SX) -> ca.SX:
         """An initial value, on the first foothold."""
-        return ca.substitute(self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0)] * len(self.axes))[0]
+        return ca.substitute(
+            self._bound([expression]), [z.sym for z in self.foothold], [ca.SX(0)] * len(self.axes)
+        )[0]
 
     def _check_names(self) -> None:
         tree, legs = self.tree, self.legs
         for name in (*legs.base, *legs.swap, *[other.lstrip("-") for other in legs.swap.values()]):
             if name not in tree.v_of:
-                raise UnknownNameError(f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}")
+                raise UnknownNameError(
+                    f"'{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(tree.v_of))}"
+                )
         if len(legs.base) != len(self.axes):
             raise ModelError(
-                f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: {len(self.axes)} are needed"
+                f"the stance foot of '{tree.mechanism.name}' is carried by {len(legs.base)} joints: "
+                f"{len(self.axes)} are needed"
             )
         self.b = [tree.v_of[name].start for name in legs.base]
 
@@ -153,7 +199,9 @@ class _Stepping:
         pivot = sx(self.stance.radius).is_zero()
         rolls = ca.SX(len(b), len(w)) if pivot else -(here.directions @ J[:, w])[self.axes, :]
         if ca.depends_on(rolls, tree.q):
-            raise ModelError(f"the stance foot of '{tree.mechanism.name}' cannot roll on this ground: arcs need a plane")
+            raise ModelError(
+                f"the stance foot of '{tree.mechanism.name}' cannot roll on this ground: arcs need a plane"
+            )
         T = ca.SX.zeros(tree.nv, len(w))
         T[b, :] = rolls
         for k, column in enumerate(w):
@@ -163,7 +211,9 @@ class _Stepping:
         centre = observe.position(tree, self.stance.frame)[self.axes]
         offset = ca.substitute([centre], [tree.q[b]], [ca.SX.zeros(len(b))])[0]
         if ca.depends_on(offset, tree.q):
-            raise ModelError(f"the base of '{tree.mechanism.name}' must sit at the stance foot '{self.stance.frame}'")
+            raise ModelError(
+                f"the base of '{tree.mechanism.name}' must sit at the stance foot '{self.stance.frame}'"
+            )
         self.lifted = reach - offset
         place = ca.vertcat(*[z.sym for z in self.foothold]) + self.lifted + rolls @ tree.q[w]
         self.q = ca.SX(tree.q)
@@ -184,13 +234,17 @@ class _Stepping:
     def _drives(self) -> tuple[ca.SX, dict[str, dict[str, ca.SX]], list[Input]]:
         tree = self.tree
         tau = self.made.tau
-        entries: dict[str, dict[str, ca.SX]] = {group: dict(found) for group, found in self.made.entries.items()}
+        entries: dict[str, dict[str, ca.SX]] = {
+            group: dict(found) for group, found in self.made.entries.items()
+        }
         inputs = list(self.made.inputs.values())
         for drive in self.legs.drives:
             row = ca.SX.zeros(tree.nv)
             for name, weight in drive.weights.items():
                 if name not in tree.v_of:
-                    raise UnknownNameError(f"drive '{drive.name}' acts on '{name}': {did_you_mean(name, list(tree.v_of))}")
+                    raise UnknownNameError(
+                        f"drive '{drive.name}' acts on '{name}': {did_you_mean(name, list(tree.v_of))}"
+                    )
                 row[tree.v_of[name].start] = weight
             k, d = sx(drive.spring), sx(drive.damping)
             angle, rate = ca.dot(row, tree.q) - sx(drive.rest), ca.dot(row, tree.v)
@@ -252,7 +306,9 @@ class _Stepping:
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
         column = {name: tree.v_of[name].start for name in self.names}
         reset: dict[str, ca.SX] = {}
-        angles, rates = (ca.vertcat(*[self._swapped(name, each, column) for name in self.names]) for each in (tree.q, v))
+        angles, rates = (
+            ca.vertcat(*[self._swapped(name, each, column) for name in self.names]) for each in (tree.q, v)
+        )
         for k, name in enumerate(self.names):
             reset[self.made.positions[column[name]].name] = angles[k]
             reset[self.made.velocities[column[name]].name] = rates[k]
@@ -297,16 +353,46 @@ class _Stepping:
         found = [
             *self.landing.events(),
             Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
-            Event("fall", ca.if_else(onward >= 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_FORWARD),
-            Event("sit", ca.if_else(onward < 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_BACK),
-            Event("double_support", -self.counters[-1].sym, terminal=True, failure=True, priority=2, description=NOT_LIFTED),
+            Event(
+                "fall",
+                ca.if_else(onward >= 0, low, -1),
+                terminal=True,
+                failure=True,
+                priority=2,
+                description=FELL_FORWARD,
+            ),
+            Event(
+                "sit",
+                ca.if_else(onward < 0, low, -1),
+                terminal=True,
+                failure=True,
+                priority=2,
+                description=FELL_BACK,
+            ),
+            Event(
+                "double_support",
+                -self.counters[-1].sym,
+                terminal=True,
+                failure=True,
+                priority=2,
+                description=NOT_LIFTED,
+            ),
         ]
         if take_off:
-            found.append(Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED))
+            found.append(
+                Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED)
+            )
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
             bent = self.bent[k]
-            found.append(Event(f"{lock.name}_ready", guard=-bend - BENT, when=(1 - z.sym) * (1 - bent.sym), reset={bent.name: 1}))
+            found.append(
+                Event(
+                    f"{lock.name}_ready",
+                    guard=-bend - BENT,
+                    when=(1 - z.sym) * (1 - bent.sym),
+                    reset={bent.name: 1},
+                )
+            )
             reset = self._knee_strike(k) | {bent.name: ca.SX(0)}
             found.append(Event(lock.name, guard=bend, when=(1 - z.sym) * bent.sym, reset=reset, priority=0))
         return found
@@ -333,7 +419,9 @@ class _Stepping:
         strike, gap = self._strike()
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
         made.show("m", {"clearance": gap})
-        speed = ca.if_else(self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0)
+        speed = ca.if_else(
+            self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0
+        )
         made.show("m/s", {"speed": speed})
         along = directions[self.axes, :].T @ force
         friction = along[1] if tree.mechanism.planar else ca.norm_2(along[1:])
@@ -343,9 +431,16 @@ class _Stepping:
         }
 
         push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
-        scene = scene_of(tree, [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)], self.ground.floor())
+        scene = scene_of(
+            tree,
+            [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
+            self.ground.floor(),
+        )
         all_of_it = Together()
-        rates, happening = all_of_it.add(flow), all_of_it.add_jumps(self._events(gap, strike, force, take_off))
+        rates, happening = (
+            all_of_it.add(flow),
+            all_of_it.add_jumps(self._events(gap, strike, force, take_off)),
+        )
         shown, looks = all_of_it.add(made.outputs), all_of_it.add(scene.columns())
         books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
         all_of_it.rewrite(self._bound)
@@ -371,7 +466,10 @@ class _Stepping:
 def _check_symmetry(walker: System, tree: Tree, stepping: _Stepping) -> None:
     """Legs that change names must be alike: the machine weighs and moves the same after the swap."""
     params = list(tree.mechanism.params.values())
-    symbols, values = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
+    symbols, values = (
+        ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)),
+        np.concatenate([p.value for p in params] or [np.empty(0)]),
+    )
     f = ca.Function(
         "f",
         [tree.q, symbols],
@@ -386,8 +484,17 @@ def _check_symmetry(walker: System, tree: Tree, stepping: _Stepping) -> None:
         q[tree.q_of[lock.lower].start] = q[tree.q_of[lock.upper].start]
     swapped = q.copy()
     for name, other in stepping.legs.swap.items():
-        swapped[tree.q_of[name].start] = q[tree.q_of[other.lstrip("-")].start] * (-1.0 if other.startswith("-") else 1.0)
-    (com, foot), (com2, foot2) = (tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped))
+        swapped[tree.q_of[name].start] = q[tree.q_of[other.lstrip("-")].start] * (
+            -1.0 if other.startswith("-") else 1.0
+        )
+    (com, foot), (com2, foot2) = (
+        tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped)
+    )
     other_side = np.array([1.0, 1.0 if tree.mechanism.planar else -1.0, 1.0])
-    if not np.allclose(foot, -other_side * foot2, atol=1e-9) or not np.allclose(com - foot, other_side * com2, atol=1e-9):
-        raise ModelError(f"the legs of '{walker.name}' are not alike, so they cannot change names at heel strike: use contact.rigid")
+    if not np.allclose(foot, -other_side * foot2, atol=1e-9) or not np.allclose(
+        com - foot, other_side * com2, atol=1e-9
+    ):
+        raise ModelError(
+            f"the legs of '{walker.name}' are not alike, so they cannot change names at heel strike: use "
+            f"contact.rigid"
+        )

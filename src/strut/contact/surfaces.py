@@ -1,9 +1,10 @@
 """Smooth surfaces against each other: where they are closest, followed in time, and compliant contact there.
 
-Duindam's differential method (his theorem 3.6): the closest points p_a and p_b satisfy p_a + gap n_a = p_b and n_a = -n_b, with n
-the outward normals (3.16). The differential of these conditions gives the rates of the surfaces' coordinates; (3.13) and (3.14)
-say the same in space. Added to it is a pull towards the conditions themselves, so that the points do not drift, and for closed
-surfaces a second chart, so that a ball may roll for ever.
+Duindam's differential method (his theorem 3.6): the closest points p_a and p_b satisfy p_a + gap n_a = p_b
+and n_a = -n_b, with n the outward normals (3.16). The differential of these conditions gives the rates of the
+surfaces' coordinates; (3.13) and (3.14) say the same in space. Added to it is a pull towards the conditions
+themselves, so that the points do not drift, and for closed surfaces a second chart, so that a ball may roll
+for ever.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ GRID = 24  # points per coordinate in the search for where to begin
 CANDIDATES = 40  # of them that are followed to closest points
 REFINED = 10  # Newton steps when a run begins somewhere else than the model does
 LEAP = 1.0  # the longest of them, in coordinates
-FOUND = 1e-6  # [m], and as a sine: how well they must meet the conditions to be believed; the rest is pulled back in the run
+# [m], and as a sine: how well they must meet the conditions to be believed; the rest is pulled back in the
+# run
+FOUND = 1e-6
 CLOSEST = 1e-11  # [m], and as a sine: how well the first points meet the conditions
 
 
@@ -39,10 +42,12 @@ CLOSEST = 1e-11  # [m], and as a sine: how well the first points meet the condit
 class Surface:
     """A smooth surface in a frame.
 
-    chart: of two coordinates u and, on closed surfaces, of `side`, +1 or -1: the point. Where |u| grows large on one side, u / |u|^2 is
-        the same point on the other, and -u there the opposite one.
-    outward: +1 where the cross product of the tangents along u[0] and u[1] points outwards, else -1; may depend on `side`.
-    closed: has two sides, like an ellipsoid; else one chart covers it, and u near (x, y) is where the search begins.
+    chart: of two coordinates u and, on closed surfaces, of `side`, +1 or -1: the point. Where |u| grows large
+        on one side, u / |u|^2 is the same point on the other, and -u there the opposite one.
+    outward: +1 where the cross product of the tangents along u[0] and u[1] points outwards, else -1; may
+        depend on `side`.
+    closed: has two sides, like an ellipsoid; else one chart covers it, and u near (x, y) is where the search
+        begins.
     span: half the width of that search, in u.
     """
 
@@ -90,19 +95,35 @@ def sine_ground(height: Expression, frequency: Expression) -> Surface:
     check.number(height, "the height of a sine ground")
     check.number(frequency, "the frequency of a sine ground")
     A, f = sx(height), sx(frequency)
-    return Surface("sine", lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])), numbers=(height, frequency))
+    return Surface(
+        "sine",
+        lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])),
+        numbers=(height, frequency),
+    )
 
 
 @checked
-def surface(chart: Callable[[ca.SX], ca.SX], inside_out: bool = False, span: float = 1.0, numbers: Sequence[Expression] = ()) -> Surface:
-    """Any smooth surface that one chart covers: `chart(u)` is a point of the frame, u near its (x, y) where contact begins.
-    Outwards is the cross product of the tangents along u[0] and u[1], or with inside_out the other way."""
+def surface(
+    chart: Callable[[ca.SX], ca.SX],
+    inside_out: bool = False,
+    span: float = 1.0,
+    numbers: Sequence[Expression] = (),
+) -> Surface:
+    """Any smooth surface that one chart covers: `chart(u)` is a point of the frame, u near its (x, y) where
+    contact begins. Outwards is the cross product of the tangents along u[0] and u[1], or with inside_out the
+    other way."""
     probe = sx(chart(ca.SX.sym("u", 2)))
     if probe.numel() != 3:
         raise ModelError(f"the chart of a surface gives three numbers, x, y and z, not {probe.numel()}")
     check.finite(probe, "the chart of a surface")
     check.number(span, "the span of a surface", low=0.0, above=True)
-    return Surface("surface", lambda u, side: sx(chart(u)), lambda side: ca.SX(-1 if inside_out else 1), span=span, numbers=tuple(numbers))
+    return Surface(
+        "surface",
+        lambda u, side: sx(chart(u)),
+        lambda side: ca.SX(-1 if inside_out else 1),
+        span=span,
+        numbers=tuple(numbers),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +139,8 @@ class Pair:
 
 @checked
 def between(frame_a: str, surface_a: Surface, frame_b: str, surface_b: Surface, name: str = "") -> Pair:
-    """A pair that may touch. A frame or a body by name, or 'world'. Friction is along the first surface: let its normal not point
-    straight down."""
+    """A pair that may touch. A frame or a body by name, or 'world'. Friction is along the first surface: let
+    its normal not point straight down."""
     label = name or (frame_b if frame_a == "world" else f"{frame_a}_{frame_b}")
     check_name(label, "contact")
     if not (surface_a.closed or surface_b.closed) and surface_a.kind == surface_b.kind == "plane":
@@ -141,13 +162,15 @@ def surfaces(
     """The mechanism with compliant contact between smooth surfaces, as a system.
 
     pairs: from `between`.
-    law, friction: as for `compliant`, in states, events and outputs too, with the name of the pair for that of the foot.
+    law, friction: as for `compliant`, in states, events and outputs too, with the name of the pair for that
+        of the foot.
     correct: rate [1/s] at which the points are pulled to where the surfaces are closest.
 
-    Each pair P has states P_a and P_b, the coordinates of its points on the surfaces; on closed surfaces the discrete state P_a_side
-    or P_b_side, and an event P_a_turn or P_b_turn for the change of chart; and outputs P_x, P_y, P_z, the point on the first
-    surface, and P_error, how far from closest the points are. Surfaces must have one pair of closest points that moves smoothly: two
-    convex ones do; a hollow one does while the other is nearer to it than its centre of curvature.
+    Each pair P has states P_a and P_b, the coordinates of its points on the surfaces; on closed surfaces the
+    discrete state P_a_side or P_b_side, and an event P_a_turn or P_b_turn for the change of chart; and
+    outputs P_x, P_y, P_z, the point on the first surface, and P_error, how far from closest the points are.
+    Surfaces must have one pair of closest points that moves smoothly: two convex ones do; a hollow one does
+    while the other is nearer to it than its centre of curvature.
     """
     if not pairs:
         raise ModelError("no surfaces can touch: give at least one pair, contact.between(...)")
@@ -195,7 +218,11 @@ class _Side:
 
     def meet(self, tree: Tree, u: ca.SX, side: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         X = _pose(tree, self.frame)
-        return X.point(self.surface.chart(u, side)), X.R @ self.surface.tangents(u, side), X.R @ self.surface.normal(u, side)
+        return (
+            X.point(self.surface.chart(u, side)),
+            X.R @ self.surface.tangents(u, side),
+            X.R @ self.surface.normal(u, side),
+        )
 
 
 class _Meeting:
@@ -208,7 +235,11 @@ class _Meeting:
         self.formal = [ca.SX.sym(n, k) for n, k in (("ua", 2), ("ub", 2), ("sa", 1), ("sb", 1))]
         self._work_out(*self.formal)
         self.inside = self._begin()
-        symbols = [self.a.state.sym, self.b.state.sym, *(ca.SX(1) if s.flag is None else s.flag.sym for s in (self.a, self.b))]
+        symbols = [
+            self.a.state.sym,
+            self.b.state.sym,
+            *(ca.SX(1) if s.flag is None else s.flag.sym for s in (self.a, self.b)),
+        ]
         self._work_out(*symbols)
 
     def _work_out(self, ua: ca.SX, ub: ca.SX, sa: ca.SX, sb: ca.SX) -> None:
@@ -225,17 +256,25 @@ class _Meeting:
     # ---- where to begin ----
 
     def _begin(self) -> bool:
-        """Closest points for the initial posture: a search over both surfaces, the best refined by Newton's method."""
+        """Closest points for the initial posture: a search over both surfaces, the best refined by Newton's
+        method."""
         made, tree = self.made, self.tree
         q, v, _ = made.start()
         fixed = [tree.q, tree.v]
         symbols = ca.vertcat(*[p.sym for p in made.mechanism.params.values()], ca.SX(0, 1))
         values = np.concatenate([p.value for p in made.mechanism.params.values()] or [np.empty(0)])
-        f = ca.Function("conditions", [*self.formal, *fixed, symbols], [self.phi, self.J, self.gap, self.facing])
-        spread = [self._sampled(s, other, fixed, symbols, (q, v, values)) for s, other in ((self.a, self.b), (self.b, self.a))]
+        f = ca.Function(
+            "conditions", [*self.formal, *fixed, symbols], [self.phi, self.J, self.gap, self.facing]
+        )
+        spread = [
+            self._sampled(s, other, fixed, symbols, (q, v, values))
+            for s, other in ((self.a, self.b), (self.b, self.a))
+        ]
         (ua, sa, pa, na), (ub, sb, pb, nb) = spread
         apart = ((pa[:, None, :] - pb[None, :, :]) ** 2).sum(-1)
-        size = max(float(apart.min()), float(np.ptp(pb, axis=0).min()) ** 2, float(np.ptp(pa, axis=0).min()) ** 2)
+        size = max(
+            float(apart.min()), float(np.ptp(pb, axis=0).min()) ** 2, float(np.ptp(pa, axis=0).min()) ** 2
+        )
         score = (apart + size * (1 + na @ nb.T) ** 2).reshape(-1)
         best: tuple[float, np.ndarray, float, float] | None = None
         for at in np.argsort(score)[:CANDIDATES]:
@@ -248,7 +287,8 @@ class _Meeting:
                 best = (float(gap), u, float(sa[i]), float(sb[j]))
         if best is None:
             raise ModelError(
-                f"contact '{self.name}' has no closest points near the initial posture: begin with the surfaces near each other, "
+                f"contact '{self.name}' has no closest points near the initial posture: begin with the "
+                f"surfaces near each other, "
                 "side by side, and give an open surface a span that reaches"
             )
         gap, u, side_a, side_b = best
@@ -256,7 +296,9 @@ class _Meeting:
         self.b.begin(u[2:], side_b)
         return gap < 0
 
-    def _sampled(self, s: _Side, other: _Side, fixed: list[ca.SX], symbols: ca.SX, values: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    def _sampled(
+        self, s: _Side, other: _Side, fixed: list[ca.SX], symbols: ca.SX, values: tuple[np.ndarray, ...]
+    ) -> list[np.ndarray]:
         """Coordinates, sides, points and normals all over a surface."""
         u, side = ca.SX.sym("u", 2), ca.SX.sym("side")
         point, _, normal = s.meet(self.tree, u, side)
@@ -275,7 +317,9 @@ class _Meeting:
         points, normals, _ = many(rows[:, :2].T, rows[:, 2:].T, *repeated)
         return [rows[:, :2], rows[:, 2], np.array(points).T, np.array(normals).T]
 
-    def _newton(self, f: ca.Function, u: np.ndarray, sa: float, sb: float, values: tuple[np.ndarray, ...]) -> np.ndarray | None:
+    def _newton(
+        self, f: ca.Function, u: np.ndarray, sa: float, sb: float, values: tuple[np.ndarray, ...]
+    ) -> np.ndarray | None:
         for _ in range(40):
             phi, J, _, _ = (np.array(e) for e in f(u[:2], u[2:], sa, sb, *values))
             if not np.all(np.isfinite(J)) or abs(np.linalg.det(J)) < 1e-300:
@@ -308,11 +352,14 @@ class _Meeting:
         return found
 
     def refined(self) -> dict[Quantity, ca.SX]:
-        """Coordinates for runs that begin elsewhere than the model: Newton steps from the points and from those opposite to them;
-        of the points found that face each other those with the widest gap, each in the chart that suits it."""
+        """Coordinates for runs that begin elsewhere than the model: Newton steps from the points and from
+        those opposite to them; of the points found that face each other those with the widest gap, each in
+        the chart that suits it."""
         sides = [ca.SX(1) if s.flag is None else s.flag.sym for s in (self.a, self.b)]
         names = [
-            e for e in ca.symvar(ca.vertcat(ca.vec(self.J), self.phi)) if not ca.depends_on(ca.vertcat(self.u, *sides, self.tree.q), e)
+            e
+            for e in ca.symvar(ca.vertcat(ca.vec(self.J), self.phi))
+            if not ca.depends_on(ca.vertcat(self.u, *sides, self.tree.q), e)
         ]
         change = _solve_blocks(self.J, self.phi)
         step = self.u - change * ca.fmin(1, LEAP / ca.fmax(ca.norm_2(change), LEAP / 2))
@@ -354,7 +401,9 @@ class _Meeting:
 
     def outputs(self, planar: bool) -> dict[str, ca.SX]:
         axes = {"x": 0, "z": 2} if planar else {"x": 0, "y": 1, "z": 2}
-        return {f"{self.name}_{axis}": self.p_a[k] for axis, k in axes.items()} | {f"{self.name}_error": ca.norm_2(self.phi)}
+        return {f"{self.name}_{axis}": self.p_a[k] for axis, k in axes.items()} | {
+            f"{self.name}_error": ca.norm_2(self.phi)
+        }
 
 
 def _pose(tree: Tree, frame: str) -> Pose:
@@ -370,7 +419,8 @@ def _material(tree: Tree, frame: str, point: ca.SX) -> ca.SX:
 
 
 def _solve_blocks(J: ca.SX, b: ca.SX) -> ca.SX:
-    """J^-1 b for 4 x 4, the upper left 2 x 2 first: that one is the first surface's metric, which is regular."""
+    """J^-1 b for 4 x 4, the upper left 2 x 2 first: that one is the first surface's metric, which is
+    regular."""
     A, B, C, D = J[:2, :2], J[:2, 2:], J[2:, :2], J[2:, 2:]
     inverse = _inverse(A)
     second = _inverse(D - C @ inverse @ B) @ (b[2:] - C @ inverse @ b[:2])

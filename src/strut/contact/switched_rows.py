@@ -1,7 +1,7 @@
 """Constraint rows that can be switched: one expression for every contact situation.
 
-Each row has a switch, 1 where it holds and 0 where it does not; each contact may slide, and then its friction follows from
-its normal force. Rows that repeat each other share the load as equally soft supports would.
+Each row has a switch, 1 where it holds and 0 where it does not; each contact may slide, and then its friction
+follows from its normal force. Rows that repeat each other share the load as equally soft supports would.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import casadi as ca
 
 from strut.system import Factors
 
-SOFTNESS = 1e-8  # of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
+# of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
+SOFTNESS = 1e-8
 CORRECTIONS = 2
 
 
@@ -29,7 +30,8 @@ class Sliding:
 
 @dataclass(frozen=True, eq=False)
 class Switched:
-    """Equations `matrix @ forces = held * missing` of rows that hold or not, with what solves them nearly: `corrections` make it exact."""
+    """Equations `matrix @ forces = held * missing` of rows that hold or not, with what solves them nearly:
+    `corrections` make it exact."""
 
     solve: Callable[[ca.SX], ca.SX]
     matrix: ca.SX
@@ -45,7 +47,8 @@ class Switched:
         return found
 
     def gain(self, row: int) -> ca.SX:
-        """How much more force a row needs to change its own rate by one unit more, the other rows in their roles. It is negative where
+        """How much more force a row needs to change its own rate by one unit more, the other rows in their
+        roles. It is negative where
         friction makes a foot heavier than its push makes it lighter: Painleve's paradox."""
         unit = ca.SX.zeros(self.matrix.shape[0])
         unit[row] = 1
@@ -61,7 +64,8 @@ class Masked:
         self.A = K @ self.spread
 
     def switched(self, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> Switched:
-        """The equations of the forces where `on` is 1 for the rows that hold; factorised once, for many right-hand sides."""
+        """The equations of the forces where `on` is 1 for the rows that hold; factorised once, for many
+        right-hand sides."""
         n = self.K.shape[0]
         soft = SOFTNESS * ca.trace(self.A) / n if self.redundant else ca.SX(0)
         held = on
@@ -79,7 +83,8 @@ class Masked:
         return Switched(LU(matrix + soft * hold).solve, matrix, held, corrections)
 
     def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:
-        """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it is 0."""
+        """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it
+        is 0."""
         return self.switched(on, sliding).forces(missing)
 
     def effect(self, forces: ca.SX) -> ca.SX:
@@ -95,7 +100,8 @@ def _with(vector: ca.SX, k: int, value: ca.SX) -> ca.SX:
 
 
 class LU:
-    """A = L U of a matrix of expressions, without exchange of rows: for matrices near to symmetric positive definite. It is
+    """A = L U of a matrix of expressions, without exchange of rows: for matrices near to symmetric positive
+    definite. It is
     eliminated once, however often it is solved with: CasADi does not find equal expressions again."""
 
     def __init__(self, A: ca.SX) -> None:

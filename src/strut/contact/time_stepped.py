@@ -1,8 +1,11 @@
-"""Time-stepped contact: impulses over fixed steps, found contact by contact, for many contacts without events.
+"""Time-stepped contact: impulses over fixed steps, found contact by contact, for many contacts without
+events.
 
-After Hwangbo et al. (2018), as van de Rijt uses it in a plane: each contact in turn opens, sticks or slides while the others keep
-their impulses. Differences: a contact counts before it closes, with just the speed that would close it within the step, so feet
-land on the ground and not in it; and the iteration begins with the impulses of the step before.
+After Hwangbo et al. (2018), as van de Rijt uses it in a plane: each contact in turn opens, sticks or slides
+while the others keep
+their impulses. Differences: a contact counts before it closes, with just the speed that would close it within
+the step, so feet land on the ground and not in it; and the iteration begins with the impulses of the step
+before.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
-from strut.mechanism.constraints import Rows
+from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solve_ltdl, sx
@@ -43,17 +46,19 @@ def time_stepped(
 
     feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
     friction: None holds without limit, 0 slides freely, a number is Coulomb's coefficient.
-    sweeps, relaxation: how often every contact has its turn in a step, and how much of its new impulse is taken.
+    sweeps, relaxation: how often every contact has its turn in a step, and how much of its new impulse is
+        taken.
     recover: the part of a penetration, and of the error of closed loops, that is undone per step.
 
-    One sample, `step`, does everything: velocities with impulses, then positions with the new velocities; states do not flow, and
-    what is seen from a step on is what the step leads to. Landings are plastic. Springs and dampers of joints act with the new
-    velocities, so that stiff ones do no harm; inputs and what velocities cause act with the old. Errors are of order dt. Discrete
-    states F_normal and F_friction (in space F_friction_x and F_friction_y), and those named after constraints, are the mean
-    forces over the step; F_gap is an output.
+    One sample, `step`, does everything: velocities with impulses, then positions with the new velocities;
+    states do not flow, and what is seen from a step on is what the step leads to. Landings are plastic.
+    Springs and dampers of joints act with the new velocities, so that stiff ones do no harm; inputs and what
+    velocities cause act with the old. Errors are of order dt. Discrete states F_normal and F_friction (in
+    space F_friction_x and F_friction_y), and those named after constraints, are the mean forces over the
+    step; F_gap is an output.
 
-    In the books everything is lost or, negative, gained in steps: F_contact at a foot, dampers, inputs under their names, and
-    `stepping`, the error of the method.
+    In the books everything is lost or, negative, gained in steps: F_contact at a foot, dampers, inputs under
+    their names, and `stepping`, the error of the method.
     """
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
@@ -80,7 +85,13 @@ class _Stepped:
     """All expressions of one step."""
 
     def __init__(
-        self, made: Assembly, ground: Ground, touches: Sequence[Touch], friction: Expression | None, dt: ca.SX, recover: ca.SX
+        self,
+        made: Assembly,
+        ground: Ground,
+        touches: Sequence[Touch],
+        friction: Expression | None,
+        dt: ca.SX,
+        recover: ca.SX,
     ) -> None:
         self.made, self.tree, self.dt = made, made.tree, dt
         self.ground = ground
@@ -150,15 +161,32 @@ class _Stepped:
         made.entries["supplied"], made.entries["dissipated"] = {}, {}
         made.qdot = ca.SX.zeros(tree.nq)
         arrows = [
-            Arrow(c.spot.name, c.spot.point, c.spot.directions[:, : len(c.rows)] @ ca.vertcat(*[mean.sym for mean in c.means]))
+            Arrow(
+                c.spot.name,
+                c.spot.point,
+                c.spot.directions[:, : len(c.rows)] @ ca.vertcat(*[mean.sym for mean in c.means]),
+            )
             for c in self.contacts
         ]
         feet = [
-            Foot(name=c.spot.name, normal=c.means[0].name, friction=tuple(m.name for m in c.means[1:]), gap=f"{c.spot.name}_gap")
+            Foot(
+                name=c.spot.name,
+                normal=c.means[0].name,
+                friction=tuple(m.name for m in c.means[1:]),
+                gap=f"{c.spot.name}_gap",
+            )
             for c in self.contacts
         ]
         walk = walk_of(made, self.ground, feet)
-        return made.build(ca.SX.zeros(tree.nv), description, z=z, samples=[sample], floor=self.ground.floor(), arrows=arrows, walk=walk)
+        return made.build(
+            ca.SX.zeros(tree.nv),
+            description,
+            z=z,
+            samples=[sample],
+            floor=self.ground.floor(),
+            arrows=arrows,
+            walk=walk,
+        )
 
     def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
         """What the step takes from the stored energy, by where it goes."""
@@ -182,7 +210,7 @@ class _Stepped:
 class _Loops:
     """Closed loops and prescribed motions, kept by impulses of their own."""
 
-    def __init__(self, closure: Rows, inertia: ca.SX, rate: ca.SX) -> None:
+    def __init__(self, closure: ConstraintRows, inertia: ca.SX, rate: ca.SX) -> None:
         self.closure, self.rate = closure, rate
         self.spread = solve_ltdl(inertia, closure.K.T)
         A = closure.K @ self.spread
@@ -209,7 +237,9 @@ class _Loops:
     def drives(self, v: ca.SX) -> dict[str, ca.SX]:
         """What moving constraints take."""
         impulse, k0 = self._impulse(v), self.closure.k0
-        return {f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()}
+        return {
+            f"{m.name}_drive": -impulse[k] * k0[k] for k, m in enumerate(self.means) if not k0[k].is_zero()
+        }
 
 
 def _whole(tree: Tree, q: ca.SX) -> ca.SX:

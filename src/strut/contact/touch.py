@@ -26,7 +26,8 @@ FLAT = 1e-6
 @checked
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """Something that can touch: a sphere of `radius` about a frame's origin (0: a point), or a thin wheel about `axle`."""
+    """Something that can touch: a sphere of `radius` about a frame's origin (0: a point), or a thin wheel
+    about `axle`."""
 
     name: str
     frame: str
@@ -40,8 +41,8 @@ class Touch:
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """A touch worked out on a tree: the gap, the point, and rows that give the velocity of the body's material there along
-    the normal and the tangents."""
+    """A touch worked out on a tree: the gap, the point, and rows that give the velocity of the body's
+    material there along the normal and the tangents."""
 
     name: str
     gap: ca.SX
@@ -70,18 +71,27 @@ def arc(frame: str, radius: Expression, name: str = "") -> Touch:
 
 @checked
 def wheel(frame: str, radius: Expression, axle: str | Sequence[float] = "y", name: str = "") -> Touch:
-    """A thin wheel, or one end of a cylinder: the lowest point of a circle about `axle`, which is fixed in the frame."""
+    """A thin wheel, or one end of a cylinder: the lowest point of a circle about `axle`, which is fixed in
+    the frame."""
     return Touch(name or frame, frame, radius, axis_of(axle, f"the axle of wheel '{name or frame}'"))
 
 
 @checked
 def cylinder(
-    mechanism: Mechanism, body: str, radius: Expression, length: Expression, axle: str | Sequence[float] = "y", name: str = ""
+    mechanism: Mechanism,
+    body: str,
+    radius: Expression,
+    length: Expression,
+    axle: str | Sequence[float] = "y",
+    name: str = "",
 ) -> list[Touch]:
-    """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its side."""
+    """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its
+    side."""
     n = axis_of(axle, f"the axle of cylinder '{name or body}'")
     if body not in mechanism.bodies:
-        raise ModelError(f"cylinder '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
+        raise ModelError(
+            f"cylinder '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have"
+        )
     not_negative(length, f"the length of cylinder '{name or body}'")
     found = []
     for suffix, sign in (("_a", -0.5), ("_b", 0.5)):
@@ -92,21 +102,37 @@ def cylinder(
 
 
 @checked
-def polygon(mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = "") -> list[Touch]:
-    """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are added."""
+def polygon(
+    mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = ""
+) -> list[Touch]:
+    """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are
+    added."""
     if body not in mechanism.bodies:
-        raise ModelError(f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have")
-    return [point(mechanism.frame(f"{name or body}_{k}", mechanism.bodies[body], tuple(corner)).name) for k, corner in enumerate(corners)]
+        raise ModelError(
+            f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have"
+        )
+    return [
+        point(mechanism.frame(f"{name or body}_{k}", mechanism.bodies[body], tuple(corner)).name)
+        for k, corner in enumerate(corners)
+    ]
 
 
 def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
     """Frames' names mean points; lists are flattened; every name once."""
     if isinstance(feet, (str, Touch)):
         shown = f"'{feet}'" if isinstance(feet, str) else f"the contact '{feet.name}'"
-        raise ModelError(f"the feet are {shown}, one alone: give a list, [{shown if isinstance(feet, str) else feet.name}]")
+        raise ModelError(
+            f"the feet are {shown}, one alone: give a list, [{shown if isinstance(feet, str) else feet.name}]"
+        )
     found: list[Touch] = []
     for foot in feet:
-        found += [point(foot)] if isinstance(foot, str) else [foot] if isinstance(foot, Touch) else touches_of(foot)
+        found += (
+            [point(foot)]
+            if isinstance(foot, str)
+            else [foot]
+            if isinstance(foot, Touch)
+            else touches_of(foot)
+        )
     if not found:
         raise ModelError("nothing can touch the ground: name at least one frame")
     for k, one in enumerate(found):
@@ -118,16 +144,24 @@ def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
 def coefficient(friction: Any) -> Expression | None:
     """Coulomb's coefficient: a number or an expression, or None for ground that holds without limit."""
     if isinstance(friction, (Anchored, Smooth)):
-        raise ModelError("friction is a law of compliant contact here: hard ground wants Coulomb's coefficient, a number, friction=0.5")
+        raise ModelError(
+            "friction is a law of compliant contact here: hard ground wants Coulomb's coefficient, a number, "
+            "friction=0.5"
+        )
     if friction is not None:
         not_negative(friction, "the coefficient of friction")
     return friction
 
 
 def note_numbers(
-    mechanism: Mechanism, ground: Ground, touches: Sequence[Touch], friction: Expression | None = None, stabilise: Expression = 0.0
+    mechanism: Mechanism,
+    ground: Ground,
+    touches: Sequence[Touch],
+    friction: Expression | None = None,
+    stabilise: Expression = 0.0,
 ) -> None:
-    """Make the parameters of ground, feet and friction parameters of the mechanism; those that cannot be negative are bound to that."""
+    """Make the parameters of ground, feet and friction parameters of the mechanism; those that cannot be
+    negative are bound to that."""
     for number in ground.numbers:
         mechanism.note_params(number)
     for t in touches:
@@ -164,7 +198,8 @@ def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     made = spot(tree, touch, ground)
     if not ca.depends_on(made.gap, tree.q):
         raise ModelError(
-            f"foot '{touch.name}' can neither reach nor leave the ground: no joint of '{tree.mechanism.name}' changes the height of frame "
+            f"foot '{touch.name}' can neither reach nor leave the ground: no joint of "
+            f"'{tree.mechanism.name}' changes the height of frame "
             f"'{touch.frame}'; give another place, or let its body move"
         )
     return made

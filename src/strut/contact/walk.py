@@ -1,4 +1,5 @@
-"""The `Walk` of a mechanism on the ground: its feet, its weight, and which coordinates carry the whole machine about."""
+"""The `Walk` of a mechanism on the ground: its feet, its weight, and which coordinates carry the whole
+machine about."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from strut.mechanism.assemble import Assembly
 from strut.system import Foot, Param, Walk, known_symbol
 
 SHIFT_TOLERANCE = 1e-9
-"""[1] by which the motion of the centre of mass per unit of a coordinate that carries the machine may differ from a unit vector."""
+"""[1] by which the motion of the centre of mass per unit of a coordinate that carries the machine may differ
+from a unit vector."""
 
 
 def slope_name(ground: Ground) -> str:
@@ -25,7 +27,8 @@ def slope_name(ground: Ground) -> str:
 
 
 def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
-    """Coordinates that shift the whole machine in the x-z plane, by name; and the one of them that shifts it upwards, or nothing."""
+    """Coordinates that shift the whole machine in the x-z plane, by name; and the one of them that shifts it
+    upwards, or nothing."""
     tree = made.tree
     moves = ca.jacobian(observe.com(tree), tree.q)
     random = np.random.default_rng(1)
@@ -34,7 +37,11 @@ def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
     for k, state in enumerate(made.positions):
         column = points[0][:, k]
         steady = np.abs(points[1][:, k] - column).max() <= SHIFT_TOLERANCE
-        if steady and abs(np.linalg.norm(column) - 1) <= SHIFT_TOLERANCE and abs(column[1]) <= SHIFT_TOLERANCE:
+        if (
+            steady
+            and abs(np.linalg.norm(column) - 1) <= SHIFT_TOLERANCE
+            and abs(column[1]) <= SHIFT_TOLERANCE
+        ):
             carried.append(state.name)
             if abs(column[2] - 1) <= SHIFT_TOLERANCE:
                 upwards = state.name
@@ -42,10 +49,17 @@ def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
 
 
 def walk_of(made: Assembly, ground: Ground, feet: Sequence[Foot], **more: Any) -> Walk:
-    """What makes a mechanism on the ground a walker. more: further fields of `Walk`, instead of those found here."""
+    """What makes a mechanism on the ground a walker. more: further fields of `Walk`, instead of those found
+    here."""
     progress, lift = carrying_coordinates(made)
     weight = observe.mass(made.tree) * made.mechanism.gravity
-    fields = {"progress": progress, "lift": lift, "weight": weight, "gravity": "gravity", "slope": slope_name(ground)}
+    fields = {
+        "progress": progress,
+        "lift": lift,
+        "weight": weight,
+        "gravity": "gravity",
+        "slope": slope_name(ground),
+    }
     return Walk(**{"feet": tuple(feet), **fields, **more})
 
 

@@ -1,4 +1,5 @@
-"""`export`: a system as C99 that anybody can build: no heap, no dependency beyond <math.h>, double or float."""
+"""`export`: a system as C99 that anybody can build: no heap, no dependency beyond <math.h>, double or
+float."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Export:
-    """What was written: the directory, the files, and how many operations each function of the model takes."""
+    """What was written: the directory, the files, and how many operations each function of the model
+    takes."""
 
     directory: Path
     files: tuple[str, ...]
@@ -54,15 +56,22 @@ class Export:
 
 @checked
 def export(
-    system: System, directory: str | Path, jacobians: bool = False, *, method: str | None = None, step: float | None = None
+    system: System,
+    directory: str | Path,
+    jacobians: bool = False,
+    *,
+    method: str | None = None,
+    step: float | None = None,
 ) -> Export:
-    """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last two only
-    where they do not exist yet.
+    """Write `NAME.h`, `NAME.c`, the runtime, an example `main.c` and a `Makefile` into `directory`; the last
+    two only where they do not exist yet.
 
-    It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of `simulate`.
+    It builds with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocates nothing, and gives the numbers of
+    `simulate`.
     -DSTRUT_FLOAT makes it single precision; -DSTRUT_SIN=my_sin and the like replace functions of <math.h>.
 
-    method, step: how `main.c` integrates, and its step [s], as of `simulate`; None: as `simulate` does by itself. A network
+    method, step: how `main.c` integrates, and its step [s], as of `simulate`; None: as `simulate` does by
+        itself. A network
     says how it wants to be run: `strut.export(net.system(), directory, **net.options())`.
     """
     chosen = _options(method, step)
@@ -93,7 +102,8 @@ def _operations(low: Lowered, name: str) -> int:
 
 
 def model_name(name: str) -> str:
-    """What files and functions of a model begin with; nothing that the runtime or the Makefile own, and not too long."""
+    """What files and functions of a model begin with; nothing that the runtime or the Makefile own, and not
+    too long."""
     word = identifier(name)[:LONGEST_PREFIX]
     return f"{word}_model" if word in ("main", "clean") or word.startswith("strut") else word
 
@@ -117,21 +127,36 @@ def write(directory: Path, files: Mapping[str, str]) -> None:
 def constants_text(name: str, group: str, word: str, entries: Sequence[Entry], short: str = "") -> str:
     """An enumeration that names the entries of a vector, with units and meanings."""
     labels = identifiers([entry.name for entry in entries], f"{name}_{short or identifier(group)}")
-    rows = [f"    {label} = {k},{_meaning(entry)}" for k, (label, entry) in enumerate(zip(labels, entries, strict=True))]
+    rows = [
+        f"    {label} = {k},{_meaning(entry)}"
+        for k, (label, entry) in enumerate(zip(labels, entries, strict=True))
+    ]
     enum = identifier(group)
     return (
-        f"enum {name}_{enum} {{ /* {comment(word)} */\n" + "\n".join(rows) + f"\n    {name.upper()}_N{enum.upper()} = {len(entries)}\n}};\n"
+        f"enum {name}_{enum} {{ /* {comment(word)} */\n"
+        + "\n".join(rows)
+        + f"\n    {name.upper()}_N{enum.upper()} = {len(entries)}\n}};\n"
     )
 
 
 def _constants(system: System, name: str) -> str:
     """Enumerations that name the entries of every vector, with unit, bounds and meaning."""
     blocks = []
-    for group, word in (("x", "states"), ("z", "discrete states"), ("u", "inputs"), ("p", "parameters"), ("outputs", "outputs")):
+    for group, word in (
+        ("x", "states"),
+        ("z", "discrete states"),
+        ("u", "inputs"),
+        ("p", "parameters"),
+        ("outputs", "outputs"),
+    ):
         labels = system.labels(group)
         if not labels:
             continue
-        said = {label: _described(q) for q in (getattr(system, group) if group != "outputs" else ()) for label in q.labels}
+        said = {
+            label: _described(q)
+            for q in (getattr(system, group) if group != "outputs" else ())
+            for label in q.labels
+        }
         if group == "outputs":
             said = {label: (system.output_units.get(label.split("[")[0], ""), "") for label in labels}
         entries = [Entry(label, *said.get(label, ("", ""))) for label in labels]
@@ -155,7 +180,8 @@ def _header(system: System, low: Lowered, code: Code, name: str) -> str:
     jumps = [j.source.name for j in low.jumps]
     jump_enum = "".join(f"    {c} = {k},\n" for k, c in enumerate(identifiers(jumps, f"{name}_jump")))
     jump_text = (
-        f"enum {name}_jump {{ /* events and samples, in the order in which they happen at one instant */\n{jump_enum}"
+        f"enum {name}_jump {{ /* events and samples, in the order in which they happen at one instant "
+        f"*/\n{jump_enum}"
         f"    {name.upper()}_NJUMPS = {len(jumps)}\n}};\n"
         if jumps
         else ""
@@ -249,8 +275,14 @@ void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *by_t, strut_r
 
 
 def _jacobian_functions(name: str, low: Lowered) -> str:
-    reset = "STRUT_(reset_jacobian)(jump, s->t, s->x, s->z, s->u, s->p, s->d, random, a, b, c);" if low.resets else ""
-    unused = "" if low.resets else "    (void)jump;\n    (void)a;\n    (void)b;\n    (void)c;\n    (void)random;\n"
+    reset = (
+        "STRUT_(reset_jacobian)(jump, s->t, s->x, s->z, s->u, s->p, s->d, random, a, b, c);"
+        if low.resets
+        else ""
+    )
+    unused = (
+        "" if low.resets else "    (void)jump;\n    (void)a;\n    (void)b;\n    (void)c;\n    (void)random;\n"
+    )
     return f"""
 void {name}_jacobian_of_flow({name}_sim *s, strut_real *a, strut_real *b, strut_real *c)
 {{
@@ -279,7 +311,9 @@ def _options(method: str | None, step: float | None) -> str:
     if step is not None and not (math.isfinite(step) and step > 0):
         raise ValueRangeError(f"the step is {step} s: it must be positive")
     lines = [] if method is None else [f"    options.method = {METHODS[method]};\n"]
-    return "".join(lines + ([] if step is None else [f"    options.step = (strut_real){float(step)!r}; /* [s] */\n"]))
+    return "".join(
+        lines + ([] if step is None else [f"    options.step = (strut_real){float(step)!r}; /* [s] */\n"])
+    )
 
 
 def _main(low: Lowered, name: str, options: str) -> str:

@@ -21,27 +21,42 @@ RUNTIME = ("strut_math.h", "strut_template.h")
 
 @checked
 def export_functions(
-    name: str, functions: Mapping[str, Labelled], directory: str | Path, languages: Iterable[str] = LANGUAGES, unit: str = "dynamics"
+    name: str,
+    functions: Mapping[str, Labelled],
+    directory: str | Path,
+    languages: Iterable[str] = LANGUAGES,
+    unit: str = "dynamics",
 ) -> Export:
     """Write functions, such as `mechanism.functions` gives, into `directory`.
 
-    C: NAME_UNIT.h and NAME_UNIT.c, which build with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocate nothing and need
-    only <math.h>; -DSTRUT_FLOAT makes them single precision. MATLAB: NAME_FUNCTION.m for each, and NAME_parameters.m.
+    C: NAME_UNIT.h and NAME_UNIT.c, which build with `-std=c99 -pedantic -Wall -Wextra -Werror`, allocate
+    nothing and need only <math.h>; -DSTRUT_FLOAT makes them single precision. MATLAB: NAME_FUNCTION.m for
+    each, and NAME_parameters.m.
     """
     wanted = tuple(languages)
     for language in wanted:
         if language not in LANGUAGES:
             raise ModelError(f"there is no export to '{language}': {did_you_mean(language, LANGUAGES)}")
     base = model_name(name)
-    words = dict(zip(functions, distinct((f"{base}_{each}" for each in functions), [f"{base}_parameters"]), strict=True))
+    words = dict(
+        zip(
+            functions, distinct((f"{base}_{each}" for each in functions), [f"{base}_parameters"]), strict=True
+        )
+    )
     files: dict[str, str] = {}
     if "c" in wanted:
         title = f"{base}_{identifier(unit)}"
-        files |= {f"{title}.h": _header(title, functions, words), f"{title}.c": _source(title, base, functions, words)}
+        files |= {
+            f"{title}.h": _header(title, functions, words),
+            f"{title}.c": _source(title, base, functions, words),
+        }
         files |= {file: text for file, text in runtime_sources().items() if file in RUNTIME}
     if "matlab" in wanted:
         defaults = _parameters(functions.values())
-        files |= {f"{words[n]}.m": matlab.function_text(f, words[n], f"{base}_parameters") for n, f in functions.items()}
+        files |= {
+            f"{words[n]}.m": matlab.function_text(f, words[n], f"{base}_parameters")
+            for n, f in functions.items()
+        }
         files |= {f"{base}_parameters.m": matlab.parameters_text(p, f"{base}_parameters") for p in defaults}
     write(Path(directory), files)
     return Export(Path(directory), tuple(files), {n: f.operations for n, f in functions.items()})
@@ -52,13 +67,15 @@ def _parameters(functions: Iterable[Labelled]) -> list[Port]:
     found = list(dict.fromkeys(p for f in functions for p in f.inputs if p.values is not None))
     if len(found) > 1:
         raise ModelError(
-            f"these functions have different parameters ({', '.join(p.name for p in found)}): give them the same, or export them apart"
+            f"these functions have different parameters ({', '.join(p.name for p in found)}): give them the "
+            f"same, or export them apart"
         )
     return found
 
 
 def _ports(functions: Iterable[Labelled]) -> dict[str, Port]:
-    """The vectors that functions take and give, each once; what goes by one name but is something else has its own."""
+    """The vectors that functions take and give, each once; what goes by one name but is something else has
+    its own."""
     found: dict[str, Port] = {}
     for f in functions:
         for each in (*f.inputs, *f.outputs):
@@ -71,7 +88,10 @@ def _ports(functions: Iterable[Labelled]) -> dict[str, Port]:
 
 
 def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
-    enums = "\n".join(constants_text(title, group, port.note, port.entries) for group, port in _ports(functions.values()).items())
+    enums = "\n".join(
+        constants_text(title, group, port.note, port.entries)
+        for group, port in _ports(functions.values()).items()
+    )
     defaults = "".join(
         f"/* Default {comment(p.note)}. */\nextern const strut_real {title}_{identifier(p.name)}0[];\n\n"
         for p in _parameters(functions.values())
@@ -110,13 +130,16 @@ def _prototype(f: Labelled, word: str) -> str:
         rows.append(f" *   {name}{size}: {comment(port.note)}{' [s]' if port.name == 't' else ''}")
     arguments = [f"strut_real {n}" if n == "t" else f"const strut_real *{n}" for n in inputs]
     arguments += [f"strut_real *STRUT_RESTRICT out_{n}" for n in outputs]
-    prototype = textwrap.fill(f"void {word}({', '.join(arguments)});", 120, subsequent_indent="    ", break_long_words=False)
+    prototype = textwrap.fill(
+        f"void {word}({', '.join(arguments)});", 120, subsequent_indent="    ", break_long_words=False
+    )
     return "\n".join(rows) + f"\n */\n{prototype}\n"
 
 
 def _source(title: str, base: str, functions: Mapping[str, Labelled], words: Mapping[str, str]) -> str:
     arrays = "".join(
-        f"const strut_real {title}_{identifier(p.name)}0[] = {{{', '.join(literal(v) for v in p.values or ()) or '0'}}};\n"
+        f"const strut_real {title}_{identifier(p.name)}0[] = "
+        f"{{{', '.join(literal(v) for v in p.values or ()) or '0'}}};\n"
         for p in _parameters(functions.values())
     )
     parts = [_c_function(f, words[n].removeprefix(f"{base}_")) for n, f in functions.items()]

@@ -1,4 +1,5 @@
-"""Users' names and words made safe for C and MATLAB: nothing they wrote can end a comment, begin a statement or collide."""
+"""Users' names and words made safe for C and MATLAB: nothing they wrote can end a comment, begin a statement
+or collide."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ from collections.abc import Iterable
 
 
 def identifier(name: str) -> str:
-    """A C identifier for any name: ASCII letters, digits and _ stay, the rest is spelled by its code point."""
-    text = "".join(c if c.isascii() and c.isalnum() else "_" if c.isascii() else f"u{ord(c):04x}" for c in name).strip("_")
+    """A C identifier for any name: ASCII letters, digits and _ stay, the rest is spelled by its code
+    point."""
+    text = "".join(
+        c if c.isascii() and c.isalnum() else "_" if c.isascii() else f"u{ord(c):04x}" for c in name
+    ).strip("_")
     return text if text and not text[0].isdigit() else f"m_{text}"
 
 
@@ -43,7 +47,8 @@ LOCAL = re.compile(r"[aw]\d+")  # what the emitters call their own
 
 
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Identifiers, one per name, all different, no word of C or MATLAB, none of `taken`, short enough for both."""
+    """Identifiers, one per name, all different, no word of C or MATLAB, none of `taken`, short enough for
+    both."""
     used = {*taken, *RESERVED}
     found: list[str] = []
     for name in names:

@@ -1,7 +1,7 @@
 """A labelled function as a MATLAB function that a person can read; Octave runs it too.
 
-A set of parameters is a struct with a field for each; every other argument is a vector or matrix. What the real numbers
-cannot answer, the root of -1, is NaN as in C, not a complex number.
+A set of parameters is a struct with a field for each; every other argument is a vector or matrix. What the
+real numbers cannot answer, the root of -1, is NaN as in C, not a complex number.
 """
 
 from __future__ import annotations
@@ -110,7 +110,10 @@ def _power(base: str, exponent: str, constant: float | None) -> str:
 def fields(port: Port) -> list[tuple[str, str, int]]:
     """Field, name and size of every quantity in a set of parameters."""
     sizes = port.sizes or tuple((e.name, 1) for e in port.entries)
-    return [(word, name, size) for word, (name, size) in zip(distinct(name for name, _ in sizes), sizes, strict=True)]
+    return [
+        (word, name, size)
+        for word, (name, size) in zip(distinct(name for name, _ in sizes), sizes, strict=True)
+    ]
 
 
 class _Names:
@@ -120,7 +123,11 @@ class _Names:
         words = distinct(p.name for p in (*f.inputs, *f.outputs))
         self.inputs, self.outputs = words[: len(f.inputs)], words[len(f.inputs) :]
         self.f, self.read = f, dict[tuple[int, int], str]()
-        labels = [(j, k, f"{self.inputs[j]}_{e.name}") for j, p in enumerate(f.inputs) for k, e in enumerate(p.entries)]
+        labels = [
+            (j, k, f"{self.inputs[j]}_{e.name}")
+            for j, p in enumerate(f.inputs)
+            for k, e in enumerate(p.entries)
+        ]
         found = distinct((label for _, _, label in labels), taken=words)
         self.local = {(j, k): word for (j, k, _), word in zip(labels, found, strict=True)}
 
@@ -139,7 +146,9 @@ class _Names:
         """A line for every entry that is read, in order."""
         for (j, k), word in sorted(self.read.items()):
             port = self.f.inputs[j]
-            source = f"{self.inputs[j]}({k + 1})" if port.values is None else f"{self.inputs[j]}.{_field(port, k)}"
+            source = (
+                f"{self.inputs[j]}({k + 1})" if port.values is None else f"{self.inputs[j]}.{_field(port, k)}"
+            )
             yield f"{word} = {source};{_said(Entry('', port.entries[k].unit))}"
 
 
@@ -159,7 +168,11 @@ def _field(port: Port, k: int) -> str:
 
 def _said(entry: Entry, named: bool = True) -> str:
     """A comment behind a line: name, unit and what more there is to say."""
-    parts = (entry.name if named else "", f"[{entry.unit}]" if entry.unit else "", f"({entry.note})" if entry.note else "")
+    parts = (
+        entry.name if named else "",
+        f"[{entry.unit}]" if entry.unit else "",
+        f"({entry.note})" if entry.note else "",
+    )
     text = " ".join(part for part in parts if part)
     return f"  % {comment(text)}" if text else ""
 
@@ -180,7 +193,8 @@ def body_text(f: Labelled, name: str) -> tuple[str, str]:
             lines.append(f"{s.target} = {s.expression};")
         elif s.expression != "0":
             lines.append(
-                f"{s.target} = {s.expression};{_said(Entry(entries[s.target].name, entries[s.target].unit)) if s.target in entries else ''}"
+                f"{s.target} = "
+                f"{s.expression};{_said(Entry(entries[s.target].name, entries[s.target].unit)) if s.target in entries else ''}"
             )
     return signature, "\n".join(f"  {line}" for line in lines)
 
@@ -191,7 +205,8 @@ def local_functions(text: str) -> str:
 
 
 def function_text(f: Labelled, name: str, parameters: str = "") -> str:
-    """The function file NAME.m, equivalent to `f`; `parameters` is the function that gives default parameters."""
+    """The function file NAME.m, equivalent to `f`; `parameters` is the function that gives default
+    parameters."""
     signature, body = body_text(f, name)
     head = header(name, f.note, [signature, *_ports_text(f, parameters), "", f"{f.operations} operations."])
     return f"function {signature}\n{head}{body}\nend\n{local_functions(body)}"
@@ -211,9 +226,15 @@ def _ports_text(f: Labelled, parameters: str) -> Iterator[str]:
         for word, port in zip(names, ports, strict=True):
             rows, columns = port.rows_columns
             if port.values is None:
-                yield f"  {word}  {port.note}, {rows} x {columns}" if port.name != "t" else f"  {word}  {port.note} [s]"
+                yield (
+                    f"  {word}  {port.note}, {rows} x {columns}"
+                    if port.name != "t"
+                    else f"  {word}  {port.note} [s]"
+                )
             else:
-                yield f"  {word}  {port.note}, a struct" + (f" as {parameters}() gives it" if parameters else "")
+                yield f"  {word}  {port.note}, a struct" + (
+                    f" as {parameters}() gives it" if parameters else ""
+                )
             if port.name != "t":
                 for k, entry in enumerate(port.entries):
                     place = f"{k + 1}" if port.values is None else _field(port, k)
@@ -228,7 +249,10 @@ def parameters_text(port: Port, name: str) -> str:
     for word, label, size in fields(port):
         values = [literal(v) for v in port.values[at : at + size]]
         entry = Entry(label, port.entries[at].unit, port.entries[at].note) if size else Entry(label)
-        lines.append(f"  p.{word} = {values[0] if size == 1 else '[' + '; '.join(values) + ']'};{_said(entry, named=word != label)}")
+        lines.append(
+            f"  p.{word} = "
+            f"{values[0] if size == 1 else '[' + '; '.join(values) + ']'};{_said(entry, named=word != label)}"
+        )
         at += size
     head = header(name, "Default parameters, a struct.", [f"p = {name}()", ""])
     return f"function p = {name}()\n{head}" + "\n".join(["  p = struct();", *lines]) + "\nend\n"

@@ -1,4 +1,5 @@
-"""`export_matlab`: a system as MATLAB functions, with an example that runs it by ode45. Octave runs them too."""
+"""`export_matlab`: a system as MATLAB functions, with an example that runs it by ode45. Octave runs them
+too."""
 
 from __future__ import annotations
 
@@ -26,20 +27,25 @@ NOTES = {
 
 @checked
 def export_matlab(system: System, directory: str | Path) -> Export:
-    """Write NAME_flow.m, NAME_outputs.m, NAME_parameters.m, NAME_initial.m, and for systems that jump NAME_guards.m,
-    NAME_events.m (as ode45 wants it), NAME_enabled.m, NAME_clocks.m and NAME_reset.m; NAME_example.m, which runs them, only where
-    it does not exist yet. Delays cannot be exported, ode45 has none.
+    """Write NAME_flow.m, NAME_outputs.m, NAME_parameters.m, NAME_initial.m, and for systems that jump
+    NAME_guards.m, NAME_events.m (as ode45 wants it), NAME_enabled.m, NAME_clocks.m and NAME_reset.m;
+    NAME_example.m, which runs them, only where it does not exist yet. Delays cannot be exported, ode45 has
+    none.
     """
     if system.delays:
         raise ModelError(
-            f"system '{system.name}' has the delay '{system.delays[0].name}': MATLAB's ode45 has none, export it as C or replace the delay"
+            f"system '{system.name}' has the delay '{system.delays[0].name}': MATLAB's ode45 has none, "
+            f"export it as C or replace the delay"
         )
     directory, low, name = Path(directory), lowered(system), model_name(system.name)
     ports = _ports(system, low)
     functions = {label: _labelled(f, label, ports) for label, f in _wanted(system, low).items()}
     resets = [_labelled(f, f"reset_{k + 1}", ports) for k, f in enumerate(low.resets)]
     parameters = f"{name}_parameters"
-    files = {f"{name}_{label}.m": matlab.function_text(f, f"{name}_{label}", parameters) for label, f in functions.items()}
+    files = {
+        f"{name}_{label}.m": matlab.function_text(f, f"{name}_{label}", parameters)
+        for label, f in functions.items()
+    }
     files[f"{parameters}.m"] = matlab.parameters_text(ports["p"], parameters)
     if system.events:
         files[f"{name}_events.m"] = _events(name, "enabled" in functions)
@@ -56,7 +62,9 @@ def _wanted(system: System, low: Lowered) -> dict[str, ca.Function]:
     p = column([q.sym for q in system.p])
     initial = ca.Function("initial", [p], initial_values(system), ["p"], ["x", "z"])
     labels = ["flow", *["outputs"] * bool(system.outputs), *["guards"] * bool(system.events)]
-    labels += ["enabled"] * any(event.when is not None for event in system.events) + ["clocks"] * bool(system.samples)
+    labels += ["enabled"] * any(event.when is not None for event in system.events) + ["clocks"] * bool(
+        system.samples
+    )
     return {label: low.functions[label] for label in labels} | {"initial": initial}
 
 
@@ -88,14 +96,26 @@ def _labelled(f: ca.Function, label: str, ports: dict[str, Port]) -> Labelled:
     arguments = f.sx_in()
     kept = [k for k, n in enumerate(f.name_in()) if n != "d" and (n != "random" or arguments[k].numel())]
     function = ca.Function("f", [arguments[k] for k in kept], f.call(arguments))
-    return Labelled(label, NOTES.get(label, ""), function, tuple(ports[f.name_in(k)] for k in kept), tuple(ports[n] for n in f.name_out()))
+    return Labelled(
+        label,
+        NOTES.get(label, ""),
+        function,
+        tuple(ports[f.name_in(k)] for k in kept),
+        tuple(ports[n] for n in f.name_out()),
+    )
 
 
 def _events(name: str, conditional: bool) -> str:
     head = matlab.header(
-        f"{name}_events", "Events for ode45: every guard stops the integration when it becomes positive.", [f"See {name}_guards.", ""]
+        f"{name}_events",
+        "Events for ode45: every guard stops the integration when it becomes positive.",
+        [f"See {name}_guards.", ""],
     )
-    masked = f"  value({name}_enabled(z, u, p) <= 0) = -1;  % what is not enabled does not cross zero\n" if conditional else ""
+    masked = (
+        f"  value({name}_enabled(z, u, p) <= 0) = -1;  % what is not enabled does not cross zero\n"
+        if conditional
+        else ""
+    )
     return f"""function [value, isterminal, direction] = {name}_events(t, x, z, u, p)
 {head}  value = {name}_guards(t, x, z, u, p);
 {masked}  isterminal = ones(size(value));
@@ -122,11 +142,15 @@ def _reset(name: str, low: Lowered, resets: list[Labelled], parameters: str) -> 
         f"p is a struct as {parameters}() gives it.",
         "",
     ]
-    head = matlab.header(f"{name}_reset", "States after an event or a sample, and whether it ends the run.", lines)
+    head = matlab.header(
+        f"{name}_reset", "States after an event or a sample, and whether it ends the run.", lines
+    )
     cases, parts = [], []
     for k, f in enumerate(resets):
         signature, body = matlab.body_text(f, f.name)
-        cases.append(f"    case {k + 1}  % {comment(low.jumps[k].source.name)}\n      [x, z] = {f.name}({arguments});")
+        cases.append(
+            f"    case {k + 1}  % {comment(low.jumps[k].source.name)}\n      [x, z] = {f.name}({arguments});"
+        )
         parts.append(f"function {signature}\n{body}\nend\n")
     terminal = "; ".join(map(str, low.tables["terminal"]))
     text = "\n".join(parts)
@@ -174,7 +198,9 @@ def _example(system: System, low: Lowered, name: str) -> str:
 """
         )
     guard_jumps = [k + 1 for k in low.tables["jump_of"]]
-    clock_jumps = [k + 1 for _, k in sorted((clock, k) for k, clock in enumerate(low.tables["clock_of"]) if clock >= 0)]
+    clock_jumps = [
+        k + 1 for _, k in sorted((clock, k) for k, clock in enumerate(low.tables["clock_of"]) if clock >= 0)
+    ]
     of_guard = f"  jump_of_guard = [{' '.join(map(str, guard_jumps))}];\n" if guard_jumps else ""
     ticks = (
         f"""  jump_of_clock = [{" ".join(map(str, clock_jumps))}];

@@ -1,4 +1,5 @@
-"""Gaits: limit cycles of walkers, their stability, how they change with parameters, and where their energy goes."""
+"""Gaits: limit cycles of walkers, their stability, how they change with parameters, and where their energy
+goes."""
 
 from strut.errors import NoGaitError
 from strut.gait.basin import Basin, basin

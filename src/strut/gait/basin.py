@@ -18,8 +18,8 @@ from strut.html import card
 class Basin:
     """Outcomes over a plane of two states through a gait, the others as in the gait.
 
-    names: of the two states. first, second: their values. label: how each run ended, label[i, j] at first[i], second[j]: 'walks', a
-    terminal event, or 'stopped'. walks: where it walks.
+    names: of the two states. first, second: their values. label: how each run ended, label[i, j] at first[i],
+    second[j]: 'walks', a terminal event, or 'stopped'. walks: where it walks.
     """
 
     gait: Gait = field(repr=False)
@@ -47,7 +47,11 @@ class Basin:
     def _repr_html_(self) -> str:
         """In a notebook."""
         about = f"over {self.names[0]}, {self.names[1]}"
-        return card(f"Basin of {self.gait.system.name}", about, {"outcomes": (("outcome", "cells"), list(self.outcomes.items()))})
+        return card(
+            f"Basin of {self.gait.system.name}",
+            about,
+            {"outcomes": (("outcome", "cells"), list(self.outcomes.items()))},
+        )
 
     def __repr__(self) -> str:
         return f"<Basin of {self.gait.system.name} over {self.names[0]}, {self.names[1]}: {self.outcomes}>"
@@ -67,13 +71,17 @@ def basin(
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.
 
-    names: the two states, by default the rates of the first two that have one, which leaves the posture as it is. ranges: of their
-    values, by default from half of them below to half above (at least 0.5). A walker that makes `steps` steps walks.
+    names: the two states, by default the rates of the first two that have one, which leaves the posture as it
+    is. ranges: of their values, by default from half of them below to half above (at least 0.5). A walker
+        that makes `steps` steps walks.
     """
     chosen = names or _default(gait)
     for name in chosen:
         if name not in gait.names:
-            raise UnknownNameError(f"'{name}' is not a free state of '{gait.system.name}': {did_you_mean(name, list(gait.names))}")
+            raise UnknownNameError(
+                f"'{name}' is not a free state of '{gait.system.name}': "
+                f"{did_you_mean(name, list(gait.names))}"
+            )
     integer("steps", steps, 1)
     n = (cells, cells) if isinstance(cells, int) else cells
     for count in n:

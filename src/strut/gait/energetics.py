@@ -1,4 +1,5 @@
-"""Where the energy of a gait goes: the account of a step, costs of transport by their names, and what impacts take."""
+"""Where the energy of a gait goes: the account of a step, costs of transport by their names, and what impacts
+take."""
 
 from __future__ import annotations
 
@@ -41,9 +42,13 @@ class Energetics:
         return 0.0 if abs(energy) <= self.resolution else energy
 
     def rounded_cost(self, cost: float, squared: bool = False) -> float:
-        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it is one of squared torques,
-        of which each [N m] is measured by the resolution [J]."""
-        return 0.0 if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1) else cost
+        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it
+        is one of squared torques, of which each [N m] is measured by the resolution [J]."""
+        return (
+            0.0
+            if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1)
+            else cost
+        )
 
     @property
     def definitions(self) -> Mapping[str, str]:
@@ -53,7 +58,9 @@ class Energetics:
     def table(self) -> str:
         """Definitions side by side."""
         width = max(map(len, self.costs))
-        return "\n".join(f"{name:{width}}  {value:12.9f}  {COST_MEANINGS[name]}" for name, value in self.costs.items())
+        return "\n".join(
+            f"{name:{width}}  {value:12.9f}  {COST_MEANINGS[name]}" for name, value in self.costs.items()
+        )
 
 
 @checked
@@ -92,14 +99,19 @@ def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
     u = np.array([run.at(t)[name] for name in run.names.u]) if run.names.u else np.zeros((1, points))
     total = (u**2).sum(axis=0)
     squared = float(np.sum((total[1:] + total[:-1]) / 2 * np.diff(t)))
-    return {"positive-work": float(gains[gains > 0].sum()), "absolute-work": float(np.abs(gains).sum()), "squared-torque": squared}
+    return {
+        "positive-work": float(gains[gains > 0].sum()),
+        "absolute-work": float(np.abs(gains).sum()),
+        "squared-torque": squared,
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class ImpactLoss:
     """What an impact takes of the kinetic energy.
 
-    fractions: of the energy lost for motion along each of `directions` (columns, by `names`), the largest first; all others lie
+    fractions: of the energy lost for motion along each of `directions` (columns, by `names`), the largest
+        first; all others lie
     between. metric, loss: kinetic energy and loss are v'(metric)v/2 and v'(loss)v/2.
     """
 
@@ -112,11 +124,14 @@ class ImpactLoss:
 
 @checked
 def impact_loss(system: System, state: Mapping[str, float], section: str | None = None) -> ImpactLoss:
-    """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the posture `state`."""
+    """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the
+    posture `state`."""
     name = section or default_section(system)
     kinetic = system.ledger.stored.get("kinetic")
     if kinetic is None:
-        raise ModelError(f"system '{system.name}' stores no energy called 'kinetic': what an impact takes of it is unknown")
+        raise ModelError(
+            f"system '{system.name}' stores no energy called 'kinetic': what an impact takes of it is unknown"
+        )
     velocity = lowered(system).tables["velocity_of"]
     x = system.vector("x")
     rates = sorted({k for k in velocity if k >= 0})

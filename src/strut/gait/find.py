@@ -41,14 +41,16 @@ def find(
     seed: int = 0,
     z0: Any = None,
 ) -> Gait:
-    """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of the longest period.
+    """One gait of a walker: that nearest to `guess`; without one, a stable gait if there is any, else that of
+    the longest period.
 
-    With a guess, Newton begins there. A gait as near as `AT_GUESS` is the answer, and a guess that is a gait already stays as it is.
-    Otherwise Newton begins also where the walker comes to in `walk` steps, and from `NEIGHBOURS` states around the guess that are nearer
-    than what was found; of all gaits so found the nearest (2-norm of the free states) is returned.
-    Without a guess, Newton begins after `walk` steps from the system's own initial state, then there.
-    Where that finds nothing, `starts` random states are tried; `starts=0` tries none, nor neighbours.
-    Every gait found is replayed in the simulator; one that does not return is none.
+    With a guess, Newton begins there. A gait as near as `AT_GUESS` is the answer, and a guess that is a gait
+    already stays as it is. Otherwise Newton begins also where the walker comes to in `walk` steps, and from
+    `NEIGHBOURS` states around the guess that are nearer than what was found; of all gaits so found the
+    nearest (2-norm of the free states) is returned. Without a guess, Newton begins after `walk` steps from
+    the system's own initial state, then there. Where that finds nothing, `starts` random states are tried;
+    `starts=0` tries none, nor neighbours. Every gait found is replayed in the simulator; one that does not
+    return is none.
     guess: states by name, or all of them. steps: the gait repeats after so many (one that repeats after fewer
     does so too); multiple shooting helps where several are wanted. Raises `NoGaitError`.
     """
@@ -66,7 +68,12 @@ def find(
         gait, closest = _nearest_gait(step, y, walk, min(starts, NEIGHBOURS), seed, fell)
         if gait is not None:
             return gait
-    if gait is None and steps > 1 and (first := _orbit(step, y, walk)) is not None and (gait := _gait(step, first, fell)) is not None:
+    if (
+        gait is None
+        and steps > 1
+        and (first := _orbit(step, y, walk)) is not None
+        and (gait := _gait(step, first, fell)) is not None
+    ):
         return gait
     gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
     gaits += [gait] if gait is not None else []
@@ -89,8 +96,11 @@ def _first_gait(step: ReturnMap, y: np.ndarray, walk: int, fell: Counter) -> tup
     return None, closest
 
 
-def _nearest_gait(step: ReturnMap, y: np.ndarray, walk: int, neighbours: int, seed: int, fell: Counter) -> tuple[Gait | None, float]:
-    """The gait nearest to `y` of those that Newton finds from there, from where walking leads, and from states around it."""
+def _nearest_gait(
+    step: ReturnMap, y: np.ndarray, walk: int, neighbours: int, seed: int, fell: Counter
+) -> tuple[Gait | None, float]:
+    """The gait nearest to `y` of those that Newton finds from there, from where walking leads, and from
+    states around it."""
     done, at, closest, why = newton_from(step, y)
     fell.update(why)
     here = _gait(step, at, fell, done) if done is not None else None
@@ -110,10 +120,14 @@ def _nearest_gait(step: ReturnMap, y: np.ndarray, walk: int, neighbours: int, se
     return nearest, closest
 
 
-def _nearest_of(step: ReturnMap, y: np.ndarray, points: list[np.ndarray], known: Gait | None, fell: Counter) -> Gait | None:
+def _nearest_of(
+    step: ReturnMap, y: np.ndarray, points: list[np.ndarray], known: Gait | None, fell: Counter
+) -> Gait | None:
     """The gait nearest to `y` among fixed points and one that is known."""
     for point in sorted(points, key=lambda point: float(np.linalg.norm(point - y))):
-        if known is not None and np.linalg.norm(point - y) > np.linalg.norm(known.y0 - y) - SAME * (1 + np.linalg.norm(y)):
+        if known is not None and np.linalg.norm(point - y) > np.linalg.norm(known.y0 - y) - SAME * (
+            1 + np.linalg.norm(y)
+        ):
             return known
         if (gait := _gait(step, point, fell)) is not None:
             return gait
@@ -139,9 +153,11 @@ def find_all(
     seed: int = 0,
     z0: Any = None,
 ) -> list[Gait]:
-    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises `NoGaitError` where there is none.
+    """All gaits that Newton reaches from `starts` random states, the longest period first. Raises
+    `NoGaitError` where there is none.
 
-    Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began stands for all.
+    Of a family of gaits (of a machine that conserves its energy) the one nearest to where the search began
+    stands for all.
     """
     integer("starts", starts, 0)
     seed_number(seed)
@@ -153,7 +169,8 @@ def find_all(
 
 
 def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
-    """Where Newton may begin after some steps of walking, if the walker can: where they led to, and after the first."""
+    """Where Newton may begin after some steps of walking, if the walker can: where they led to, and after the
+    first."""
     reached, now = [], y
     for _ in range(walk):
         done = step(now, rough=True)
@@ -193,13 +210,20 @@ def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
     for group in (rate, ~rate):
         if group.any():
             size[group] = np.maximum(size[group], 0.3 * np.abs(y[group]).max())
-    together = np.where(rate, np.exp(random.uniform(np.log(0.1), np.log(2.5), (count, 1))), random.uniform(0.1, 1.8, (count, 1)))
+    together = np.where(
+        rate,
+        np.exp(random.uniform(np.log(0.1), np.log(2.5), (count, 1))),
+        random.uniform(0.1, 1.8, (count, 1)),
+    )
     alone = 1 + random.uniform(-0.3, 0.3, (count, len(y)))
     return y * together * alone + random.uniform(-0.3, 0.3, (count, len(y))) * size * together
 
 
-def _fixed_points(step: ReturnMap, begin: np.ndarray, iterations: int = 80) -> tuple[list[np.ndarray], float, Counter]:
-    """Fixed points that Newton finds from rows of `begin` and from one step after them; the closest approach; what ended steps."""
+def _fixed_points(
+    step: ReturnMap, begin: np.ndarray, iterations: int = 80
+) -> tuple[list[np.ndarray], float, Counter]:
+    """Fixed points that Newton finds from rows of `begin` and from one step after them; the closest approach;
+    what ended steps."""
     first = step.many(begin, rough=True)
     fell: Counter = Counter(str(s) for s in first.status[~first.ok])
     begin = np.vstack([begin[first.ok], first.y[first.ok]])
@@ -214,11 +238,16 @@ def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float,
     points, closest, fell = _fixed_points(step, random_starts(step, starts, seed))
     gaits: list[Gait] = []
     for y in points:
-        if all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits) and (gait := _gait(step, y, fell)) is not None:
+        if (
+            all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits)
+            and (gait := _gait(step, y, fell)) is not None
+        ):
             gaits.append(gait)
     family = [g for g in gaits if g.neutral]
     own = step.free(step.start.x)
-    gaits = [g for g in gaits if not g.neutral] + sorted(family, key=lambda g: float(np.linalg.norm(g.y0 - own)))[:1]
+    gaits = [g for g in gaits if not g.neutral] + sorted(
+        family, key=lambda g: float(np.linalg.norm(g.y0 - own))
+    )[:1]
     return sorted(gaits, key=lambda g: -g.period), closest, fell
 
 
@@ -249,19 +278,41 @@ def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = No
 
 def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoGaitError:
     """What was sought, how near it came, and why steps ended."""
-    known = {"done": f"no {step.section} within {step.longest:g} s", step.section: "derivatives that are not finite"}
+    known = {
+        "done": f"no {step.section} within {step.longest:g} s",
+        step.section: "derivatives that are not finite",
+    }
     known |= {"too many steps": f"no {step.section}, however long it swung"}
     false = sorted(told(system, name.removeprefix(NO_GAIT)) for name in fell if name.startswith(NO_GAIT))
-    ended = [(known.get(n) or told(system, n), c) for n, c in fell.most_common(8) if not n.startswith(NO_GAIT)][:5]
-    near = f"the closest approach changed the state by {closest:.3g} over a step" if np.isfinite(closest) else "no step was completed"
+    ended = [
+        (known.get(n) or told(system, n), c) for n, c in fell.most_common(8) if not n.startswith(NO_GAIT)
+    ][:5]
+    near = (
+        f"the closest approach changed the state by {closest:.3g} over a step"
+        if np.isfinite(closest)
+        else "no step was completed"
+    )
     if false:
-        near = f"Newton found fixed points that are no gaits, by what the simulator said of them ({'; '.join(false)})"
-    why = f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}" if ended else "no step ended early"
-    values = ", ".join(f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray))
-    flat = next((float(q.value[0]) <= 0 for q in system.p if q.name == "slope" and isinstance(q.value, np.ndarray)), False)
+        near = (
+            f"Newton found fixed points that are no gaits, by what the simulator said of them "
+            f"({'; '.join(false)})"
+        )
+    why = (
+        f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}"
+        if ended
+        else "no step ended early"
+    )
+    values = ", ".join(
+        f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray)
+    )
+    flat = next(
+        (float(q.value[0]) <= 0 for q in system.p if q.name == "slope" and isinstance(q.value, np.ndarray)),
+        False,
+    )
     hint = "A walker without motors needs a slope that goes down. " if flat else ""
     return NoGaitError(
-        f"no gait of '{system.name}' was found with {values}: {near}; {why}. {hint}Try other parameters, another guess, or more starts",
+        f"no gait of '{system.name}' was found with {values}: {near}; {why}. {hint}Try other parameters, "
+        f"another guess, or more starts",
         float(closest),
         dict(fell),
     )

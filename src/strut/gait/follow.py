@@ -1,4 +1,5 @@
-"""`follow`: a gait as a parameter changes, through folds and past period doublings (pseudo-arclength continuation)."""
+"""`follow`: a gait as a parameter changes, through folds and past period doublings (pseudo-arclength
+continuation)."""
 
 from __future__ import annotations
 
@@ -22,12 +23,14 @@ from strut.system import start as values_of
 CLOSE = 1e-11
 """Corrected points solve their equations this exactly, relative to the state."""
 EASY, HARD = 3, 6
-"""Newton iterations of a point below which the next step along the branch is longer, and above which it is shorter."""
+"""Newton iterations of a point below which the next step along the branch is longer, and above which it is
+shorter."""
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A gait on a branch: the parameter's value, free states, period [s], multipliers, and the branch's direction there."""
+class BranchPoint:
+    """A gait on a branch: the parameter's value, free states, period [s], multipliers, and the branch's
+    direction there."""
 
     value: float
     y: np.ndarray
@@ -43,18 +46,21 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Bifurcation:
-    """Where a branch changes: `kind` is 'fold' (it turns back), 'doubling' (a multiplier is -1) or 'torus' (a pair leaves the unit
-    circle); `at` is the parameter's value there."""
+    """Where a branch changes: `kind` is 'fold' (it turns back), 'doubling' (a multiplier is -1) or 'torus' (a
+    pair leaves the unit circle); `at` is the parameter's value there."""
 
     kind: str
     at: float
-    point: Point = field(repr=False)
+    point: BranchPoint = field(repr=False)
     branch: Branch = field(repr=False)
 
     def doubled(self, to: float | None = None, amplitude: float = 1e-3, **options: float) -> Branch:
         """The branch of gaits that repeat after twice as many steps, which begins at a doubling."""
         if self.kind != "doubling":
-            raise ModelError(f"a {self.kind} at {self.branch.name} = {self.at:.9g} has no doubled branch: only a doubling has")
+            raise ModelError(
+                f"a {self.kind} at {self.branch.name} = {self.at:.9g} has no doubled branch: only a doubling "
+                f"has"
+            )
         return _doubled(self, to, amplitude, **options)
 
 
@@ -62,7 +68,8 @@ class Bifurcation:
 class Branch:
     """Gaits over a parameter, in order along the branch.
 
-    name: of the parameter. points: see `Point`. bifurcations: in order. ended: why the branch goes no further.
+    name: of the parameter. points: see `Point`. bifurcations: in order. ended: why the branch goes no
+        further.
     """
 
     system: System = field(repr=False)
@@ -71,9 +78,9 @@ class Branch:
     steps: int
     names: tuple[str, ...]
     z0: np.ndarray = field(repr=False)
-    points: tuple[Point, ...] = field(repr=False)
+    points: tuple[BranchPoint, ...] = field(repr=False)
     ended: str = ""
-    found: list[tuple[str, Point]] = field(default_factory=list, repr=False)
+    found: list[tuple[str, BranchPoint]] = field(default_factory=list, repr=False)
 
     @property
     def parameter(self) -> np.ndarray:
@@ -102,30 +109,50 @@ class Branch:
         if name == "period":
             return self.period
         if name not in self.names:
-            raise UnknownNameError(f"the branch has no '{name}': {did_you_mean(name, ['period', *self.names])}")
+            raise UnknownNameError(
+                f"the branch has no '{name}': {did_you_mean(name, ['period', *self.names])}"
+            )
         return np.array([p.y[self.names.index(name)] for p in self.points])
 
     def visited(self, name: str) -> list[np.ndarray]:
-        """A free state after each of the steps that a gait repeats after, over the points: an array per step. Of 'period', its mean."""
+        """A free state after each of the steps that a gait repeats after, over the points: an array per step.
+        Of 'period', its mean."""
         first = self.values(name)
         if name == "period":
             return [first / self.steps]
-        y, p, k = np.array([point.y for point in self.points]), self.parameter[:, None], self.names.index(name)
-        later = [ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)]
+        y, p, k = (
+            np.array([point.y for point in self.points]),
+            self.parameter[:, None],
+            self.names.index(name),
+        )
+        later = [
+            ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)
+        ]
         return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
 
     def gait(self, value: float, occurrence: int = 0) -> Gait:
-        """The gait where the parameter has this value; after a fold there may be several, the first is `occurrence` 0."""
+        """The gait where the parameter has this value; after a fold there may be several, the first is
+        `occurrence` 0."""
         v = self.parameter
         crossed = [k for k in range(len(v) - 1) if (v[k] - value) * (v[k + 1] - value) <= 0]
         if len(crossed) <= occurrence:
             often = {0: "never", 1: "once"}.get(len(crossed), f"{len(crossed)} times")
-            raise ValueRangeError(f"the branch passes {self.name} = {value:g} {often}: it goes from {v.min():g} to {v.max():g}")
+            raise ValueRangeError(
+                f"the branch passes {self.name} = {value:g} {often}: it goes from {v.min():g} to {v.max():g}"
+            )
         k = crossed[occurrence]
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
         step = ReturnMap(self.system, self.section, (), self.steps)
-        return find(self.system.using({self.name: value}), step.whole(y), self.section, steps=self.steps, walk=0, starts=0, z0=self.z0)
+        return find(
+            self.system.using({self.name: value}),
+            step.whole(y),
+            self.section,
+            steps=self.steps,
+            walk=0,
+            starts=0,
+            z0=self.z0,
+        )
 
     def __len__(self) -> int:
         return len(self.points)
@@ -134,7 +161,12 @@ class Branch:
         """In a notebook."""
         v = self.parameter
         rows = [
-            (f"{v[k]:.6g}", f"{self.period[k]:.6g}", f"{abs(self.multipliers[k, 0]):.6g}", "yes" if self.stable[k] else "no")
+            (
+                f"{v[k]:.6g}",
+                f"{self.period[k]:.6g}",
+                f"{abs(self.multipliers[k, 0]):.6g}",
+                "yes" if self.stable[k] else "no",
+            )
             for k in np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
         ]
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
@@ -147,7 +179,10 @@ class Branch:
     def __repr__(self) -> str:
         v = self.parameter
         marks = ", ".join(f"{b.kind} at {b.at:.6g}" for b in self.bifurcations) or "no bifurcation"
-        return f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, {marks}; {self.ended}>"
+        return (
+            f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, "
+            f"{marks}; {self.ended}>"
+        )
 
 
 @checked
@@ -162,20 +197,26 @@ def follow(
     section: str | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Branch:
-    """The branch of gaits through `start` (by default the one `find` gives), in the direction of `to`, as far as that.
+    """The branch of gaits through `start` (by default the one `find` gives), in the direction of `to`, as far
+    as that.
 
-    points: at least so many from here to there. most: no more than these in all. bounds: of the parameter; the branch ends there
-    too, where a fold turned it back (by default it may return to where it began, and as far again).
-    The branch ends at `to`, at a bound, where steps fail (a foot scuffs, the walker takes off), or with `most` points.
+    points: at least so many from here to there. most: no more than these in all. bounds: of the parameter;
+    the branch ends there too, where a fold turned it back (by default it may return to where it began, and as
+    far again). The branch ends at `to`, at a bound, where steps fail (a foot scuffs, the walker takes off),
+    or with `most` points.
     """
     known = [q.name for q in system.p]
     if parameter not in known:
-        raise UnknownNameError(f"system '{system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
+        raise UnknownNameError(
+            f"system '{system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}"
+        )
     gait = start if start is not None else find(system, section=section)
     begin = float(values_of(gait.system).p[system.slices("p")[parameter].start])
     if to == begin:
         raise ValueRangeError(f"'{parameter}' is {to:g} already: follow a gait to another value")
-    step = ReturnMap(gait.system, gait.section, (parameter,), gait.steps, gait.vector, np.array(list(gait.z0.values())))
+    step = ReturnMap(
+        gait.system, gait.section, (parameter,), gait.steps, gait.vector, np.array(list(gait.z0.values()))
+    )
     integer("points", points, 2)
     integer("most", most, 1)
     finite("to", to)
@@ -187,7 +228,8 @@ def follow(
 
 
 class _Follow:
-    """Predictor and corrector on a map with one parameter; states and parameter are scaled to be of order one."""
+    """Predictor and corrector on a map with one parameter; states and parameter are scaled to be of order
+    one."""
 
     def __init__(self, step: ReturnMap, span: float, bounds: tuple[float, ...], to: float | None) -> None:
         self.step, self.bounds, self.to = step, bounds, to
@@ -197,7 +239,8 @@ class _Follow:
         self.why = ""
 
     def equations(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, float] | None:
-        """The residual at (y, parameter) in scaled numbers, its derivatives and the period; None where the step fails."""
+        """The residual at (y, parameter) in scaled numbers, its derivatives and the period; None where the
+        step fails."""
         real = w * self.scale
         inside = float(np.clip(real[-1], *self.own))
         if abs(real[-1] - inside) < 1e-12 * self.scale[-1]:  # rounding at the end of the range
@@ -215,15 +258,20 @@ class _Follow:
         self.by_y = done.by_y
         return done.y - real[:-1], F, done.period
 
-    def correct(self, guess: np.ndarray, row: np.ndarray, aim: float) -> tuple[np.ndarray, np.ndarray, float, int] | None:
-        """Newton onto the branch and onto the plane row . w = aim; the last derivative, the period, the iterations."""
+    def correct(
+        self, guess: np.ndarray, row: np.ndarray, aim: float
+    ) -> tuple[np.ndarray, np.ndarray, float, int] | None:
+        """Newton onto the branch and onto the plane row . w = aim; the last derivative, the period, the
+        iterations."""
         w = guess.copy()
         for k in range(12):
             at = self.equations(w)
             if at is None:
                 return None
             F, D, period = at
-            if np.abs(F).max() <= CLOSE * (1 + np.abs(w).max()) and abs(row @ w - aim) < 1e-12 * (1 + abs(aim)):
+            if np.abs(F).max() <= CLOSE * (1 + np.abs(w).max()) and abs(row @ w - aim) < 1e-12 * (
+                1 + abs(aim)
+            ):
                 return w, D, period, k
             full = np.vstack([D, row])
             dw = np.linalg.lstsq(full, -np.append(F, row @ w - aim), rcond=1e-14)[0]
@@ -240,12 +288,12 @@ class _Follow:
         t = np.linalg.svd(D)[2][-1]
         return t if t @ along >= 0 else -t
 
-    def point(self, w: np.ndarray, D: np.ndarray, period: float, along: np.ndarray) -> Point:
+    def point(self, w: np.ndarray, D: np.ndarray, period: float, along: np.ndarray) -> BranchPoint:
         J = self.by_y.copy()
         real = w * self.scale
-        return Point(float(real[-1]), real[:-1], period, spectrum(J)[0], J, self.tangent(D, along))
+        return BranchPoint(float(real[-1]), real[:-1], period, spectrum(J)[0], J, self.tangent(D, along))
 
-    def ahead(self, at: Point, ds: float) -> tuple[Point, int] | None:
+    def ahead(self, at: BranchPoint, ds: float) -> tuple[BranchPoint, int] | None:
         """The point at arclength ds along the tangent."""
         w = np.append(at.y, at.value) / self.scale
         done = self.correct(w + ds * at.tangent, at.tangent, float(at.tangent @ w + ds))
@@ -254,7 +302,8 @@ class _Follow:
         return self.point(done[0], done[1], done[2], at.tangent), done[3]
 
     def walks(self, w: np.ndarray, period: float) -> bool:
-        """Does the simulator make the step, too, and end it on its feet? A fixed point after which a foot does not lift is no gait."""
+        """Does the simulator make the step, too, and end it on its feet? A fixed point after which a foot
+        does not lift is no gait."""
         step, real = self.step, w * self.scale
         p = step.start.p.copy()
         p[step.places] = np.clip(real[-1], *self.own)
@@ -262,16 +311,27 @@ class _Follow:
         self.why = f"steps end by {told(step.system, why)}" if why else self.why
         return not why
 
-    def run(self, y: np.ndarray, value: float, sense: float, points: int, most: int, first: np.ndarray | None = None) -> Branch:
+    def run(
+        self,
+        y: np.ndarray,
+        value: float,
+        sense: float,
+        points: int,
+        most: int,
+        first: np.ndarray | None = None,
+    ) -> Branch:
         w = np.append(y, value) / self.scale
         fixed = np.zeros(len(w))
         fixed[-1] = 1.0
         row = fixed if first is None else first
         done = self.correct(w, row, float(row @ w))
         if done is None:
-            raise NoGaitError(f"the branch of '{self.step.system.name}' cannot begin at {self.step.parameters[0]} = {value:g}: {self.why}")
+            raise NoGaitError(
+                f"the branch of '{self.step.system.name}' cannot begin at {self.step.parameters[0]} = "
+                f"{value:g}: {self.why}"
+            )
         here = self.point(done[0], done[1], done[2], fixed * sense if first is None else row)
-        found: list[tuple[str, Point]] = []
+        found: list[tuple[str, BranchPoint]] = []
         line = [here]
         longest = 1.0 / points
         ds = longest
@@ -303,14 +363,24 @@ class _Follow:
             here = new
             ds = min(ds * (2.0 if iterations <= EASY else 0.7 if iterations >= HARD else 1.0), 50 * longest)
         step = self.step
-        return Branch(step.system, step.parameters[0], step.section, step.steps, step.names, step.start.z, tuple(line), ended, found)
+        return Branch(
+            step.system,
+            step.parameters[0],
+            step.section,
+            step.steps,
+            step.names,
+            step.start.z,
+            tuple(line),
+            ended,
+            found,
+        )
 
     def _outside(self, value: float) -> float | None:
         """The bound that was passed, or the aim."""
         low, high = self.bounds
         return low if value < low else high if value > high else None
 
-    def _onto(self, here: Point, value: float) -> Point | None:
+    def _onto(self, here: BranchPoint, value: float) -> BranchPoint | None:
         """The point of the branch at a value of the parameter, near another."""
         fixed = np.zeros(len(self.scale))
         fixed[-1] = 1.0
@@ -322,21 +392,31 @@ class _Follow:
         if done is not None and np.linalg.norm(done[0] - guess) > 10 * np.linalg.norm(guess - w) + 1e-6:
             self.why = "the branch turns before it"
             return None
-        return None if done is None or not self.walks(done[0], done[2]) else self.point(done[0], done[1], done[2], here.tangent)
+        return (
+            None
+            if done is None or not self.walks(done[0], done[2])
+            else self.point(done[0], done[1], done[2], here.tangent)
+        )
 
     # ---- bifurcations ----
 
-    def _between(self, a: Point, b: Point, ds: float | None) -> list[tuple[str, Point]]:
+    def _between(self, a: BranchPoint, b: BranchPoint, ds: float | None) -> list[tuple[str, BranchPoint]]:
         """Bifurcations between two neighbours."""
         if ds is None:
             ds = float(a.tangent @ ((np.append(b.y, b.value) - np.append(a.y, a.value)) / self.scale))
         found = []
         for kind, test in TESTS.items():
-            if test(a) * test(b) < 0 and (point := self._locate(a, b, ds, test)) is not None and _is(kind, point):
+            if (
+                test(a) * test(b) < 0
+                and (point := self._locate(a, b, ds, test)) is not None
+                and _is(kind, point)
+            ):
                 found.append((kind, point))
         return sorted(found, key=lambda f: float(np.linalg.norm((f[1].y - a.y) / self.scale[:-1])))
 
-    def _locate(self, a: Point, b: Point, ds: float, test: Callable[[Point], float]) -> Point | None:
+    def _locate(
+        self, a: BranchPoint, b: BranchPoint, ds: float, test: Callable[[BranchPoint], float]
+    ) -> BranchPoint | None:
         """Where a test vanishes along the branch, by the Illinois variant of false position."""
         low, high, f_low, f_high = 0.0, ds, test(a), test(b)
         best = b
@@ -354,31 +434,34 @@ class _Follow:
                 f_low /= 2
             moved = abs(s - high)
             high, f_high = s, f
-            low, high, f_low, f_high = (low, high, f_low, f_high) if low <= high else (high, low, f_high, f_low)
+            low, high, f_low, f_high = (
+                (low, high, f_low, f_high) if low <= high else (high, low, f_high, f_low)
+            )
             if f == 0 or moved < 1e-13 or high - low < 1e-14 or abs(f) < 1e-14:
                 break
         return best
 
 
-def _fold(point: Point) -> float:
+def _fold(point: BranchPoint) -> float:
     return float(point.tangent[-1])
 
 
-def _doubling(point: Point) -> float:
+def _doubling(point: BranchPoint) -> float:
     return float(np.linalg.det(point.jacobian + np.eye(len(point.jacobian))))
 
 
-def _torus(point: Point) -> float:
-    """Of all pairs of multipliers, the product of (product - 1): zero where a complex pair, or a and 1/a, meet the unit circle."""
+def _torus(point: BranchPoint) -> float:
+    """Of all pairs of multipliers, the product of (product - 1): zero where a complex pair, or a and 1/a,
+    meet the unit circle."""
     values = point.multipliers
     pairs = [values[i] * values[j] - 1 for i in range(len(values)) for j in range(i)]
     return float(np.real(np.prod(pairs))) if pairs else 1.0
 
 
-TESTS: dict[str, Callable[[Point], float]] = {"fold": _fold, "doubling": _doubling, "torus": _torus}
+TESTS: dict[str, Callable[[BranchPoint], float]] = {"fold": _fold, "doubling": _doubling, "torus": _torus}
 
 
-def _is(kind: str, point: Point) -> bool:
+def _is(kind: str, point: BranchPoint) -> bool:
     """Does a root of a test belong to its kind? A real pair a, 1/a is no torus; a jump of sign is no root."""
     values = point.multipliers
     if kind == "torus":
@@ -397,14 +480,23 @@ def _doubled(at: Bifurcation, to: float | None, amplitude: float, **options: flo
     x0 = base.whole(point.y)
     step = ReturnMap(branch.system, branch.section, (branch.name,), 2 * branch.steps, x0, branch.z0)
     parameter = branch.parameter
-    unstable = next((b for b in branch.points if not b.stable and abs(b.value - at.at) < 0.1 * (abs(at.at) + 1)), point)
+    unstable = next(
+        (b for b in branch.points if not b.stable and abs(b.value - at.at) < 0.1 * (abs(at.at) + 1)), point
+    )
     sense = float(np.sign(unstable.value - at.at)) or 1.0
     aim = to if to is not None else at.at + sense * 0.2 * abs(np.ptp(parameter))
     span = max(abs(aim - at.at), 1e-12)
     walk = _Follow(step, span, tuple(sorted((aim, at.at - (aim - at.at)))), aim)
     row = np.append(v, 0.0)
     row /= np.linalg.norm(row)
-    return walk.run(point.y + amplitude * v, at.at, 1.0, int(options.get("points", 100)), int(options.get("most", 2000)), row)
+    return walk.run(
+        point.y + amplitude * v,
+        at.at,
+        1.0,
+        int(options.get("points", 100)),
+        int(options.get("most", 2000)),
+        row,
+    )
 
 
-__all__ = ["Bifurcation", "Branch", "Point", "follow"]
+__all__ = ["Bifurcation", "Branch", "BranchPoint", "follow"]

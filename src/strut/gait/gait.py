@@ -17,21 +17,24 @@ from strut.simulate import Trajectory
 from strut.system import System
 
 NOTHING = 1e-11
-"""Singular values below this fraction of the largest belong to directions that the section wipes out: their multiplier is zero."""
+"""Singular values below this fraction of the largest belong to directions that the section wipes out: their
+multiplier is zero."""
 FAMILY = 1e-7
 """A multiplier this close to 1 is 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Gait:
-    """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step further.
+    """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step
+    further.
 
     x0, z0: the state just after the event `section`, by name. vector: x0 as numbers in order.
     period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
     step_length: how far it comes in one period [m], along the ground.
     residual: largest change of a state over the gait.
     jacobian: of the return map by its free states `names`.
-    multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors: columns, by `names`.
+    multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors:
+        columns, by `names`.
     stable: all of them are smaller than 1.
     """
 
@@ -63,7 +66,8 @@ class Gait:
 
     @property
     def neutral(self) -> bool:
-        """A multiplier is 1: it is one of a family, along which something that the machine conserves, such as energy, varies."""
+        """A multiplier is 1: it is one of a family, along which something that the machine conserves, such as
+        energy, varies."""
         return bool(np.any(np.abs(self.multipliers - 1) < FAMILY))
 
     @property
@@ -74,11 +78,14 @@ class Gait:
 
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
-        return ReturnMap(self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values())))
+        return ReturnMap(
+            self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values()))
+        )
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """The gait in the simulator, from just after the section to just after the next (and so on for several steps)."""
+        """The gait in the simulator, from just after the section to just after the next (and so on for
+        several steps)."""
         return record(self.system, self.vector, np.array(list(self.z0.values())), self.period)
 
     @cached_property
@@ -92,19 +99,25 @@ class Gait:
 
     @property
     def energy_per_step(self) -> float:
-        """Energy lost in impacts and dampers over one period [J]: what the slope or motors must give again."""
+        """Energy lost in impacts and dampers over one period [J]: what the slope or motors must give
+        again."""
         return self.energetics.spent
 
     @property
     def cost_of_transport(self) -> float:
-        """Energy lost per weight and distance; sin(slope) for a passive gait. Other definitions: `energetics.costs`."""
+        """Energy lost per weight and distance; sin(slope) for a passive gait. Other definitions:
+        `energetics.costs`."""
         return self.energetics.costs["losses"]
 
     def derivative(self, parameter: str) -> dict[str, float]:
-        """How the free states of the fixed point, and its 'period', change with a parameter (implicit function theorem)."""
+        """How the free states of the fixed point, and its 'period', change with a parameter (implicit
+        function theorem)."""
         known = [q.name for q in self.system.p]
         if parameter not in known:
-            raise UnknownNameError(f"system '{self.system.name}' has no parameter '{parameter}': {did_you_mean(parameter, known)}")
+            raise UnknownNameError(
+                f"system '{self.system.name}' has no parameter '{parameter}': "
+                f"{did_you_mean(parameter, known)}"
+            )
         step = self.map((parameter,))
         done = step(self.y0)
         change = np.linalg.lstsq(np.eye(len(self.y0)) - done.by_y, done.by_p[:, 0], rcond=1e-13)[0]
@@ -127,7 +140,11 @@ class Gait:
 
     def _repr_html_(self) -> str:
         """In a notebook."""
-        units, books, bare = {q.name: q.unit for q in self.system.x}, self.energetics, self.system.dimensionless
+        units, books, bare = (
+            {q.name: q.unit for q in self.system.x},
+            self.energetics,
+            self.system.dimensionless,
+        )
         rows = [
             ("period", f"{self.period:.9g}", "" if bare else "s"),
             ("step length", f"{self.step_length:.9g}", "" if bare else "m"),
@@ -137,13 +154,20 @@ class Gait:
         ]
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
             "the gait": (("", "value", "unit"), rows),
-            f"just after {self.section}": (("state", "value", "unit"), [(n, f"{v:.9g}", units[n]) for n, v in self.x0.items()]),
+            f"just after {self.section}": (
+                ("state", "value", "unit"),
+                [(n, f"{v:.9g}", units[n]) for n, v in self.x0.items()],
+            ),
             "multipliers": (
                 ("real", "imaginary", "modulus"),
                 [(f"{m.real:.9g}", f"{m.imag:.9g}", f"{abs(m):.9g}") for m in self.multipliers],
             ),
         }
-        return card(f"Gait of {self.system.name}", f"{self.kind}, {self.period:.6g} s, {self.step_length:.6g} m", tables)
+        return card(
+            f"Gait of {self.system.name}",
+            f"{self.kind}, {self.period:.6g} s, {self.step_length:.6g} m",
+            tables,
+        )
 
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
@@ -153,13 +177,14 @@ class Gait:
 
 
 def dies_out(multipliers: np.ndarray) -> bool:
-    """Do disturbances die out? Those along a family, with a multiplier of 1, do not, whatever its last digit says."""
+    """Do disturbances die out? Those along a family, with a multiplier of 1, do not, whatever its last digit
+    says."""
     return bool(np.all(np.abs(multipliers) < 1 - FAMILY))
 
 
 def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, the largest first, and eigenvectors. What the section wipes out is split off before, so that its multipliers
-    are zero to rounding even where several zeros would otherwise disturb each other."""
+    """Eigenvalues, the largest first, and eigenvectors. What the section wipes out is split off before, so
+    that its multipliers are zero to rounding even where several zeros would otherwise disturb each other."""
     U, s, Vt = np.linalg.svd(jacobian)
     rank = int(np.sum(s > NOTHING * max(s[0], 1e-300)))
     core = (s[:rank, None] * Vt[:rank]) @ U[:, :rank]
@@ -167,7 +192,9 @@ def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 12)))
     values, vectors = values[order], U[:, :rank] @ vectors[:, order]
     n = len(jacobian)
-    return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack([vectors, Vt[rank:].T.astype(complex)])
+    return np.concatenate([values, np.zeros(n - rank)]).astype(complex), np.hstack(
+        [vectors, Vt[rank:].T.astype(complex)]
+    )
 
 
 __all__ = ["Gait", "spectrum"]

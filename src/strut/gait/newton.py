@@ -12,13 +12,16 @@ from strut.gait.return_map import ReturnMap, Step
 GOAL = 1e-13
 """A residual below this, relative to the state, is a fixed point; integration is no more exact."""
 GOOD = 1e-10
-"""A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what is left."""
+"""A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what
+is left."""
 NEAR = 1e-4
 """Up to a residual of this, relative to the state, steps may be integrated roughly."""
 MAP_NOISE = {True: 1e-7, False: 1e-10}
-"""Error of an integrated step, rough and exact, relative to 1 + |y|: a residual this small may be nothing but that."""
+"""Error of an integrated step, rough and exact, relative to 1 + |y|: a residual this small may be nothing but
+that."""
 RANK_NOISE = {True: 1e-5, False: 1e-9}
-"""Singular values of (return map's Jacobian - 1) below this fraction of the largest, of rough and exact steps, may be zero."""
+"""Singular values of (return map's Jacobian - 1) below this fraction of the largest, of rough and exact
+steps, may be zero."""
 ROUNDING = 1e-13
 """Singular values below this fraction of the largest are zero, whatever is to be solved for."""
 SHORTEST = 2.0**-10
@@ -26,8 +29,9 @@ SHORTEST = 2.0**-10
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Where Newton ended, a row per start. `residual`: change of the free states over the step, largest component."""
+class FixedPoint:
+    """Where Newton ended, a row per start. `residual`: change of the free states over the step, largest
+    component."""
 
     y: np.ndarray
     residual: np.ndarray
@@ -36,11 +40,11 @@ class Found:
     fell: Counter = field(repr=False)
 
 
-def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: bool = False) -> Found:
+def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: bool = False) -> FixedPoint:
     """Damped Newton on y -> step(y) - y from every row of `starts`.
 
-    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state itself. rough: only near
-    fixed points, in less time.
+    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state
+    itself. rough: only near fixed points, in less time.
     """
     goal = NEAR if rough else GOAL
     y = np.array(starts, dtype=float)
@@ -71,18 +75,25 @@ def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: boo
         converged[busy[stalled]] = True
         fresh[busy] = better
         took = busy[better]
-        y[took], F[took], J[took], size[took] = trial[better], new[better], done.by_y[better] - np.eye(m), new_size[better]
+        y[took], F[took], J[took], size[took] = (
+            trial[better],
+            new[better],
+            done.by_y[better] - np.eye(m),
+            new_size[better],
+        )
         scale[busy[~better]] /= 2
         alive[busy[~better & ~stalled & (scale[busy] < SHORTEST)]] = False
         converged |= _small(F, y, goal) & alive
         closest = min(closest, float(size.min(initial=np.inf)))
     residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
-    return Found(y, residual, converged, closest, fell)
+    return FixedPoint(y, residual, converged, closest, fell)
 
 
-def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tuple[Step | None, np.ndarray, float, Counter]:
-    """`newton` from one start, roughly until it is near: the last step if it converged, where it ended, its residual's size, and
-    what ended steps."""
+def newton_from(
+    step: ReturnMap, start: np.ndarray, iterations: int = 60
+) -> tuple[Step | None, np.ndarray, float, Counter]:
+    """`newton` from one start, roughly until it is near: the last step if it converged, where it ended, its
+    residual's size, and what ended steps."""
     y, fell, rough = np.array(start, dtype=float), Counter[str](), True
     done = step(y, rough=True)
     if not done.ok:
@@ -95,7 +106,9 @@ def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tup
         worst = float((np.abs(F) / weight).max())
         if not rough and worst <= GOAL:
             return done, y, size, fell
-        if rough and worst <= MAP_NOISE[True]:  # a rough step has nothing more to say: be exact where it stands
+        if (
+            rough and worst <= MAP_NOISE[True]
+        ):  # a rough step has nothing more to say: be exact where it stands
             rough, done = False, step(y)
             if not done.ok:
                 return None, y, size, Counter([done.status])
@@ -131,10 +144,12 @@ def newton_from(step: ReturnMap, start: np.ndarray, iterations: int = 60) -> tup
 
 
 def newton_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -> np.ndarray:
-    """Newton's step: the shortest least-squares solution of A x = -F, by a truncated singular value decomposition.
+    """Newton's step: the shortest least-squares solution of A x = -F, by a truncated singular value
+    decomposition.
 
-    A direction in which A may be singular (`RANK_NOISE`) and F no more than the error of integration (`MAP_NOISE`) is left alone: a
-    machine that conserves energy has one, along its family of gaits, and the quotient of two errors would lead anywhere along it.
+    A direction in which A may be singular (`RANK_NOISE`) and F no more than the error of integration
+    (`MAP_NOISE`) is left alone: a machine that conserves energy has one, along its family of gaits, and the
+    quotient of two errors would lead anywhere along it.
     """
     U, singular, Vt = np.linalg.svd(A)
     along = -(U.T @ F)
@@ -149,10 +164,11 @@ def _length(v: np.ndarray) -> float:
 
 
 def shoot(step: ReturnMap, orbit: np.ndarray, iterations: int = 40) -> np.ndarray | None:
-    """Multiple shooting: states after each of several steps, rows, such that each step leads to the next and the last to the first.
+    """Multiple shooting: states after each of several steps, rows, such that each step leads to the next and
+    the last to the first.
 
-    `step` is the map of one step. What an unstable gait magnifies over all its steps is magnified over one only; the states need not
-    follow from each other to begin with. None where it does not converge.
+    `step` is the map of one step. What an unstable gait magnifies over all its steps is magnified over one
+    only; the states need not follow from each other to begin with. None where it does not converge.
     """
     Y = np.array(orbit, dtype=float)
     k, m = Y.shape

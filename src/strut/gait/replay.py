@@ -1,4 +1,5 @@
-"""Replays: a gait must come back in the simulator itself, which knows nothing of variations and sections, discrete states included."""
+"""Replays: a gait must come back in the simulator itself, which knows nothing of variations and sections,
+discrete states included."""
 
 from __future__ import annotations
 
@@ -17,15 +18,16 @@ from strut.system import System, sx, time
 RETURNS = 1e-8
 """A replayed step must come back this closely, times what the gait itself magnifies."""
 AFTER = 1e-10
-"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event and for what it sets off at
-once, too little to move."""
+"""By how much a replayed run outlasts its period, relative and in seconds: enough for the last event and for
+what it sets off at once, too little to move."""
 STANDS = 1e-6
 """A step shorter than this [m], or than this [s], is no step."""
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
-    """How one period ended in the simulator: its status, the states, how many events there were, and how far it came [m]."""
+class GaitReplay:
+    """How one period ended in the simulator: its status, the states, how many events there were, and how far
+    it came [m]."""
 
     status: str
     x: np.ndarray
@@ -44,7 +46,9 @@ def record(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Tra
     return simulate(system, t=lasting(period), x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
 
 
-def replay(step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.ndarray | None = None) -> Replay:
+def replay(
+    step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.ndarray | None = None
+) -> GaitReplay:
     """One period from a state; `p`: other values of all parameters."""
     system, key = step.system, f"gait-replay-{get_ident()}"
     if key not in system.cache:
@@ -53,14 +57,16 @@ def replay(step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.n
     run.x0[0], run.z0[0], run.u[0], run.p[0] = x, z, step.start.u, step.start.p if p is None else p
     run(lasting(period))
     x1, z1, values = run.x[0].copy(), run.z[0].copy(), run.p[0].copy()
-    return Replay(run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.shape))
+    return GaitReplay(
+        run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.shape)
+    )
 
 
 def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:
     """Why a fixed point of the map is no gait, empty if it is one; and how far it comes in a period [m].
 
-    The state it ends in, discrete states included, must make the next step like the first. magnified: by how much a step of it
-    magnifies what is next to it, rounding included.
+    The state it ends in, discrete states included, must make the next step like the first. magnified: by how
+    much a step of it magnifies what is next to it, rounding included.
     """
     first = replay(step, step.whole(y), step.start.z, period)
     why = fallen(step, first, period)
@@ -72,7 +78,9 @@ def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> 
     if second.status != "done":
         return second.status, first.distance
     x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
-    moved = 2 * (lasting(period) - period) * _fastest(step, step.whole(y))  # each replay ends that much after its last event
+    moved = (
+        2 * (lasting(period) - period) * _fastest(step, step.whole(y))
+    )  # each replay ends that much after its last event
     close = (RETURNS + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
     return "" if np.abs(step.free(x) - y).max() < close else "the second step was another", first.distance
 
@@ -82,12 +90,14 @@ def _fastest(step: ReturnMap, x: np.ndarray) -> float:
     system = step.system
     if "gait-rates" not in system.cache:
         groups = [time, *system.vectors()]
-        system.cache["gait-rates"] = ca.Function("rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])])
+        system.cache["gait-rates"] = ca.Function(
+            "rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])]
+        )
     rates = np.array(system.cache["gait-rates"](0.0, x, step.start.z, step.start.u, step.start.p))
     return float(np.abs(rates[np.isfinite(rates)]).max(initial=0.0))
 
 
-def fallen(step: ReturnMap, first: Replay, period: float) -> str:
+def fallen(step: ReturnMap, first: GaitReplay, period: float) -> str:
     """Why a replayed period is none; empty if it may be one."""
     if first.status != "done":
         return first.status
@@ -96,4 +106,4 @@ def fallen(step: ReturnMap, first: Replay, period: float) -> str:
     return "" if first.events else "made no step"
 
 
-__all__ = ["Replay", "fallen", "record", "refused", "replay"]
+__all__ = ["GaitReplay", "fallen", "record", "refused", "replay"]

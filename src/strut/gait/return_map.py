@@ -1,4 +1,5 @@
-"""`ReturnMap`: one step of a walker, or several, as a function of the state just after the event that ends a step."""
+"""`ReturnMap`: one step of a walker, or several, as a function of the state just after the event that ends a
+step."""
 
 from __future__ import annotations
 
@@ -28,14 +29,16 @@ ROUGH = {"rtol": 1e-8, "atol": 1e-10}
 LONGEST = 60.0
 """A step that takes longer [s] is none."""
 MOST_STEPS = 4000
-"""Of the integrator within one step of the walker, which takes about a hundred: one that needs more swings, rattles and never lands."""
+"""Of the integrator within one step of the walker, which takes about a hundred: one that needs more swings,
+rattles and never lands."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
     """Many evaluations of a return map, a row each.
 
-    x: states after the step (nan where there was none). y: the free ones of them. period: how long it took [s].
+    x: states after the step (nan where there was none). y: the free ones of them. period: how long it took
+        [s].
     by_y, by_p: derivatives of y by the free states before, and by the map's parameters.
     status: the section's name, or why there was no step: the terminal event, or what the integrator said.
     """
@@ -67,12 +70,14 @@ class Step:
 class ReturnMap:
     """A walker's step: from the state just after the event `section` to the state just after the next one.
 
-    Where the system has a symmetry, left and right are exchanged after every step, so that a gait is a fixed point of one step.
-    It is evaluated at free states y (see `Section`): those that do not merely say how far the walker has come, one for each set that
-    the section makes equal. Discrete states begin every step as `z0` says; that they return to it is checked when a gait is replayed.
+    Where the system has a symmetry, left and right are exchanged after every step, so that a gait is a fixed
+    point of one step. It is evaluated at free states y (see `Section`): those that do not merely say how far
+    the walker has come, one for each set that the section makes equal. Discrete states begin every step as
+    `z0` says; that they return to it is checked when a gait is replayed.
     Derivatives are exact: variational equations along the flow, saltation at events.
 
-    section: the event; by default heel_strike, else the touchdown of the foot in the air. steps: how many make one evaluation.
+    section: the event; by default heel_strike, else the touchdown of the foot in the air. steps: how many
+        make one evaluation.
     parameters: names to differentiate by. Compiled once per system, section and parameters.
     """
 
@@ -99,7 +104,9 @@ class ReturnMap:
         for name in self.parameters:
             if name not in system.slices("p"):
                 known = [q.name for q in system.p]
-                raise UnknownNameError(f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, known)}")
+                raise UnknownNameError(
+                    f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, known)}"
+                )
         self.varied, self.exchange = _made(system, self.section, len(self.parameters))
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
@@ -122,10 +129,15 @@ class ReturnMap:
 
     def whole(self, y: np.ndarray) -> np.ndarray:
         """States from free ones."""
-        return np.asarray(y, dtype=float) if self.all_free else self.shape.whole(np.asarray(y, dtype=float), self.start.x)
+        return (
+            np.asarray(y, dtype=float)
+            if self.all_free
+            else self.shape.whole(np.asarray(y, dtype=float), self.start.x)
+        )
 
     def __call__(self, y: Any, p: Any = None, rough: bool = False) -> Step:
-        """One step from free states `y`, or from whole ones; `p`: values of the map's parameters. rough: see `ROUGH`."""
+        """One step from free states `y`, or from whole ones; `p`: values of the map's parameters. rough: see
+        `ROUGH`."""
         y = np.asarray(y, dtype=float)
         m, nx = len(self.shape.free), self.nx
         if len(y) == nx != m:
@@ -145,9 +157,20 @@ class ReturnMap:
             if ready.status != self.section or not isfinite(ready.x.sum()):
                 nothing = np.full(nx, np.nan)
                 missing = np.full((m, m), np.nan), by_p * np.nan
-                return Step(nothing, self.free(nothing), period, *missing, ready.status, False, time_y * np.nan, time_p * np.nan)
+                return Step(
+                    nothing,
+                    self.free(nothing),
+                    period,
+                    *missing,
+                    ready.status,
+                    False,
+                    time_y * np.nan,
+                    time_p * np.nan,
+                )
             if self.exchange is not None:
-                turned, S, Sp = (np.array(part) for part in self.exchange(x, ready.z[0, : len(self.start.z)], ready.p[0]))
+                turned, S, Sp = (
+                    np.array(part) for part in self.exchange(x, ready.z[0, : len(self.start.z)], ready.p[0])
+                )
                 x, J = turned[:, 0], S @ J
                 J[:, nx:] += Sp
             later = ready.z[0, -self.n :]
@@ -164,10 +187,13 @@ class ReturnMap:
         return Step(x, y, period, by_y, by_p, self.section, True, time_y, time_p)
 
     def _prepared(self, rough: bool = False) -> Ready:
-        """The variational run with everything in place; made once per section and parameters, for each thread."""
+        """The variational run with everything in place; made once per section and parameters, for each
+        thread."""
         key = f"return-map-ready-{self.longest}-{rough}-{get_ident()}"
         if key not in self.varied.cache:
-            self.varied.cache[key] = Ready(self.varied, self.longest, **(ROUGH if rough else TOLERANCE), max_steps=MOST_STEPS)
+            self.varied.cache[key] = Ready(
+                self.varied, self.longest, **(ROUGH if rough else TOLERANCE), max_steps=MOST_STEPS
+            )
         ready: Ready = self.varied.cache[key]
         ready.u[0] = self.start.u
         return ready
@@ -180,8 +206,11 @@ class ReturnMap:
                 q.check(np.array([value]))
         return values
 
-    def many(self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None, rough: bool = False) -> Steps:
-        """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's parameters. rough: see `ROUGH`."""
+    def many(
+        self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None, rough: bool = False
+    ) -> Steps:
+        """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's
+        parameters. rough: see `ROUGH`."""
         rows = len(y)
         values = np.repeat(self.start.p[None], rows, axis=0)
         if p is not None:
@@ -189,7 +218,11 @@ class ReturnMap:
         values = np.hstack([values, np.repeat(self.along[None], rows, axis=0)])
         m, k = len(self.shape.free), len(self.parameters)
         by_y, by_p = np.repeat(np.eye(m)[None], rows, axis=0), np.zeros((rows, m, k))
-        period, status, ok = np.zeros(rows), np.full(rows, self.section, dtype=object), np.ones(rows, dtype=bool)
+        period, status, ok = (
+            np.zeros(rows),
+            np.full(rows, self.section, dtype=object),
+            np.ones(rows, dtype=bool),
+        )
         x, y = np.full((rows, self.nx), np.nan), np.array(y, dtype=float)
         for _ in range(self.steps):
             alive = np.flatnonzero(ok)
@@ -197,7 +230,13 @@ class ReturnMap:
                 break
             x1, J, t, said = self._step(self.whole(y[alive]), values[alive], threads, rough)
             good = (said == self.section) & np.isfinite(x1).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
-            x[alive], y[alive], period[alive], status[alive], ok[alive] = x1, self.free(x1), period[alive] + t, said, good
+            x[alive], y[alive], period[alive], status[alive], ok[alive] = (
+                x1,
+                self.free(x1),
+                period[alive] + t,
+                said,
+                good,
+            )
             J[~good] = np.nan
             S, free = self.shape.spread, self.chosen
             A, B = J[:, free, : self.nx] @ S, J[:, free, self.nx :]
@@ -213,7 +252,9 @@ class ReturnMap:
         finite = np.isfinite(x).all(axis=1)
         begin = np.hstack([np.where(finite[:, None], x, 0.0), np.repeat(self.variation[None], rows, axis=0)])
         options: dict[str, Any] = {**(ROUGH if rough else TOLERANCE), "max_steps": MOST_STEPS}
-        done = simulate_batch(self.varied, self.longest, x0=begin, z0=self.held, u=self.start.u, p=p, threads=threads, **options)
+        done = simulate_batch(
+            self.varied, self.longest, x0=begin, z0=self.held, u=self.start.u, p=p, threads=threads, **options
+        )
         x1 = done.x[:, : self.nx]
         J = done.x[:, self.nx :].reshape(rows, self.n, self.nx).transpose(0, 2, 1)
         if self.exchange is not None:
@@ -245,7 +286,9 @@ def _exchange(system: System, varied: System, directions: int) -> ca.Function | 
     along = ca.reshape(varied.p[-1].sym, p.numel(), directions) if directions else ca.SX(p.numel(), 0)
     by_p = ca.jtimes(new, p, along) if directions else ca.SX(new.numel(), 0)
     everything = ca.vertcat(*[q.sym for q in varied.p], ca.SX(0, 1))
-    return ca.Function("exchange", [x, z, everything], [ca.densify(new), ca.densify(ca.jacobian(new, x)), ca.densify(by_p)])
+    return ca.Function(
+        "exchange", [x, z, everything], [ca.densify(new), ca.densify(ca.jacobian(new, x)), ca.densify(by_p)]
+    )
 
 
 __all__ = ["ReturnMap", "Step", "Steps"]

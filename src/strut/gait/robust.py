@@ -26,10 +26,11 @@ DOUBLINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class Survived:
-    """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell` says.
+    """The largest disturbance of a kind that a gait survives, with all smaller ones; `beyond` ends as `fell`
+    says.
 
-    What a gait survives is not always an interval: `again` is the largest of those tried beyond it that is survived although smaller
-    ones are not; nan if there is none.
+    What a gait survives is not always an interval: `again` is the largest of those tried beyond it that is
+    survived although smaller ones are not; nan if there is none.
     """
 
     kind: str
@@ -41,17 +42,27 @@ class Survived:
 
     def __str__(self) -> str:
         if not np.isfinite(self.beyond):
-            return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, and no larger one was tried"
-        more = f"; some larger ones are survived again, up to {self.again:.6g} {self.unit}" if np.isfinite(self.again) else ""
-        return f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends by {self.fell}{more}"
+            return (
+                f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, and no larger one "
+                f"was tried"
+            )
+        more = (
+            f"; some larger ones are survived again, up to {self.again:.6g} {self.unit}"
+            if np.isfinite(self.again)
+            else ""
+        )
+        return (
+            f"{self.kind}: all up to {self.largest:.6g} {self.unit} are survived, {self.beyond:.6g} ends "
+            f"by {self.fell}{more}"
+        )
 
 
 @checked
 def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
     """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
 
-    The walker begins a step on ground that is higher by so much than the rest; where its walk names parameters of a step of the ground,
-    the ground steps down in the middle of the first step.
+    The walker begins a step on ground that is higher by so much than the rest; where its walk names
+    parameters of a step of the ground, the ground steps down in the middle of the first step.
     """
     system = gait.system
     walk = system.walk
@@ -63,7 +74,8 @@ def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 
         group = "x" if walk.lift in system.labels("x") else "z"
         return _limit(gait, "step down", {(group, walk.lift): 1.0}, most, steps, exact, "m")
     raise ModelError(
-        f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and that its landings depend on, "
+        f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and "
+        f"that its landings depend on, "
         "nor parameters of a step of the ground (ground_step)"
     )
 
@@ -74,27 +86,52 @@ def _matters(system: System, name: str) -> bool:
 
 
 @checked
-def push(gait: Gait, direction: str | Mapping[str, float], most: float | None = None, steps: int = STEPS, exact: float = 1e-5) -> Survived:
-    """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that the gait survives."""
+def push(
+    gait: Gait,
+    direction: str | Mapping[str, float],
+    most: float | None = None,
+    steps: int = STEPS,
+    exact: float = 1e-5,
+) -> Survived:
+    """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that
+    the gait survives."""
     system = gait.system
     given = {direction: 1.0} if isinstance(direction, str) else dict(direction)
     for name in given:
         if name not in gait.x0:
-            raise UnknownNameError(f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}")
+            raise UnknownNameError(
+                f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}"
+            )
     if not any(finite(f"direction['{name}']", value) for name, value in given.items()):
         raise ValueRangeError(f"the direction of a push is {shown(direction)}: something must change")
     size = max(abs(v) for v in gait.x0.values())
     unit = next((q.unit for q in system.x if q.name == next(iter(given))), "")
-    return _limit(gait, "push", {("x", n): v for n, v in given.items()}, 2 * size if most is None else most, steps, exact, unit)
+    return _limit(
+        gait,
+        "push",
+        {("x", n): v for n, v in given.items()},
+        2 * size if most is None else most,
+        steps,
+        exact,
+        unit,
+    )
 
 
 def survives(
-    gait: Gait, x: np.ndarray, z: np.ndarray, p: np.ndarray | None = None, steps: int = STEPS, rtol: float = 1e-8
+    gait: Gait,
+    x: np.ndarray,
+    z: np.ndarray,
+    p: np.ndarray | None = None,
+    steps: int = STEPS,
+    rtol: float = 1e-8,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how each run ended."""
+    """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how
+    each run ended."""
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
-    done = simulate_batch(system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol)
+    done = simulate_batch(
+        system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol
+    )
     feet = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
     taken = np.sum([done.counts[name] for name in feet], axis=0)
     ran = done.status == "done"
@@ -145,16 +182,21 @@ def _limit(
 
 @checked
 def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray) -> float:
-    """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a matrix with a column
-    for each, to an indicator, a matrix with a row for each, over all steps that follow. Infinite for an unstable gait."""
+    """Gait sensitivity norm (Hobbelen and Wisse): the H2 norm from a disturbance of the state after a step, a
+    matrix with a column for each, to an indicator, a matrix with a row for each, over all steps that follow.
+    Infinite for an unstable gait."""
     if not gait.stable:
         return float("inf")
     axes = (0, 1, 2)
-    B, C = np.atleast_2d(number_array("disturbance", disturbance, axes)), np.atleast_2d(number_array("indicator", indicator, axes))
+    B, C = (
+        np.atleast_2d(number_array("disturbance", disturbance, axes)),
+        np.atleast_2d(number_array("indicator", indicator, axes)),
+    )
     size = len(gait.jacobian)
     if B.shape[0] != size or C.shape[1] != size:
         raise ShapeError(
-            f"the disturbance has the shape {B.shape} and the indicator {C.shape}: of '{gait.system.name}', {size} rows and {size} "
+            f"the disturbance has the shape {B.shape} and the indicator {C.shape}: of '{gait.system.name}', "
+            f"{size} rows and {size} "
             f"columns are needed, for {', '.join(gait.names)}"
         )
     total, power = B @ B.T, gait.jacobian
@@ -165,7 +207,8 @@ def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray)
 
 @checked
 def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
-    """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its largest multiplier."""
+    """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its
+    largest multiplier."""
     positive("size", size)
     integer("steps", steps, 1)
     step = gait.map()

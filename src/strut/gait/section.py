@@ -1,4 +1,5 @@
-"""`Section`: the Poincaré section of a walker: the event that ends a step, and the states that a gait is free in there."""
+"""`Section`: the Poincaré section of a walker: the event that ends a step, and the states that a gait is free
+in there."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ class Section:
     """The coordinates of a section.
 
     event: the one that ends a step.
-    free: indices of states that a gait is free in; the others are `cyclic` (progress of the base: a walker does the same wherever
-        it is) or `linked` to a free one (made equal by the section: a knee that is still locked).
+    free: indices of states that a gait is free in; the others are `cyclic` (progress of the base: a walker
+        does the same wherever it is) or `linked` to a free one (made equal by the section: a knee that is
+        still locked).
     spread: x = rest + spread @ y, from the free states y.
     """
 
@@ -38,21 +40,24 @@ class Section:
 
 
 def section_of(system: System, event: str | None = None) -> Section:
-    """The section at an event, by default that of the walk. Worked out once per event and parameters: on level ground other states say how
-    far a walker has come than on a slope."""
+    """The section at an event, by default that of the walk. Worked out once per event and parameters: on
+    level ground other states say how far a walker has come than on a slope."""
     return memo(system, _section, event or default_section(system), parameters(system).tobytes())
 
 
 def default_section(system: System) -> str:
-    """The event that ends a step, as the walk of a system says: its section, or the landing of the first foot that is off the ground when a
-    run begins."""
+    """The event that ends a step, as the walk of a system says: its section, or the landing of the first foot
+    that is off the ground when a run begins."""
     names = [e.name for e in system.events]
     if not names:
-        raise ModelError(f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events")
+        raise ModelError(
+            f"'{system.name}' does not walk: nothing happens to it that could end a step, it has no events"
+        )
     landings = [] if system.walk is None else [foot for foot in system.walk.feet if foot.lands]
     if system.walk is None or not (system.walk.section or landings):
         raise ModelError(
-            f"'{system.name}' does not say what ends a step: give its System a walk=Walk(section=...), or say by section (--section) which "
+            f"'{system.name}' does not say what ends a step: give its System a walk=Walk(section=...), or "
+            f"say by section (--section) which "
             f"event it is, of {', '.join(names)}"
         )
     if system.walk.section:
@@ -71,7 +76,9 @@ def told(system: System, status: str) -> str:
 def _section(system: System, event: str, values: bytes) -> Section:
     nx = system.size("x")
     cyclic = _cyclic(system, np.frombuffer(values))
-    after = system.after(event, ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x], ca.SX(0, 1)))
+    after = system.after(
+        event, ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x], ca.SX(0, 1))
+    )
     leader: dict[int, int] = {}
     for j in range(nx):
         if j in cyclic:
@@ -91,7 +98,8 @@ def _section(system: System, event: str, values: bytes) -> Section:
 
 
 def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
-    """Lengths along which a machine can be shifted, with discrete states that move along, without the flow noticing."""
+    """Lengths along which a machine can be shifted, with discrete states that move along, without the flow
+    noticing."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return ()

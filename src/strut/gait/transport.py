@@ -1,4 +1,5 @@
-"""How far a walker comes, what it weighs, and its state with left and right exchanged: each stated once, as expressions of its `Walk`."""
+"""How far a walker comes, what it weighs, and its state with left and right exchanged: each stated once, as
+expressions of its `Walk`."""
 
 from __future__ import annotations
 
@@ -13,20 +14,34 @@ from strut.system import System, memo, start, sx
 
 COST_MEANINGS = {
     "losses": "energy lost in impacts and dampers, over weight and distance",
-    "signed-work": "net work of all motors, over weight and distance: what they give less what they take back",
-    "positive-work": "work of the motors while they drive, over weight and distance; what they take back is wasted",
-    "absolute-work": "work of the motors with its sign removed, over weight and distance: taking back costs as much as driving",
-    "squared-torque": "integral of the squared torques, over weight and distance [N s]: what heats the motors, up to a constant",
-    "absolute-work-per-metre": "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)",
-    "squared-torque-per-metre": "integral of the squared torques of the motors, over distance [N^2 m s] (Saurel's thesis, actuators)",
+    "signed-work": (
+        "net work of all motors, over weight and distance: what they give less what they take back"
+    ),
+    "positive-work": (
+        "work of the motors while they drive, over weight and distance; what they take back is wasted"
+    ),
+    "absolute-work": (
+        "work of the motors with its sign removed, over weight and distance: taking back costs "
+        "as much as driving"
+    ),
+    "squared-torque": (
+        "integral of the squared torques, over weight and distance [N s]: what heats the "
+        "motors, up to a constant"
+    ),
+    "absolute-work-per-metre": (
+        "work of the motors with its sign removed, over distance [J/m] (Saurel's thesis, actuators)"
+    ),
+    "squared-torque-per-metre": (
+        "integral of the squared torques of the motors, over distance [N^2 m s] (Saurel's thesis, actuators)"
+    ),
     "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
     "(Saurel, eq. 9; the units of its two terms differ)",
     "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
     "'paper', with energies alone",
     "none": "nothing: any motion that meets the constraints will do",
 }
-"""Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the first seven of a gait;
-`optimal.design` can minimise those from 'positive-work' on."""
+"""Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the
+first seven of a gait; `optimal.design` can minimise those from 'positive-work' on."""
 
 Moment = tuple[np.ndarray, np.ndarray]
 """Continuous and discrete states."""
@@ -85,15 +100,17 @@ def mirror(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> Momen
 
 
 def forward_states(system: System, section: Section) -> list[int]:
-    """Indices of the continuous states that say how far a machine has come: those along which it can be shifted without noticing, of
-    which its walk, if it says, counts as progress only some (and so never a sideways one)."""
+    """Indices of the continuous states that say how far a machine has come: those along which it can be
+    shifted without noticing, of which its walk, if it says, counts as progress only some (and so never a
+    sideways one)."""
     labels = system.labels("x")
     counted = system.walk.progress if system.walk is not None else ()
     return [i for i in section.cyclic if not counted or labels[i] in counted]
 
 
 def footholds(system: System, event: str) -> list[int]:
-    """Indices of discrete lengths to which an event adds: where a foot stands. Those that the walk counts as progress, if it says."""
+    """Indices of discrete lengths to which an event adds: where a foot stands. Those that the walk counts as
+    progress, if it says."""
     reset, counted = system.event(event).reset, system.walk.progress if system.walk is not None else ()
     found = []
     for q in system.z:
@@ -116,7 +133,8 @@ def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section
 
 
 def distance(system: System, event: str) -> ca.SX:
-    """How far a step comes along the ground [m] until just after the event that ends it, as an expression of the state before it."""
+    """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
+    the state before it."""
     reset = system.event(event).reset
     forward = forward_states(system, section_of(system, event)) if system.symmetry else []
     length = "" if system.walk is None else system.walk.step_length

@@ -1,8 +1,10 @@
-"""Variational equations: a system that carries, beside its state, how that state depends on where it began and on parameters.
+"""Variational equations: a system that carries, beside its state, how that state depends on where it began
+and on parameters.
 
-Along the flow the dependence Y obeys Y' = f_y Y + f_p; an event shears it, because a neighbour meets the guard a little earlier or
-later (the saltation matrix). Everything is an expression of the system's own, so the result is a `System` like any other: compiled,
-with its events located to rounding. Discrete states that hold numbers others depend on, a foothold, an anchor, are carried too.
+Along the flow the dependence Y obeys Y' = f_y Y + f_p; an event shears it, because a neighbour meets the
+guard a little earlier or later (the saltation matrix). Everything is an expression of the system's own, so
+the result is a `System` like any other: compiled, with its events located to rounding. Discrete states that
+hold numbers others depend on, a foothold, an anchor, are carried too.
 """
 
 from __future__ import annotations
@@ -19,27 +21,36 @@ BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variati
 
 
 def variational(system: System, section: str, directions: int = 0) -> System:
-    """The system with its dependence on the initial x and on its parameters along so many directions, stopped after the event `section`.
+    """The system with its dependence on the initial x and on its parameters along so many directions, stopped
+    after the event `section`.
 
-    States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of discrete states. After the
-    section the columns are derivatives of the state just after the event, at the time it happens: those of the return map; the
-    discrete `time_variation` (n) is how the time of the section varies. The parameter `direction` (number of parameters x directions,
-    column by column) says along what parameters vary, so that one system serves for all of them.
+    States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of
+    discrete states. After the section the columns are derivatives of the state just after the event, at the
+    time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the section
+    varies. The parameter `direction` (number of parameters x directions, column by column) says along what
+    parameters vary, so that one system serves for all of them.
     """
     if system.samples:
         raise ModelError(
-            f"system '{system.name}' has samples ('{system.samples[0].name}'): a return map needs a system that no clock drives"
+            f"system '{system.name}' has samples ('{system.samples[0].name}'): a return map needs a system "
+            f"that no clock drives"
         )
     if system.delays:
-        raise ModelError(f"system '{system.name}' has delays: its state is not enough to say what follows, so it has no return map")
+        raise ModelError(
+            f"system '{system.name}' has delays: its state is not enough to say what follows, so it has no "
+            f"return map"
+        )
     names = [e.name for e in system.events]
     if section not in names:
-        raise UnknownNameError(f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}")
+        raise UnknownNameError(
+            f"system '{system.name}' has no event '{section}' for a section: {did_you_mean(section, names)}"
+        )
     return _Variational(system, section, directions).build()
 
 
 def carried(system: System) -> list[Discrete]:
-    """Discrete states that are set to something other than constants and that others, or the flow, depend on."""
+    """Discrete states that are set to something other than constants and that others, or the flow, depend
+    on."""
     used = [system.flow[q.name] for q in system.x]
     used += [sx(e.guard) for e in system.events]
     states = ca.vertcat(*[q.sym for q in system.x], ca.SX(0, 1))
@@ -47,7 +58,9 @@ def carried(system: System) -> list[Discrete]:
     needed: list[Discrete] = []
     for _ in range(len(system.z) + 1):  # a state may be needed through another one
         column = ca.vertcat(*[ca.vec(e) for e in used], ca.SX(0, 1))
-        assigned = [sx(e.reset[n.name]) for e in system.events for n in (*system.x, *needed) if n.name in e.reset]
+        assigned = [
+            sx(e.reset[n.name]) for e in system.events for n in (*system.x, *needed) if n.name in e.reset
+        ]
         column = ca.vertcat(column, *[ca.vec(e) for e in assigned])
         found = [q for q in system.z if column.numel() and ca.depends_on(column, q.sym)]
         if len(found) == len(needed):
@@ -63,7 +76,8 @@ def carried(system: System) -> list[Discrete]:
 
 
 def _varies(expression: ca.SX, sources: ca.SX) -> bool:
-    """Does an expression vary with these? Comparisons and products of flags do not: their derivative is zero wherever it is one."""
+    """Does an expression vary with these? Comparisons and products of flags do not: their derivative is zero
+    wherever it is one."""
     if not ca.depends_on(expression, sources):
         return False
     return any(not e.is_zero() for e in ca.vertsplit(ca.vec(ca.SX(ca.jacobian(expression, sources)))))
@@ -78,13 +92,19 @@ class _Variational:
         self.p = ca.vertcat(*[q.sym for q in system.p], ca.SX(0, 1))
         self.nx, self.nz, self.n = self.x.numel(), self.z.numel(), self.x.numel() + directions
         self.direction = Param(ALONG, np.zeros(self.p.numel() * directions)) if directions else None
-        self.D = ca.reshape(self.direction.sym, self.p.numel(), directions) if self.direction is not None else ca.SX(0, 0)
+        self.D = (
+            ca.reshape(self.direction.sym, self.p.numel(), directions)
+            if self.direction is not None
+            else ca.SX(0, 0)
+        )
         self.flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
         start = np.hstack([np.eye(self.nx), np.zeros((self.nx, self.n - self.nx))])
         self.state = State(BY_STATE, start.reshape(-1, order="F"))
         self.X = ca.reshape(self.state.sym, self.nx, self.n)
         self.discrete = Discrete(BY_HELD, np.zeros(self.nz * self.n)) if self.nz else None
-        self.Z = ca.reshape(self.discrete.sym, self.nz, self.n) if self.discrete is not None else ca.SX(0, self.n)
+        self.Z = (
+            ca.reshape(self.discrete.sym, self.nz, self.n) if self.discrete is not None else ca.SX(0, self.n)
+        )
         self.timing = Discrete(OF_TIME, np.zeros(self.n))
 
     def _along(self, expression: ca.SX) -> ca.SX:
@@ -93,7 +113,9 @@ class _Variational:
         if self.nz:
             total = total + ca.jacobian(expression, self.z) @ self.Z
         if self.direction is not None:
-            total = total + ca.horzcat(ca.SX.zeros(expression.numel(), self.nx), ca.jtimes(expression, self.p, self.D))
+            total = total + ca.horzcat(
+                ca.SX.zeros(expression.numel(), self.nx), ca.jtimes(expression, self.p, self.D)
+            )
         return ca.densify(total)
 
     def _rate(self, expression: ca.SX) -> ca.SX:

@@ -32,15 +32,24 @@ class Equilibrium:
 
 @checked
 def equilibrium(
-    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, hold: Sequence[str] = (), t: float = 0.0
+    system: System,
+    x0: Any = None,
+    z0: Any = None,
+    u: Any = None,
+    p: Any = None,
+    hold: Sequence[str] = (),
+    t: float = 0.0,
 ) -> Equilibrium:
-    """States whose flow is zero, near `x0`, by damped Newton steps with exact derivatives; states named in `hold` stay as
+    """States whose flow is zero, near `x0`, by damped Newton steps with exact derivatives; states named in
+    `hold` stay as
     they are. It may be unstable: see `modes`. Discrete states and inputs are held."""
     x = start(system, x0, z0, u, p).x.copy()
     labels = system.labels("x")
     for name in hold:
         if name not in system.slices("x"):
-            raise UnknownNameError(f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(labels))}")
+            raise UnknownNameError(
+                f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(labels))}"
+            )
     held = np.zeros(len(x), dtype=bool)
     for name in hold:
         held[system.slices("x")[name]] = True

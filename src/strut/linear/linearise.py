@@ -37,13 +37,17 @@ class Linear:
 
 
 @checked
-def linearise(system: System, t: float = 0.0, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None) -> Linear:
-    """The system near a point: the system's own starting values, changed by name or as whole vectors. Between events, with
-    discrete states held; delays are taken as they are before a run."""
+def linearise(
+    system: System, t: float = 0.0, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None
+) -> Linear:
+    """The system near a point: the system's own starting values, changed by name or as whole vectors. Between
+    events, with discrete states held; delays are taken as they are before a run."""
     values, f = start(system, x0, z0, u, p), _derivatives(system)
     past = np.array(lowered(system).functions["past"](t, values.p)).reshape(-1)
     f0, A, B, C, D = (np.array(r) for r in f(t, values.x, values.z, values.u, values.p, past))
-    return Linear(A, B, C, D, f0.reshape(-1), system.labels("x"), system.labels("u"), system.labels("outputs"))
+    return Linear(
+        A, B, C, D, f0.reshape(-1), system.labels("x"), system.labels("u"), system.labels("outputs")
+    )
 
 
 def _derivatives(system: System) -> ca.Function:
@@ -53,7 +57,9 @@ def _derivatives(system: System) -> ca.Function:
         arguments = functions["flow"].sx_in()
         named = dict(zip(functions["flow"].name_in(), arguments, strict=True))
         flow, outputs = functions["flow"](*arguments), functions["outputs"](*arguments)
-        matrices = [ca.densify(ca.jacobian(of, by)) for of in (flow, outputs) for by in (named["x"], named["u"])]
+        matrices = [
+            ca.densify(ca.jacobian(of, by)) for of in (flow, outputs) for by in (named["x"], named["u"])
+        ]
         system.cache["linear"] = ca.Function("linear", arguments, [flow, *matrices])
     made: ca.Function = system.cache["linear"]
     return made

@@ -1,4 +1,5 @@
-"""Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a parameter."""
+"""Mechanisms: trees of rigid bodies with any joint, as expressions in which every number can be a
+parameter."""
 
 from strut.mechanism import constraints, forces, joints, observe
 from strut.mechanism.assemble import closed_state, system

@@ -1,4 +1,5 @@
-"""A mechanism as a `System`: coordinates and velocities as states, torques as inputs, the energy account filled."""
+"""A mechanism as a `System`: coordinates and velocities as states, torques as inputs, the energy account
+filled."""
 
 from __future__ import annotations
 
@@ -11,14 +12,32 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
-from strut.mechanism.constraints import Rows
+from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Connection, Mechanism
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
 from strut.mechanism.tree import Tree
-from strut.system import Arrow, Discrete, Event, Expression, Floor, Implied, Input, Ledger, Sample, State, System, Together, Walk, sx, time
+from strut.system import (
+    Arrow,
+    Discrete,
+    Event,
+    Expression,
+    Floor,
+    Implied,
+    Input,
+    Ledger,
+    Sample,
+    State,
+    System,
+    Together,
+    Walk,
+    sx,
+    time,
+)
 
-DEPENDENT = "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
+DEPENDENT = (
+    "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
+)
 """What the event dependence_lost means."""
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""
@@ -49,8 +68,8 @@ def push_names(c: Connection) -> list[tuple[str, str]]:
 
 
 class Assembly:
-    """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the initial state
-    moved onto the constraints. Contact and other rooms add to it before `build`."""
+    """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the
+    initial state moved onto the constraints. Contact and other rooms add to it before `build`."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
@@ -58,16 +77,22 @@ class Assembly:
         _check_movable(tree)
         self.positions, self.velocities, self.inputs = quantities_of(tree)
         self.tau, self.entries = forces_of(tree, self.inputs)
-        self.entries["stored"] = {"kinetic": observe.kinetic(tree), "gravity": observe.potential(tree), **self.entries["stored"]}
+        self.entries["stored"] = {
+            "kinetic": observe.kinetic(tree),
+            "gravity": observe.potential(tree),
+            **self.entries["stored"],
+        }
         self.outputs: dict[str, ca.SX] = {}
         self.units: dict[str, str] = {}
         self.show("m", _places(tree))
-        self.closure: Rows | None = None
+        self.closure: ConstraintRows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
         self.velocity, self.qdot = tree.v, tree.qdot
         if mechanism.constraints:
-            self.positions, self.velocities, self.closure, self.K = _closed(tree, self.positions, self.velocities)
+            self.positions, self.velocities, self.closure, self.K = _closed(
+                tree, self.positions, self.velocities
+            )
 
     def show(self, unit: str, outputs: Mapping[str, ca.SX]) -> None:
         """More outputs, all in one unit; an empty one where none is known."""
@@ -78,21 +103,33 @@ class Assembly:
         """Constraint forces become outputs; what moving constraints supply is booked."""
         assert self.closure is not None
         c = self.closure
-        self.show("", {label: force[k] for k, label in enumerate(c.labels)} | {"closure_error": ca.norm_2(c.phi)})
-        driven = {f"{label}_drive": force[k] * c.k0[k] for k, label in enumerate(c.labels) if not c.k0[k].is_zero()}
+        self.show(
+            "", {label: force[k] for k, label in enumerate(c.labels)} | {"closure_error": ca.norm_2(c.phi)}
+        )
+        driven = {
+            f"{label}_drive": force[k] * c.k0[k] for k, label in enumerate(c.labels) if not c.k0[k].is_zero()
+        }
         self.entries["supplied"] |= driven
 
     def start(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Initial q and v, and the parameters' values, as numbers."""
         symbols, values = _parameters(self.mechanism)
-        f = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*self.positions, *self.velocities)], ca.SX(0, 1))])
+        f = ca.Function(
+            "start",
+            [symbols],
+            [ca.vertcat(*[sx(s.value) for s in (*self.positions, *self.velocities)], ca.SX(0, 1))],
+        )
         numbers = np.array(f(values)).reshape(-1)
         return numbers[: self.tree.nq], numbers[self.tree.nq :], values
 
     def evaluate(self, expression: ca.SX, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """An expression of q, v and parameters as numbers, at time 0."""
         symbols, values = _parameters(self.mechanism)
-        return np.array(ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(q, v, 0.0, values))
+        return np.array(
+            ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(
+                q, v, 0.0, values
+            )
+        )
 
     def bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of the tree's q and v as expressions of the states."""
@@ -119,7 +156,17 @@ class Assembly:
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
         told = "a loop is open: begin from mechanism.closed_state(...)"
-        return [Event("loop_open", guard=gap - TORN, terminal=True, failure=True, eager=True, priority=9, description=told)]
+        return [
+            Event(
+                "loop_open",
+                guard=gap - TORN,
+                terminal=True,
+                failure=True,
+                eager=True,
+                priority=9,
+                description=told,
+            )
+        ]
 
     def build(
         self,
@@ -135,11 +182,14 @@ class Assembly:
         floor: Floor | None = None,
         walk: Walk | None = None,
     ) -> System:
-        """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further states and their
-        rates; `residual` of accelerations is zero for the right ones, and shorter to differentiate; `arrows` and `floor` are drawn."""
+        """The system. Guards, resets, losses and samples may use the tree's q and v; `more` are further
+        states and their rates; `residual` of accelerations is zero for the right ones, and shorter to
+        differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
         all_of_it = Together()
-        flow = all_of_it.add(self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()})
+        flow = all_of_it.add(
+            self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
+        )
         happening, clocked = all_of_it.add_jumps([*events, *self._torn()]), all_of_it.add_jumps(samples)
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
@@ -177,17 +227,20 @@ def system(
 ) -> System:
     """The mechanism as a system.
 
-    States are the joints' coordinates and velocities; every actuated joint has an input NAME_torque (or NAME_force), a
-    push along its velocities. Outputs are the positions of all frames and of the centre of mass, and the forces of
-    constraints. The ledger holds kinetic energy, gravity, every spring, damper and actuator.
+    States are the joints' coordinates and velocities; every actuated joint has an input NAME_torque (or
+    NAME_force), a push along its velocities. Outputs are the positions of all frames and of the centre of
+    mass, and the forces of constraints. The ledger holds kinetic energy, gravity, every spring, damper and
+    actuator.
 
-    With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise` [1/s], and for
-    long runs removed every `project` seconds by projection.
+    With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise`
+    [1/s], and for long runs removed every `project` seconds by projection.
 
-    reduced: only independent velocities are states, chosen automatically (True) or those of the joints named; the others
-        become outputs. The run ends with status 'dependence_lost' where they no longer determine the motion.
-    reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named: force and moment
-        that the joint's child gets through the joint, drive included, along the world's axes, about the child's origin.
+    reduced: only independent velocities are states, chosen automatically (True) or those of the joints named;
+        the others become outputs. The run ends with status 'dependence_lost' where they no longer determine
+        the motion.
+    reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named:
+        force and moment that the joint's child gets through the joint, drive included, along the world's
+        axes, about the child's origin.
     """
     mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
     if project is not None:
@@ -209,7 +262,11 @@ def system(
             start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
             events.append(
                 Event(
-                    "dependence_lost", guard=NEAR_SINGULAR * start - solver.regularity(), terminal=True, failure=True, description=DEPENDENT
+                    "dependence_lost",
+                    guard=NEAR_SINGULAR * start - solver.regularity(),
+                    terminal=True,
+                    failure=True,
+                    description=DEPENDENT,
                 )
             )
         else:
@@ -228,8 +285,11 @@ def system(
     return made.build(acceleration, description, events=events, samples=samples, residual=residual)
 
 
-def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: Rows | None, force: ca.SX) -> dict[str, ca.SX]:
-    """What goes through joints. Rows of constraints that repeat others carry nothing: of equal supports one takes it all."""
+def _reactions(
+    tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: ConstraintRows | None, force: ca.SX
+) -> dict[str, ca.SX]:
+    """What goes through joints. Rows of constraints that repeat others carry nothing: of equal supports one
+    takes it all."""
     external: dict[str, ca.SX] = {}
     for frame, pushes in closure.pushes if closure else ():
         if frame == "world":
@@ -239,12 +299,21 @@ def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: R
         wrench = at.X_BF.wrench(ca.vertcat(R.T @ push[:3], R.T @ push[3:]))
         if at.body.name != "world":
             external[at.body.name] = external.get(at.body.name, ca.SX.zeros(6)) + wrench
-    wrenches = dict(zip((n.connection.name for n in tree.nodes), tree.transmitted(acceleration, external), strict=True))
-    forces, moments = ({"x": 0, "z": 2}, {"my": 1}) if tree.mechanism.planar else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
+    wrenches = dict(
+        zip((n.connection.name for n in tree.nodes), tree.transmitted(acceleration, external), strict=True)
+    )
+    forces, moments = (
+        ({"x": 0, "z": 2}, {"my": 1})
+        if tree.mechanism.planar
+        else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
+    )
     found: dict[str, ca.SX] = {}
     for name in names:
         if name not in wrenches:
-            raise UnknownNameError(f"mechanism '{tree.mechanism.name}' has no joint '{name}': {did_you_mean(name, list(wrenches))}")
+            raise UnknownNameError(
+                f"mechanism '{tree.mechanism.name}' has no joint '{name}': "
+                f"{did_you_mean(name, list(wrenches))}"
+            )
         R = tree.poses[tree.place[tree.mechanism.connections[name].child.name]].R
         moment, push = R @ wrenches[name][:3], R @ wrenches[name][3:]
         found |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
@@ -253,12 +322,14 @@ def _reactions(tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: R
 
 
 def _places(tree: Tree) -> dict[str, ca.SX]:
-    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be called as a state is, or
-    another frame's, is called NAME_frame."""
+    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be
+    called as a state is, or another frame's, is called NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
     taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
-    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {p.name for p in m.params.values()}
+    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
+        p.name for p in m.params.values()
+    }
     found: dict[str, ca.SX] = {}
     places = {name: observe.position(tree, name) for name in m.frames}
     places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
@@ -271,9 +342,12 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
 
 
 @checked
-def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None) -> dict[str, float]:
-    """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved until all loops close,
-    for the parameters' own values or those in `p`. `simulate(system, x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
+def closed_state(
+    mechanism: Mechanism, x0: Mapping[str, float] | None = None, p: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved
+    until all loops close, for the parameters' own values or those in `p`. `simulate(system,
+    x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
     tree = Tree(mechanism)
     rows = all_rows(tree)
     mechanism.note_params(rows.phi, rows.K, rows.k0)
@@ -282,7 +356,9 @@ def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p:
     at = {q.name: k for k, q in enumerate(mechanism.params.values())}
     for name, value in (p or {}).items():
         if name not in at:
-            raise UnknownNameError(f"mechanism '{mechanism.name}' has no parameter '{name}': {did_you_mean(name, list(at))}")
+            raise UnknownNameError(
+                f"mechanism '{mechanism.name}' has no parameter '{name}': {did_you_mean(name, list(at))}"
+            )
         values[at[name]] = value
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
@@ -290,24 +366,34 @@ def closed_state(mechanism: Mechanism, x0: Mapping[str, float] | None = None, p:
     held: set[int] = set()
     for name, value in (x0 or {}).items():
         if name not in names:
-            raise UnknownNameError(f"mechanism '{mechanism.name}' has no state '{name}': {did_you_mean(name, names)}")
+            raise UnknownNameError(
+                f"mechanism '{mechanism.name}' has no state '{name}': {did_you_mean(name, names)}"
+            )
         k = names.index(name)
         numbers[k] = value
-        joint = next(c for c, where in tree.q_of.items() if where.start <= k < where.stop) if k < tree.nq else ""
+        joint = (
+            next(c for c, where in tree.q_of.items() if where.start <= k < where.stop) if k < tree.nq else ""
+        )
         held |= set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
     _, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(held))
     return dict(zip(names, (float(n) for n in (*q, *v)), strict=True))
 
 
-def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tuple[list[State], list[State], Rows, np.ndarray]:
-    """States that satisfy the constraints for the parameters' own values, the rows that are independent, and their K there."""
+def _closed(
+    tree: Tree, positions: list[State], velocities: list[State]
+) -> tuple[list[State], list[State], ConstraintRows, np.ndarray]:
+    """States that satisfy the constraints for the parameters' own values, the rows that are independent, and
+    their K there."""
     rows = all_rows(tree)
     tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
     symbols, values = _parameters(tree.mechanism)
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
     closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
-    moved = [State(s.name, float(value), s.unit) for s, value in zip((*positions, *velocities), (*q, *v), strict=True)]
+    moved = [
+        State(s.name, float(value), s.unit)
+        for s, value in zip((*positions, *velocities), (*q, *v), strict=True)
+    ]
     K = np.array(ca.Function("K", [tree.q, time, symbols], [ca.densify(closure.K)])(q, 0.0, values))
     return moved[: tree.nq], moved[tree.nq :], closure, K
 
@@ -315,7 +401,9 @@ def _closed(tree: Tree, positions: list[State], velocities: list[State]) -> tupl
 def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
     """Symbols and values of all parameters noted so far."""
     params = list(mechanism.params.values())
-    return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate([p.value for p in params] or [np.empty(0)])
+    return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate(
+        [p.value for p in params] or [np.empty(0)]
+    )
 
 
 def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
@@ -364,15 +452,18 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
         effect = force.effect(tree)
         tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
         total = total + effect.tau
-        for group, suffix, value in (("stored", "", effect.stored), ("dissipated", "_loss", effect.dissipated)):
+        for group, suffix, value in (
+            ("stored", "", effect.stored),
+            ("dissipated", "_loss", effect.dissipated),
+        ):
             if not value.is_zero():
                 entries[group][f"{force.name}{suffix}"] = value
     return total, entries
 
 
 def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Push, stored energy and dissipation of a soft stop. Its damper grows with the penetration, so the push is
-    continuous, and it never pulls."""
+    """Push, stored energy and dissipation of a soft stop. Its damper grows with the penetration, so the push
+    is continuous, and it never pulls."""
     assert c.stop is not None
     low, high, k, d = (sx(e) for e in (c.stop.low, c.stop.high, c.stop.stiffness, c.stop.damping))
     under, over = ca.fmax(low - q, 0), ca.fmax(q - high, 0)
@@ -385,12 +476,15 @@ def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 def _check_movable(tree: Tree) -> None:
     """A velocity that moves no inertia makes the mass matrix singular: name the body."""
-    carried = [node.inertia.mass.is_zero() and node.connection.child.about_com.is_zero() for node in tree.nodes]
+    carried = [
+        node.inertia.mass.is_zero() and node.connection.child.about_com.is_zero() for node in tree.nodes
+    ]
     for k in reversed(range(len(tree.nodes))):
         node = tree.nodes[k]
         if node.columns and carried[k] and node.connection.armature is None:
             raise ModelError(
-                f"body '{node.name}' has no mass and carries none, but joint '{node.connection.name}' can move it: "
+                f"body '{node.name}' has no mass and carries none, but joint '{node.connection.name}' can "
+                f"move it: "
                 "give it a mass, or a fixed joint, or the joint an armature"
             )
         if node.parent >= 0:

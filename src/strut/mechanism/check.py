@@ -1,4 +1,5 @@
-"""What no machine can be: a number that is not finite, a mass below zero, a rotation that stretches, a joint that leaves the plane."""
+"""What no machine can be: a number that is not finite, a mass below zero, a rotation that stretches, a joint
+that leaves the plane."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ from strut.system import Expression, own_value, sx
 if TYPE_CHECKING:
     from strut.mechanism.mechanism import Body, Connection, Stop
 
-TRIANGLE = 0.01  # by how much, relatively, the largest moment of inertia may exceed the sum of the others: rounding in files
+# by how much, relatively, the largest moment of inertia may exceed the sum of the others: rounding in files
+TRIANGLE = 0.01
 IN_PLANE = 1e-9  # of unit vectors: smaller components count as none
 ROTATION_TOLERANCE = 1e-6
-"""By how much the entries of R' R may differ from those of the identity [1]: rotations in files have six digits or more."""
+"""By how much the entries of R' R may differ from those of the identity [1]: rotations in files have six
+digits or more."""
 
 
 class InertiaWarning(UserWarning):
@@ -27,8 +30,9 @@ class InertiaWarning(UserWarning):
 
 
 def finite(value: Expression, what: str, infinite: bool = False) -> None:
-    """Raise ModelError unless all numbers of an expression are finite, with the values its parameters have by themselves. `infinite`
-    lets infinities pass, and refuses nan alone. Of what is made of more than parameters only the constants are known."""
+    """Raise ModelError unless all numbers of an expression are finite, with the values its parameters have by
+    themselves. `infinite` lets infinities pass, and refuses nan alone. Of what is made of more than
+    parameters only the constants are known."""
     numbers = own_value(value)
     if numbers is None:
         numbers = _constants(value)
@@ -41,10 +45,15 @@ def finite(value: Expression, what: str, infinite: bool = False) -> None:
 
 
 def number(
-    value: Expression, what: str, low: float | None = None, high: float | None = None, infinite: bool = False, above: bool = False
+    value: Expression,
+    what: str,
+    low: float | None = None,
+    high: float | None = None,
+    infinite: bool = False,
+    above: bool = False,
 ) -> None:
-    """Raise ModelError unless the value is one finite number from `low` to `high`, as far as its parameters' own values tell. With
-    `above` it must exceed `low`."""
+    """Raise ModelError unless the value is one finite number from `low` to `high`, as far as its parameters'
+    own values tell. With `above` it must exceed `low`."""
     size = sx(value).numel()
     if size != 1:
         raise ModelError(f"{what} has {size} numbers: one is needed")
@@ -60,7 +69,8 @@ def number(
 
 
 def rotation(R: Expression, what: str) -> None:
-    """Raise ModelError unless a 3 x 3 matrix is a rotation: orthonormal to ROTATION_TOLERANCE, with determinant +1."""
+    """Raise ModelError unless a 3 x 3 matrix is a rotation: orthonormal to ROTATION_TOLERANCE, with
+    determinant +1."""
     finite(R, what)
     numbers = own_value(R)
     if numbers is None:
@@ -71,15 +81,20 @@ def rotation(R: Expression, what: str) -> None:
         return
     shown = np.round(numbers, 6).tolist()
     if off <= ROTATION_TOLERANCE:
-        raise ModelError(f"{what} is {shown}, a mirror image with determinant -1: a rotation has determinant +1")
+        raise ModelError(
+            f"{what} is {shown}, a mirror image with determinant -1: a rotation has determinant +1"
+        )
     raise ModelError(
-        f"{what} is {shown}, which is no rotation: its columns must have length 1 and right angles to {ROTATION_TOLERANCE:g}, and "
-        f"are off by {off:.3g}; make one of angles, strut.mechanism.spatial.rotation_of_rpy([roll, pitch, yaw])"
+        f"{what} is {shown}, which is no rotation: its columns must have length 1 and right angles to "
+        f"{ROTATION_TOLERANCE:g}, and "
+        f"are off by {off:.3g}; make one of angles, strut.mechanism.spatial.rotation_of_rpy([roll, pitch, "
+        f"yaw])"
     )
 
 
 def not_negative(value: Expression, what: str) -> None:
-    """Raise ModelError unless a number, or what parameters make of it by their own values, is finite and zero or more."""
+    """Raise ModelError unless a number, or what parameters make of it by their own values, is finite and zero
+    or more."""
     number(value, what, low=0.0)
 
 
@@ -87,7 +102,9 @@ def _constants(value: Expression) -> np.ndarray:
     """The constants within an expression."""
     column = sx(value)
     f = ca.Function("f", [ca.vertcat(*ca.symvar(column))], [column])
-    return np.array([f.instruction_constant(k) for k in range(f.n_instructions()) if f.instruction_id(k) == ca.OP_CONST])
+    return np.array(
+        [f.instruction_constant(k) for k in range(f.n_instructions()) if f.instruction_id(k) == ca.OP_CONST]
+    )
 
 
 def joint_type(value: Any, where: str) -> Joint:
@@ -95,8 +112,15 @@ def joint_type(value: Any, where: str) -> Joint:
     if isinstance(value, Joint):
         return value
     name = value if isinstance(value, str) else getattr(value, "__name__", "")
-    hint = f"write joints.{name}()" if name.isidentifier() else "use joints.revolute('y') or another of strut.joints"
-    raise ModelError(f"{where} is of type {value if isinstance(value, str) else name or repr(value)}, which is no joint: {hint}")
+    hint = (
+        f"write joints.{name}()"
+        if name.isidentifier()
+        else "use joints.revolute('y') or another of strut.joints"
+    )
+    raise ModelError(
+        f"{where} is of type {value if isinstance(value, str) else name or repr(value)}, which is no joint: "
+        f"{hint}"
+    )
 
 
 def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> None:
@@ -104,11 +128,15 @@ def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> Non
     q, begin = ca.SX.sym("q", joint.nq), own_value(ca.vertcat(*[sx(value) for value in start], ca.SX(0, 1)))
     X = joint.pose(q)
     parts = [ca.densify(X.R), X.p, joint.S(q)]
-    symbols = [s for s in ca.symvar(ca.vertcat(q, *[ca.vec(part) for part in parts])) if not ca.depends_on(s, q)]
+    symbols = [
+        s for s in ca.symvar(ca.vertcat(q, *[ca.vec(part) for part in parts])) if not ca.depends_on(s, q)
+    ]
     values = own_value(ca.vertcat(*symbols, ca.SX(0, 1)))
     if begin is None or values is None:
         return
-    f = ca.Function("pose", [q, ca.vertcat(*symbols, ca.SX(0, 1))], parts)  # in numbers: symbols would fold 0 * inf to 0
+    f = ca.Function(
+        "pose", [q, ca.vertcat(*symbols, ca.SX(0, 1))], parts
+    )  # in numbers: symbols would fold 0 * inf to 0
     shown = ", ".join(f"{value:g}" for value in begin.reshape(-1))
     for part in f(begin, values):
         finite(part, f"the pose of {where}, which begins at ({shown}),")
@@ -122,24 +150,39 @@ def soft_stop(stop: Any, where: str) -> Stop | None:
     if stop is None:
         return None
     if not isinstance(stop, Stop):
-        ends = ", ".join(str(end) for end in stop) if isinstance(stop, (list, tuple)) and len(stop) == 2 else "low, high"
-        raise ModelError(f"the stop of {where} is {stop!r}: give its stiffness too, stop=Stop({ends}, stiffness)")
+        ends = (
+            ", ".join(str(end) for end in stop)
+            if isinstance(stop, (list, tuple)) and len(stop) == 2
+            else "low, high"
+        )
+        raise ModelError(
+            f"the stop of {where} is {stop!r}: give its stiffness too, stop=Stop({ends}, stiffness)"
+        )
     for end, what in ((stop.low, "low"), (stop.high, "high")):
         number(end, f"{what} of the stop of {where}", infinite=True)
     low, high = own_value(stop.low), own_value(stop.high)
     if low is not None and high is not None and low.item() > high.item():
-        raise ModelError(f"the stop of {where} begins at {low.item():g} and ends at {high.item():g}: low must not exceed high")
+        raise ModelError(
+            f"the stop of {where} begins at {low.item():g} and ends at {high.item():g}: low must not exceed "
+            f"high"
+        )
     not_negative(stop.stiffness, f"the stiffness of the stop of {where}")
     not_negative(stop.damping, f"the damping of the stop of {where}")
     return stop
 
 
 def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
-    """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia that no body has is
-    only warned of, naming `source`, the file it stands in."""
-    for what, value in (("mass", own_value(made.mass)), ("centre of mass", own_value(made.com)), ("inertia", own_value(made.about_com))):
+    """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia
+    that no body has is only warned of, naming `source`, the file it stands in."""
+    for what, value in (
+        ("mass", own_value(made.mass)),
+        ("centre of mass", own_value(made.com)),
+        ("inertia", own_value(made.about_com)),
+    ):
         if value is not None and not np.all(np.isfinite(value)):
-            raise ModelError(f"body '{made.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed")
+            raise ModelError(
+                f"body '{made.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed"
+            )
     mass = own_value(made.mass)
     if mass is not None and mass.item() < 0:
         raise ModelError(f"body '{made.name}' has mass {mass.item():g} kg: it must not be negative")
@@ -151,10 +194,13 @@ def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
     small, middle, large = np.linalg.eigvalsh(numbers)
     message = ""
     if small < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
-        message = f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
+        message = (
+            f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
+        )
     elif not planar and large > (1 + TRIANGLE) * (small + middle):
         message = (
-            f"body '{made.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg m^2: "
+            f"body '{made.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg "
+            f"m^2: "
             "no body has one that exceeds the sum of the others; is it about the centre of mass?"
         )
     if message and not forgiving:
@@ -164,8 +210,8 @@ def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
 
 
 def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
-    """For a planar mechanism: the normal of the plane in the child's frame, from that in the parent's; or an error if the joint
-    moves the child out of the plane."""
+    """For a planar mechanism: the normal of the plane in the child's frame, from that in the parent's; or an
+    error if the joint moves the child out of the plane."""
     placed = own_value(c.X_PJ.R)
     if placed is None:
         return normal
@@ -179,7 +225,8 @@ def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
     turning = S[:3] - np.outer(found, found @ S[:3])
     if np.abs(turning).max(initial=0.0) > IN_PLANE or np.abs(found @ S[3:]).max(initial=0.0) > IN_PLANE:
         raise ModelError(
-            f"joint '{c.name}' ({c.joint.kind}) leaves the x-z plane of the planar mechanism: use joints that turn about y and slide "
+            f"joint '{c.name}' ({c.joint.kind}) leaves the x-z plane of the planar mechanism: use joints "
+            f"that turn about y and slide "
             "along x and z, or leave planar=True out"
         )
     return found

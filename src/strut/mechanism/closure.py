@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.mechanism.constraints import Rows
+from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Factors, time
 
@@ -16,13 +16,14 @@ RANK = 1e-7  # relative size below which a row counts as a repetition of others
 STABILISE = 30.0  # [1/s] at which drift is pulled back, unless told otherwise
 CLOSED = 1e-12  # [m, rad] to which initial loops are closed
 SOFTNESS = 1e-8
-"""Of the mean diagonal of K M^-1 K'. Near a singular configuration a direction of the constraints loses its grip, sigma say,
-and is let go where sigma^2 is below this. What drift there is must be smaller, or the motion turns off within the square root
-of the drift where branches cross. Measured on four-bars that flatten: from 1e-9 to 1e-7 they pass, at 1e-13 they do not."""
+"""Of the mean diagonal of K M^-1 K'. Near a singular configuration a direction of the constraints loses its
+grip, sigma say, and is let go where sigma^2 is below this. What drift there is must be smaller, or the motion
+turns off within the square root of the drift where branches cross. Measured on four-bars that flatten: from
+1e-9 to 1e-7 they pass, at 1e-13 they do not."""
 TRIALS = 4  # configurations in which redundant rows are looked for
 
 
-def all_rows(tree: Tree) -> Rows:
+def all_rows(tree: Tree) -> ConstraintRows:
     """Those of all constraints, one after the other; the error is zero where a row has none."""
     labels: list[str] = []
     phis, Ks, k0s = [], [], []
@@ -35,8 +36,16 @@ def all_rows(tree: Tree) -> Rows:
         phis.append(ca.vertcat(rows.phi, ca.SX.zeros(missing)))
         Ks.append(rows.K)
         k0s.append(rows.k0)
-    wide = tuple((frame, ca.horzcat(pushed, ca.SX.zeros(6, len(labels) - pushed.shape[1]))) for frame, pushed in pushes)
-    return Rows(tuple(labels), ca.densify(ca.vertcat(*phis)), ca.densify(ca.vertcat(*Ks)), ca.densify(ca.vertcat(*k0s)), wide)
+    wide = tuple(
+        (frame, ca.horzcat(pushed, ca.SX.zeros(6, len(labels) - pushed.shape[1]))) for frame, pushed in pushes
+    )
+    return ConstraintRows(
+        tuple(labels),
+        ca.densify(ca.vertcat(*phis)),
+        ca.densify(ca.vertcat(*Ks)),
+        ca.densify(ca.vertcat(*k0s)),
+        wide,
+    )
 
 
 def _beside(columns: int, block: ca.SX) -> ca.SX:
@@ -44,16 +53,24 @@ def _beside(columns: int, block: ca.SX) -> ca.SX:
 
 
 def closed(
-    tree: Tree, rows: Rows, q: np.ndarray, v: np.ndarray, p: np.ndarray, parameters: ca.SX, held: Sequence[int] = ()
-) -> tuple[Rows, np.ndarray, np.ndarray]:
-    """The independent rows, and the nearest q and v that satisfy them at time 0; `held` velocities, and the coordinates they move,
-    stay as they are."""
+    tree: Tree,
+    rows: ConstraintRows,
+    q: np.ndarray,
+    v: np.ndarray,
+    p: np.ndarray,
+    parameters: ca.SX,
+    held: Sequence[int] = (),
+) -> tuple[ConstraintRows, np.ndarray, np.ndarray]:
+    """The independent rows, and the nearest q and v that satisfy them at time 0; `held` velocities, and the
+    coordinates they move, stay as they are."""
     f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
     q = _newton(tree, rows, f, step, q, p, held)
     kept = _independent(tree, rows, f, step, q, p)
     pushes = tuple((frame, pushed[:, kept]) for frame, pushed in rows.pushes)
-    closure = Rows(tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes)
+    closure = ConstraintRows(
+        tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes
+    )
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
     return closure, q, v - _least(K, K @ v - k0.reshape(-1), held)
 
@@ -77,7 +94,13 @@ def unit_quaternions(tree: Tree, q: np.ndarray) -> np.ndarray:
 
 
 def _newton(
-    tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray, held: Sequence[int] = ()
+    tree: Tree,
+    rows: ConstraintRows,
+    f: ca.Function,
+    step: ca.Function,
+    q: np.ndarray,
+    p: np.ndarray,
+    held: Sequence[int] = (),
 ) -> np.ndarray:
     for _ in range(50):
         q = unit_quaternions(tree, q)
@@ -91,15 +114,23 @@ def _newton(
     label = rows.labels[worst]
     name = max((n for n in tree.mechanism.constraints if label.startswith(f"{n}_")), key=len, default=label)
     part = label.removeprefix(f"{name}_")
-    unit, along = ("m", f" along {part}") if part in ("x", "y", "z") else ("rad or m" if part == "torque" else "rad", "")
+    unit, along = (
+        ("m", f" along {part}")
+        if part in ("x", "y", "z")
+        else ("rad or m" if part == "torque" else "rad", "")
+    )
     raise ModelError(
-        f"mechanism '{tree.mechanism.name}' cannot close constraint '{name}': {abs(float(phi[worst, 0])):.3g} {unit} remain{along} after "
+        f"mechanism '{tree.mechanism.name}' cannot close constraint '{name}': "
+        f"{abs(float(phi[worst, 0])):.3g} {unit} remain{along} after "
         "50 tries; begin nearer to a closed configuration (initial=...), or check the lengths"
     )
 
 
-def _independent(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray) -> list[int]:
-    """Rows that say something new, judged where most of them do: the given configuration may be a special one."""
+def _independent(
+    tree: Tree, rows: ConstraintRows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray
+) -> list[int]:
+    """Rows that say something new, judged where most of them do: the given configuration may be a special
+    one."""
     rng = np.random.default_rng(0)
     best: list[int] = []
     for trial in range(TRIALS):
@@ -124,7 +155,7 @@ def _independent(tree: Tree, rows: Rows, f: ca.Function, step: ca.Function, q: n
     return best
 
 
-def drift(tree: Tree, closure: Rows) -> ca.SX:
+def drift(tree: Tree, closure: ConstraintRows) -> ca.SX:
     """K' v - k0': what the accelerations along the rows would be without any."""
     held = ca.SX.sym("held", tree.nv)
     along = ca.jtimes(closure.K @ held, tree.q, tree.qdot)
@@ -134,7 +165,7 @@ def drift(tree: Tree, closure: Rows) -> ca.SX:
 class Constrained:
     """Accelerations and constraint forces of a tree whose rows must hold."""
 
-    def __init__(self, tree: Tree, closure: Rows, stabilise: ca.SX) -> None:
+    def __init__(self, tree: Tree, closure: ConstraintRows, stabilise: ca.SX) -> None:
         self.tree, self.closure, self.stabilise = tree, closure, stabilise
         n = closure.K.shape[0]
         self.spread = tree.factors.solve(closure.K.T)  # M^-1 K'
@@ -142,8 +173,8 @@ class Constrained:
         self.soft = Factors(self.A + SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n))
 
     def _resolved(self, b: ca.SX) -> ca.SX:
-        """Solve A f = b: once softly, and once more for what that left, which takes the softness out of every direction but a
-        singular one."""
+        """Solve A f = b: once softly, and once more for what that left, which takes the softness out of every
+        direction but a singular one."""
         first = self.soft.solve(b)
         return first + self.soft.solve(b - self.A @ first)
 
@@ -160,7 +191,8 @@ class Constrained:
         return loose + self.spread @ force, force
 
     def projected(self) -> tuple[ca.SX, ca.SX]:
-        """q and v moved onto the constraints, the shortest way in the metric of the masses: one Newton step."""
+        """q and v moved onto the constraints, the shortest way in the metric of the masses: one Newton
+        step."""
         c, tree = self.closure, self.tree
         move = -(self.spread @ self._resolved(c.phi))
         slow = tree.v - self.spread @ self._resolved(c.K @ tree.v - c.k0)

@@ -1,7 +1,7 @@
 """Constraints between bodies: loops, gears, prescribed motion, rolling.
 
-A constraint is a list of rows K(q) v = k0(t) and, where it comes from a closure, the closure's error phi(q, t). Rows that
-say the same thing twice are found when the mechanism is assembled and left out.
+A constraint is a list of rows K(q) v = k0(t) and, where it comes from a closure, the closure's error phi(q,
+t). Rows that say the same thing twice are found when the mechanism is assembled and left out.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from strut.system import Expression, sx, time
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ConstraintRows:
     """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces.
 
-    `pushes` says what a unit force of each row does to bodies: (frame, 6 x rows), moment about the frame's origin and
-    force, along the world's axes. Rows between coordinates push no body, they act through the joints.
+    `pushes` says what a unit force of each row does to bodies: (frame, 6 x rows), moment about the frame's
+    origin and force, along the world's axes. Rows between coordinates push no body, they act through the
+    joints.
     """
 
     labels: tuple[str, ...]
@@ -37,10 +38,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A named constraint; `rows` works it out on a tree. kind and arguments: the function that made it, and what it was told."""
+    """A named constraint; `rows` works it out on a tree. kind and arguments: the function that made it, and
+    what it was told."""
 
     name: str
-    rows: Callable[[Tree], Rows] = field(repr=False)
+    rows: Callable[[Tree], ConstraintRows] = field(repr=False)
     kind: str = "general"
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -49,10 +51,16 @@ class Constraint:
 def point(name: str, a: str, b: str = "world") -> Constraint:
     """The origins of two frames coincide; with 'world', the frame stays where the world frame's origin is."""
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         phi = _position(tree, a) - _position(tree, b)
         K = _jacobian(tree, a)[3:, :] - _jacobian(tree, b)[3:, :]
-        return Rows(("x", "y", "z"), phi, K, ca.SX.zeros(3), _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))))
+        return ConstraintRows(
+            ("x", "y", "z"),
+            phi,
+            K,
+            ca.SX.zeros(3),
+            _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))),
+        )
 
     return Constraint(name, rows, "point", {"a": a, "b": b})
 
@@ -62,7 +70,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
     """A revolute closure: the origins coincide, and `axis`, given in both frames, is common."""
     n = axis_of(axis, f"the axis of constraint '{name}'")
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         met = point(name, a, b).rows(tree)
         Ra, Rb = _rotation(tree, a), _rotation(tree, b)
         first, second = _perpendicular(n)
@@ -75,7 +83,13 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
             rates.append(moments[-1].T @ (wa - wb))  # d/dt (u . w)
         pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(ca.horzcat(*moments), ca.SX.zeros(3, 2)))
         K = ca.vertcat(met.K, *rates)
-        return Rows((*met.labels, "tilt1", "tilt2"), ca.vertcat(met.phi, *phis), K, ca.SX.zeros(5), _opposed(a, b, pushed))
+        return ConstraintRows(
+            (*met.labels, "tilt1", "tilt2"),
+            ca.vertcat(met.phi, *phis),
+            K,
+            ca.SX.zeros(5),
+            _opposed(a, b, pushed),
+        )
 
     return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
 
@@ -84,90 +98,118 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
 def weld(name: str, a: str, b: str = "world") -> Constraint:
     """Two frames coincide."""
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         met = point(name, a, b).rows(tree)
         Ra, Rb = _rotation(tree, a), _rotation(tree, b)
         turned = Rb.T @ Ra
-        error = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1]) / 2
+        error = (
+            ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1])
+            / 2
+        )
         K = Rb.T @ (_jacobian(tree, a)[:3, :] - _jacobian(tree, b)[:3, :])
         pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(Rb, ca.SX.zeros(3, 3)))
         labels = (*met.labels, "rx", "ry", "rz")
-        return Rows(labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed))
+        return ConstraintRows(
+            labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed)
+        )
 
     return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
 @checked
-def coupled(name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0) -> Constraint:
+def coupled(
+    name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0
+) -> Constraint:
     """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         for joint in (first, second):
             if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
-                raise ModelError(f"constraint '{name}' couples '{joint}', which is no joint of one coordinate")
+                raise ModelError(
+                    f"constraint '{name}' couples '{joint}', which is no joint of one coordinate"
+                )
         phi = tree.q[tree.q_of[second]] - sx(ratio) * tree.q[tree.q_of[first]] - sx(offset)
         K = ca.SX.zeros(1, tree.nv)
         K[0, tree.v_of[second].start] = 1
         K[0, tree.v_of[first].start] = -sx(ratio)
-        return Rows(("torque",), phi, K, ca.SX.zeros(1))
+        return ConstraintRows(("torque",), phi, K, ca.SX.zeros(1))
 
-    return Constraint(name, rows, "coupled", {"first": first, "second": second, "ratio": ratio, "offset": offset})
+    return Constraint(
+        name, rows, "coupled", {"first": first, "second": second, "ratio": ratio, "offset": offset}
+    )
 
 
 @checked
 def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
     """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
             raise ModelError(f"constraint '{name}' moves '{joint}', which is no joint of one coordinate")
         path = sx(motion)
         K = ca.SX.zeros(1, tree.nv)
         K[0, tree.v_of[joint].start] = 1
-        return Rows(("torque",), tree.q[tree.q_of[joint]] - path, K, ca.jacobian(path, time))
+        return ConstraintRows(("torque",), tree.q[tree.q_of[joint]] - path, K, ca.jacobian(path, time))
 
     return Constraint(name, rows, "prescribed", {"joint": joint, "motion": motion})
 
 
 @checked
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
-    """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from above."""
+    """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from
+    above."""
     n = axis_of(direction, f"the direction of constraint '{name}'")
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         pushed = ca.vertcat(ca.SX.zeros(3), observe.pose(tree, frame).R @ n)
-        return Rows(("side",), ca.SX(0, 1), n.T @ observe.jacobian(tree, frame)[3:, :], ca.SX.zeros(1), ((frame, pushed),))
+        return ConstraintRows(
+            ("side",),
+            ca.SX(0, 1),
+            n.T @ observe.jacobian(tree, frame)[3:, :],
+            ca.SX.zeros(1),
+            ((frame, pushed),),
+        )
 
     return Constraint(name, rows, "no_slip", {"frame": frame, "direction": direction})
 
 
 @checked
 def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
-    """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in the body."""
+    """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in
+    the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
 
-    def rows(tree: Tree) -> Rows:
+    def rows(tree: Tree) -> ConstraintRows:
         X, J = observe.pose(tree, frame), observe.world_jacobian(tree, frame)
         axle, up = X.R @ n, ca.SX([0, 0, 1])
         across = up - ca.dot(up, axle) * axle
         r = -sx(radius) * across / ca.norm_2(across)  # from the centre to the lowest point
         K = J[3:, :] - skew(r) @ J[:3, :]  # its velocity as a point of the wheel
         height = X.p[2] + r[2]
-        return Rows(("x", "y", "z"), ca.vertcat(0, 0, height), K, ca.SX.zeros(3), ((frame, ca.vertcat(skew(r), ca.SX.eye(3))),))
+        return ConstraintRows(
+            ("x", "y", "z"),
+            ca.vertcat(0, 0, height),
+            K,
+            ca.SX.zeros(3),
+            ((frame, ca.vertcat(skew(r), ca.SX.eye(3))),),
+        )
 
     return Constraint(name, rows, "rolling", {"frame": frame, "axis": axis, "radius": radius})
 
 
 @checked
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
-    """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is derived."""
+    """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
+    derived."""
 
-    def worked(tree: Tree) -> Rows:
+    def worked(tree: Tree) -> ConstraintRows:
         phi = sx(rows(tree))
         held = ca.SX.sym("v", tree.nv)
         along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [held])[0]
         K = ca.jacobian(along, held)
-        return Rows(tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time))
+        return ConstraintRows(
+            tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time)
+        )
 
     return Constraint(name, worked)
 

@@ -1,4 +1,5 @@
-"""Drag of a still or steadily moving fluid on bodies, each taken for a box of its inertia: MuJoCo's inertia-based fluid model."""
+"""Drag of a still or steadily moving fluid on bodies, each taken for a box of its inertia: MuJoCo's
+inertia-based fluid model."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ def drag(
 ) -> Force:
     """Drag on a body.
 
-    com [m] and axes (principal, in columns) are in a frame of the body, or its own by its name; `box` are the full lengths [m]
-    along them; density [kg/m^3] and viscosity [Pa s] of the fluid, `wind` its velocity in the world [m/s].
+    com [m] and axes (principal, in columns) are in a frame of the body, or its own by its name; `box` are the
+    full lengths [m] along them; density [kg/m^3] and viscosity [Pa s] of the fluid, `wind` its velocity in
+    the world [m/s].
     """
     diameter = float(box.mean())
     x, y, z = box

@@ -1,8 +1,8 @@
-"""Forces of a mechanism that belong to no single joint, or that joints do not have: springs along a length, dry friction, weights
-taken off.
+"""Forces of a mechanism that belong to no single joint, or that joints do not have: springs along a length,
+dry friction, weights taken off.
 
-A force is what it does along the velocities, what it stores and what it dissipates, as expressions of a tree; `Mechanism.force` adds
-one, and every system and function made of the mechanism has it.
+A force is what it does along the velocities, what it stores and what it dissipates, as expressions of a tree;
+`Mechanism.force` adds one, and every system and function made of the mechanism has it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from strut.mechanism.tree import Tree
 from strut.system import Expression, sx
 
 FRICTION_SPEED = 1e-2
-"""[rad/s or m/s] at which dry friction has reached 0.76 of its value, tanh(1): below, it gives way like a damper."""
+"""[rad/s or m/s] at which dry friction has reached 0.76 of its value, tanh(1): below, it gives way like a
+damper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,8 @@ def line(
     damping: Expression = 0.0,
     friction: Expression = 0.0,
 ) -> Force:
-    """A spring [N/m] and damper [N s/m] along a length: the spring is slack between both numbers of `rest` [m], and pulls or pushes
-    outside; `friction` [N] is dry. For a sum of angles read N m and rad."""
+    """A spring [N/m] and damper [N s/m] along a length: the spring is slack between both numbers of `rest`
+    [m], and pulls or pushes outside; `friction` [N] is dry. For a sum of angles read N m and rad."""
 
     def effect(tree: Tree) -> Effect:
         l = length(tree)  # noqa: E741
@@ -66,8 +67,8 @@ def line(
 
 
 def dry_friction(name: str, joint: str, level: Expression) -> Force:
-    """Coulomb's friction [N m or N] in a joint, against each of its velocities, smooth about zero: `level` times
-    tanh(v / `FRICTION_SPEED`)."""
+    """Coulomb's friction [N m or N] in a joint, against each of its velocities, smooth about zero: `level`
+    times tanh(v / `FRICTION_SPEED`)."""
 
     def effect(tree: Tree) -> Effect:
         where = _velocities(tree, name, joint)
@@ -81,13 +82,17 @@ def dry_friction(name: str, joint: str, level: Expression) -> Force:
 
 
 def ball_spring(name: str, joint: str, stiffness: Expression) -> Force:
-    """A spring [N m/rad] in a ball joint, against the angle by which it is turned from its neutral position, below half a turn."""
+    """A spring [N m/rad] in a ball joint, against the angle by which it is turned from its neutral position,
+    below half a turn."""
 
     def effect(tree: Tree) -> Effect:
         where = _velocities(tree, name, joint)
         node = next(n for n in tree.nodes if n.connection.name == joint)
         if node.connection.joint.kind != "spherical":
-            raise ModelError(f"force '{name}' is the spring of a ball joint, and joint '{joint}' is {node.connection.joint.kind}")
+            raise ModelError(
+                f"force '{name}' is the spring of a ball joint, and joint '{joint}' is "
+                f"{node.connection.joint.kind}"
+            )
         turned = log_so3(node.connection.joint.pose(node.q).R)
         tau = ca.SX.zeros(tree.nv)
         tau[where] = -sx(stiffness) * turned
@@ -97,12 +102,16 @@ def ball_spring(name: str, joint: str, stiffness: Expression) -> Force:
 
 
 def support(name: str, body: str, share: Expression = 1.0, pull: tuple[float, float] = (0.0, 0.0)) -> Force:
-    """Takes `share` of a body's weight off, at its centre of mass; `pull` is what of gravity is along x and y, see `aside`."""
+    """Takes `share` of a body's weight off, at its centre of mass; `pull` is what of gravity is along x and
+    y, see `aside`."""
 
     def effect(tree: Tree) -> Effect:
         m = tree.mechanism
         if body not in m.bodies or body == "world":
-            raise UnknownNameError(f"force '{name}' holds body '{body}': {did_you_mean(body, [b for b in m.bodies if b != 'world'])}")
+            raise UnknownNameError(
+                f"force '{name}' holds body '{body}': "
+                f"{did_you_mean(body, [b for b in m.bodies if b != 'world'])}"
+            )
         carried = m.bodies[body]
         at = tree.poses[tree.place[body]].point(carried.com)
         work = m.gravity * at[2] - pull[0] * at[0] - pull[1] * at[1]
@@ -142,5 +151,7 @@ def distance(a: str, b: str) -> Length:
 
 def _velocities(tree: Tree, name: str, joint: str) -> list[int]:
     if joint not in tree.v_of:
-        raise UnknownNameError(f"force '{name}' acts in joint '{joint}': {did_you_mean(joint, list(tree.v_of))}")
+        raise UnknownNameError(
+            f"force '{name}' acts in joint '{joint}': {did_you_mean(joint, list(tree.v_of))}"
+        )
     return list(range(tree.v_of[joint].start, tree.v_of[joint].stop))

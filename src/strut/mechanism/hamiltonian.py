@@ -1,11 +1,13 @@
-"""The port-Hamiltonian form: configuration Q and momentum p = M(q) v, energy H(Q, p), and the interconnection between them.
+"""The port-Hamiltonian form: configuration Q and momentum p = M(q) v, energy H(Q, p), and the interconnection
+between them.
 
-Duindam, theorem 2.17, in directions of velocities: with theta the directions in which the velocities v move the configuration,
+Duindam, theorem 2.17, in directions of velocities: with theta the directions in which the velocities v move
+    the configuration,
 
     Q' = B(Q) v,   p' = -dH/dtheta + G(p) v + tau,   v = dH/dp = M^-1 p,   H = p' M^-1 p / 2 + U(Q).
 
-G is skew: it comes from the brackets of the velocity fields (zero for plain coordinates, the gyroscopic terms of rotations for
-body velocities), so H changes by the power tau' v of the ports and by nothing else.
+G is skew: it comes from the brackets of the velocity fields (zero for plain coordinates, the gyroscopic terms
+of rotations for body velocities), so H changes by the power tau' v of the ports and by nothing else.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from strut.system import Ledger, State, System
 
 @dataclass(frozen=True, eq=False)
 class Hamiltonian:
-    """Expressions of tree.q and `p`: the energy, its gradient along the directions of velocity, v = dH/dp, and the skew
-    interconnection G(p)."""
+    """Expressions of tree.q and `p`: the energy, its gradient along the directions of velocity, v = dH/dp,
+    and the skew interconnection G(p)."""
 
     tree: Tree
     p: ca.SX
@@ -43,7 +45,9 @@ class Hamiltonian:
 def hamiltonian(tree: Tree) -> Hamiltonian:
     """The port-Hamiltonian form of a tree without constraints."""
     if tree.mechanism.constraints:
-        raise ModelError(f"mechanism '{tree.mechanism.name}' has constraints: its Hamiltonian form is for trees")
+        raise ModelError(
+            f"mechanism '{tree.mechanism.name}' has constraints: its Hamiltonian form is for trees"
+        )
     p = ca.SX.sym("p", tree.nv)
     v = tree.factors.solve(p)
     held = ca.SX.sym("held", tree.nv)
@@ -55,13 +59,15 @@ def hamiltonian(tree: Tree) -> Hamiltonian:
 
 
 def _fields(tree: Tree) -> ca.SX:
-    """B(q): how velocities move coordinates. A quaternion's pull to unit length is no motion and is left out."""
+    """B(q): how velocities move coordinates. A quaternion's pull to unit length is no motion and is left
+    out."""
     rate = tree.qdot - ca.substitute([tree.qdot], [tree.v], [ca.SX.zeros(tree.nv)])[0]
     return ca.jacobian(rate, tree.v)
 
 
 def _interconnection(tree: Tree, p: ca.SX) -> ca.SX:
-    """G(p), joint by joint, from the brackets [b_i, b_j] = sum_k c_ijk b_k of the fields of each: G_ij = -sum_k c_ijk p_k."""
+    """G(p), joint by joint, from the brackets [b_i, b_j] = sum_k c_ijk b_k of the fields of each: G_ij =
+    -sum_k c_ijk p_k."""
     G = ca.SX.zeros(tree.nv, tree.nv)
     B = _fields(tree)
     for node in tree.nodes:
@@ -82,11 +88,14 @@ def _interconnection(tree: Tree, p: ca.SX) -> ca.SX:
 
 @checked
 def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
-    """The mechanism as a system whose states are coordinates and momenta (NAME_momentum); it moves as `system` does."""
+    """The mechanism as a system whose states are coordinates and momenta (NAME_momentum); it moves as
+    `system` does."""
     tree = Tree(mechanism)
     form = hamiltonian(tree)
     positions, velocities, inputs = quantities_of(tree)
-    start = ca.Function("start", [tree.q, tree.v, *[q.sym for q in mechanism.params.values()]], [tree.mass_matrix @ tree.v])
+    start = ca.Function(
+        "start", [tree.q, tree.v, *[q.sym for q in mechanism.params.values()]], [tree.mass_matrix @ tree.v]
+    )
     momenta = []
     values = start(
         ca.vertcat(*[ca.SX(s.value) for s in positions], ca.SX(0, 1)),
@@ -107,7 +116,9 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
 
     rates = bound({"q": tree.qdot, "p": form.rate(tau)})
     speeds = bound({"v": tree.v})["v"]
-    flow = {s.name: rates["q"][k] for k, s in enumerate(positions)} | {s.name: rates["p"][k] for k, s in enumerate(momenta)}
+    flow = {s.name: rates["q"][k] for k, s in enumerate(positions)} | {
+        s.name: rates["p"][k] for k, s in enumerate(momenta)
+    }
     return System(
         mechanism.name,
         x=(*positions, *momenta),
@@ -116,7 +127,11 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
         flow=flow,
         outputs={s.name: speeds[k] for k, s in enumerate(velocities)},
         output_units={s.name: s.unit for s in velocities},
-        ledger=Ledger(bound({"hamiltonian": form.H, **entries["stored"]}), bound(entries["supplied"]), bound(entries["dissipated"])),
+        ledger=Ledger(
+            bound({"hamiltonian": form.H, **entries["stored"]}),
+            bound(entries["supplied"]),
+            bound(entries["dissipated"]),
+        ),
         description=description or f"port-Hamiltonian mechanism of {len(tree.nodes)} bodies",
     )
 

@@ -33,7 +33,9 @@ class Inertia:
         """The momentum of a twist; of several, as columns."""
         angular, linear = v[:3, :], v[3:, :]
         if v.shape[1] == 1:
-            return ca.vertcat(self.I @ angular + cross(self.h, linear), self.mass * linear - cross(self.h, angular))
+            return ca.vertcat(
+                self.I @ angular + cross(self.h, linear), self.mass * linear - cross(self.h, angular)
+            )
         s = skew(self.h)
         return ca.vertcat(self.I @ angular + s @ linear, self.mass * linear - s @ angular)
 

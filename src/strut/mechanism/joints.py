@@ -1,7 +1,8 @@
 """Joints: how a child may move against its parent.
 
-A joint is its pose X(q), and how velocities v relate: the child's twist relative to the parent, expressed in the child, is
-S(q) v, and q' = B(q) v. Everything else (S, its rate, B) follows, and may be given where a closed form is shorter.
+A joint is its pose X(q), and how velocities v relate: the child's twist relative to the parent, expressed in
+the child, is S(q) v, and q' = B(q) v. Everything else (S, its rate, B) follows, and may be given where a
+closed form is shorter.
 """
 
 from __future__ import annotations
@@ -28,16 +29,20 @@ from strut.mechanism.spatial import (
 )
 from strut.system import Expression, sx
 
-QUATERNION_PULL = 1.0  # [1/s]; how fast a quaternion's length returns to 1. It changes no rotation, only its length.
+QUATERNION_PULL = (
+    1.0  # [1/s]; how fast a quaternion's length returns to 1. It changes no rotation, only its length.
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
     """A joint type.
 
-    coordinates, velocities: suffixes of the names of q and v ('' for a single one); units: of each coordinate.
+    coordinates, velocities: suffixes of the names of q and v ('' for a single one); units: of each
+        coordinate.
     pose: X(q). subspace: S(q), derived from the pose if absent (then v = q'). rate: B(q) v, if not v itself.
-    neutral: the q that means "not moved". arguments: what the function that made it was told, for files and mirror images.
+    neutral: the q that means "not moved". arguments: what the function that made it was told, for files and
+        mirror images.
     """
 
     kind: str
@@ -78,7 +83,8 @@ class Joint:
 
 
 def derived_subspace(pose: Callable[[ca.SX], Pose], q: ca.SX) -> ca.SX:
-    """S from the pose alone: column k is the body twist of moving q_k. q may be any expression, also numbers."""
+    """S from the pose alone: column k is the body twist of moving q_k. q may be any expression, also
+    numbers."""
     if not q.numel():
         return ca.SX(6, 0)
     moved = q if q.is_valid_input() else ca.SX.sym("q", q.numel())  # derivatives are by symbols
@@ -116,7 +122,13 @@ def revolute(axis: str | Sequence[float] = "y") -> Joint:
     """Rotation about an axis."""
     a = axis_of(axis)
     return Joint(
-        "revolute", ("",), ("",), ("rad",), lambda q: Pose.at(rotation=rotation(a, q[0])), _columns(_angular(a)), arguments={"axis": a}
+        "revolute",
+        ("",),
+        ("",),
+        ("rad",),
+        lambda q: Pose.at(rotation=rotation(a, q[0])),
+        _columns(_angular(a)),
+        arguments={"axis": a},
     )
 
 
@@ -124,7 +136,15 @@ def revolute(axis: str | Sequence[float] = "y") -> Joint:
 def prismatic(axis: str | Sequence[float] = "x") -> Joint:
     """Translation along an axis."""
     a = axis_of(axis)
-    return Joint("prismatic", ("",), ("",), ("m",), lambda q: Pose.at(a * q[0]), _columns(_linear(a)), arguments={"axis": a})
+    return Joint(
+        "prismatic",
+        ("",),
+        ("",),
+        ("m",),
+        lambda q: Pose.at(a * q[0]),
+        _columns(_linear(a)),
+        arguments={"axis": a},
+    )
 
 
 @checked
@@ -174,7 +194,8 @@ def universal(first: str | Sequence[float] = "x", second: str | Sequence[float] 
 
 @checked
 def planar(normal: str = "y") -> Joint:
-    """Motion in a plane: for 'y' the x-z plane of a planar walker, with pitch about y. Velocities are in the body's frame."""
+    """Motion in a plane: for 'y' the x-z plane of a planar walker, with pitch about y. Velocities are in the
+    body's frame."""
     axes = {"x": ("y", "z"), "y": ("x", "z"), "z": ("x", "y")}
     if normal not in axes:
         raise ModelError(f"a planar joint has normal '{normal}': use 'x', 'y' or 'z'")
@@ -219,9 +240,14 @@ def spherical() -> Joint:
 
 @checked
 def spherical_euler(order: str = "zyx") -> Joint:
-    """A ball joint by three angles, each about an axis the previous ones carry along. Singular where the outer axes
-    align; v are the rates of the angles."""
-    if len(order) != 3 or any(name not in "xyz" for name in order) or order[0] == order[1] or order[1] == order[2]:
+    """A ball joint by three angles, each about an axis the previous ones carry along. Singular where the
+    outer axes align; v are the rates of the angles."""
+    if (
+        len(order) != 3
+        or any(name not in "xyz" for name in order)
+        or order[0] == order[1]
+        or order[1] == order[2]
+    ):
         raise ModelError(f"Euler angles in order '{order}': use three of x, y, z, no two neighbours equal")
     names = tuple(f"{name}{k}" for k, name in enumerate(order, 1))
     return Joint(
@@ -236,7 +262,8 @@ def spherical_euler(order: str = "zyx") -> Joint:
 
 @checked
 def free() -> Joint:
-    """No constraint at all: position in the parent, quaternion x, y, z, w; velocities [angular; linear] in the body."""
+    """No constraint at all: position in the parent, quaternion x, y, z, w; velocities [angular; linear] in
+    the body."""
 
     def rate(q: ca.SX, v: ca.SX) -> ca.SX:
         R = rotation_of_quaternion(q[3:])
@@ -258,8 +285,8 @@ def free() -> Joint:
 
 @checked
 def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joint | None = None) -> Joint:
-    """A joint of one coordinate that follows another: q = ratio * q_leader + offset. `of` is its own motion (revolute
-    about y unless given)."""
+    """A joint of one coordinate that follows another: q = ratio * q_leader + offset. `of` is its own motion
+    (revolute about y unless given)."""
     base = of or revolute()
     if base.nq != 1 or base.nv != 1:
         raise ModelError(f"a gear needs a joint of one coordinate; '{base.kind}' has {base.nq}")
@@ -279,13 +306,21 @@ def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joi
 
 
 @checked
-def custom(pose: Callable[[ca.SX], Pose], coordinates: Sequence[str], units: Sequence[str] = (), neutral: Sequence[float] = ()) -> Joint:
-    """A joint from its transform alone: `pose(q)` as any differentiable function. Velocities are the rates of q."""
+def custom(
+    pose: Callable[[ca.SX], Pose],
+    coordinates: Sequence[str],
+    units: Sequence[str] = (),
+    neutral: Sequence[float] = (),
+) -> Joint:
+    """A joint from its transform alone: `pose(q)` as any differentiable function. Velocities are the rates of
+    q."""
     names = tuple(coordinates)
     try:
         probe = pose(ca.SX.sym("q", len(names)))
     except TypeError as error:
-        raise ModelError(f"the transform of a custom joint cannot be called with its {len(names)} coordinate(s): {error}") from error
+        raise ModelError(
+            f"the transform of a custom joint cannot be called with its {len(names)} coordinate(s): {error}"
+        ) from error
     if not isinstance(probe, Pose):
         raise ModelError(f"the transform of a custom joint returns {type(probe).__name__}: return a Pose")
     suffixes = ("",) if len(names) == 1 and names[0] == "" else tuple(f"{n}_rate" for n in names)
@@ -294,10 +329,12 @@ def custom(pose: Callable[[ca.SX], Pose], coordinates: Sequence[str], units: Seq
 
 @checked
 def mirrored(joint: Joint) -> Joint:
-    """The joint seen in a mirror in the x-z plane: equal coordinates, and equal velocities, mean mirrored motion.
+    """The joint seen in a mirror in the x-z plane: equal coordinates, and equal velocities, mean mirrored
+    motion.
 
-    Positions and directions reflect, axes of rotation do so as pseudo-vectors: about y stays, about x and z turns round. A
-    hip that abducts for positive angles on the left then abducts for positive angles on the right.
+    Positions and directions reflect, axes of rotation do so as pseudo-vectors: about y stays, about x and z
+    turns round. A hip that abducts for positive angles on the left then abducts for positive angles on the
+    right.
     """
     if joint.gear:
         leader, ratio, offset = joint.gear
@@ -328,7 +365,8 @@ def _numbers(axis: ca.SX) -> tuple[float, ...]:
 
 
 def _pulled(q: ca.SX, rate: ca.SX) -> ca.SX:
-    """The rate of a quaternion plus a pull towards unit length, along the quaternion: no rotation, no drift."""
+    """The rate of a quaternion plus a pull towards unit length, along the quaternion: no rotation, no
+    drift."""
     return rate + QUATERNION_PULL * (1 - ca.sumsqr(q)) * q
 
 

@@ -51,7 +51,8 @@ class Stop:
 
 @dataclass(frozen=True, eq=False)
 class Connection:
-    """A joint between two bodies. `X_PJ` places it in the parent; the child's frame is where the joint puts it."""
+    """A joint between two bodies. `X_PJ` places it in the parent; the child's frame is where the joint puts
+    it."""
 
     name: str
     parent: Body
@@ -80,11 +81,12 @@ class Frame:
 @checked
 @dataclass
 class Mechanism:
-    """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds the other side.
+    """A tree of bodies, built up by `body`, `joint` and `frame`; `shape` says how bodies look, `mirror` adds
+    the other side.
 
-    Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the system.
-    Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y. `limits` are ranges of joints
-    [rad or m] as a file gives them: nothing enforces them but stops.
+    Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the
+    system. Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
+    `limits` are ranges of joints [rad or m] as a file gives them: nothing enforces them but stops.
     """
 
     name: str
@@ -114,14 +116,20 @@ class Mechanism:
     def _repr_html_(self) -> str:
         """In a notebook."""
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            "bodies": (("name", "mass [kg]"), [(b.name, b.mass) for b in self.bodies.values() if b is not self.world]),
+            "bodies": (
+                ("name", "mass [kg]"),
+                [(b.name, b.mass) for b in self.bodies.values() if b is not self.world],
+            ),
             "joints": (
                 ("name", "kind", "between", "and"),
                 [(c.name, c.joint.kind, c.parent.name, c.child.name) for c in self.connections.values()],
             ),
             "frames": (("name", "on"), [(f.name, f.body.name) for f in self.frames.values()]),
             "constraints": (("name", "kind"), [(c.name, c.kind) for c in self.constraints.values()]),
-            "parameters": (("name", "value", "unit"), [(p.name, f"{float(p.value[0]):g}", p.unit) for p in self.params.values()]),
+            "parameters": (
+                ("name", "value", "unit"),
+                [(p.name, f"{float(p.value[0]):g}", p.unit) for p in self.params.values()],
+            ),
         }
         return card(f"Mechanism {self.name}", "in the plane" if self.planar else "in space", tables)
 
@@ -135,12 +143,18 @@ class Mechanism:
         forgiving: bool = False,
         source: str = "",
     ) -> Body:
-        """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in space), three
-        (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of inertia that is negative, or
-        exceeds the sum of the other two, is refused; `forgiving` only warns, for files of others, and names `source`."""
+        """A body. `inertia` is about the centre of mass: one number (about y in a plane, about all axes in
+        space), three (xx, yy, zz), six (xx, xy, xz, yy, yz, zz), or a 3 x 3 matrix [kg m^2]. A moment of
+        inertia that is negative, or exceeds the sum of the other two, is refused; `forgiving` only warns, for
+        files of others, and names `source`."""
         self._new(name, self.bodies, "body")
         mass_ = self._number(mass, f"the mass of body '{name}'")
-        made = Body(name, mass_, self._vector(com, f"the centre of mass of body '{name}'"), self._inertia(name, inertia))
+        made = Body(
+            name,
+            mass_,
+            self._vector(com, f"the centre of mass of body '{name}'"),
+            self._inertia(name, inertia),
+        )
         check.body(made, self.planar, forgiving, source)
         self._bound(mass, 0.0)
         self.bodies[name] = made
@@ -167,21 +181,28 @@ class Mechanism:
     ) -> Connection:
         """Connect `child` to `parent`; the joint sits `at` a place of the parent, turned by `rotation`.
 
-        spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the reflected
-        inertia of a motor), and `stop` act along the joint's velocities. `initial` and `rate` are where a run begins.
-        An actuated joint has an input; give actuated=False for one that nothing drives.
+        spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the
+        reflected inertia of a motor), and `stop` act along the joint's velocities. `initial` and `rate` are
+        where a run begins. An actuated joint has an input; give actuated=False for one that nothing drives.
         """
         self._new(name, self.connections, "joint")
         where = f"joint '{name}'"
         self._check_connection(name, parent, child)
         joint, stop = check.joint_type(joint, where), check.soft_stop(stop, where)
-        X_PJ = Pose(self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}"))
+        X_PJ = Pose(
+            self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}")
+        )
         told = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
-        elastic = [None if e is None else self._number(e, f"the {what} of {where}", low=low) for e, what, low in told]
+        elastic = [
+            None if e is None else self._number(e, f"the {what} of {where}", low=low) for e, what, low in told
+        ]
         if any(e is not None for e in elastic) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
         if (spring is not None or stop is not None) and joint.rate is not None:
-            raise ModelError(f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the velocities")
+            raise ModelError(
+                f"{where} is {joint.kind}: a joint spring or stop needs coordinates whose rates are the "
+                f"velocities"
+            )
         for key, low in (("low", None), ("high", None), ("stiffness", 0.0), ("damping", 0.0)) if stop else ():
             self._number(getattr(stop, key), f"{key} of the stop of {where}", low=low, infinite=low is None)
         for value, what in zip(joint.gear[1:] if joint.gear else (), ("ratio", "offset"), strict=False):
@@ -194,7 +215,9 @@ class Mechanism:
         for value in (*start, *speed):
             self._number(value, f"an initial value of {where}")
         if len(start) != joint.nq or len(speed) != joint.nv:
-            raise ModelError(f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed")
+            raise ModelError(
+                f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed"
+            )
         check.joint_at_start(joint, start, where)
         made = Connection(
             name,
@@ -224,7 +247,9 @@ class Mechanism:
                     f"{did_you_mean(body.name, list(self.bodies))}"
                 )
         if child is self.world:
-            raise ModelError(f"joint '{name}' has the world as child: the world moves nothing, swap parent and child")
+            raise ModelError(
+                f"joint '{name}' has the world as child: the world moves nothing, swap parent and child"
+            )
         for other in self.connections.values():
             if other.child is child:
                 raise ModelError(
@@ -245,40 +270,51 @@ class Mechanism:
         raise ModelError(f"{where} of mechanism '{self.name}' is given {body!r} for a body: {hint}")
 
     @checked
-    def frame(self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Frame:
+    def frame(
+        self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None
+    ) -> Frame:
         """A named place on a body."""
         self._new(name, self.frames, "frame")
         self._check_body(body, f"frame '{name}'")
-        X_BF = Pose(self._rotation(rotation, f"the rotation of frame '{name}'"), self._vector(position, f"the place of frame '{name}'"))
+        X_BF = Pose(
+            self._rotation(rotation, f"the rotation of frame '{name}'"),
+            self._vector(position, f"the place of frame '{name}'"),
+        )
         made = Frame(name, body, X_BF)
         self.frames[name] = made
         return made
 
     @checked
     def constrain(self, constraint: Constraint) -> Constraint:
-        """Add a constraint, see `strut.mechanism.constraints`: a closed loop, a gear, a prescribed motion, a skate."""
+        """Add a constraint, see `strut.mechanism.constraints`: a closed loop, a gear, a prescribed motion, a
+        skate."""
         self._new(constraint.name, self.constraints, "constraint")
         for key in ("ratio", "offset", "radius", "motion"):
             if key in constraint.arguments:
                 low = 0.0 if key == "radius" else None
-                self.note_number(constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low)
+                self.note_number(
+                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low
+                )
         self.constraints[constraint.name] = constraint
         return constraint
 
     @checked
     def force(self, force: Force) -> Force:
-        """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a weight taken off."""
+        """Add a force, see `strut.mechanism.forces`: a spring along a length, dry friction in a joint, a
+        weight taken off."""
         self._new(force.name, self.forces, "force")
         self.forces[force.name] = force
         return force
 
     @checked
     def shape(self, body: Body, *shapes: Shape) -> None:
-        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend on it."""
+        """How a body looks, see `strut.mechanism.shapes`; sizes may be parameters. The motion does not depend
+        on it."""
         self._check_body(body, "a shape")
         if self.bodies.get(body.name) is not body:
             raise UnknownNameError(
-                f"a shape is given to '{body.name}', which is no body of '{self.name}': {did_you_mean(body.name, list(self.bodies))}"
+                f"a shape is given to '{body.name}', which is no body of '{self.name}': "
+                f"{did_you_mean(body.name, list(self.bodies))}"
             )
         for shape in shapes:
             if (turned := getattr(shape, "rotation", None)) is not None:
@@ -288,10 +324,12 @@ class Mechanism:
 
     @checked
     def mirror(self, side: str = "_l") -> None:
-        """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose names end in `side`.
+        """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose
+        names end in `side`.
 
-        Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal coordinates on
-        both sides mean a mirrored posture, so that a hip which abducts for positive angles does so on both sides.
+        Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal
+        coordinates on both sides mean a mirrored posture, so that a hip which abducts for positive angles
+        does so on both sides.
         """
         from strut.mechanism.mirror import add_mirror_image
 
@@ -313,7 +351,9 @@ class Mechanism:
         check.finite(column, where)
         return self._owned(value, column, where)
 
-    def _number(self, value: Expression, where: str, low: float | None = None, infinite: bool = False) -> ca.SX:
+    def _number(
+        self, value: Expression, where: str, low: float | None = None, infinite: bool = False
+    ) -> ca.SX:
         """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
         check.number(value, where, low, infinite=infinite)
         column = self._owned(value, sx(value), where)
@@ -344,9 +384,17 @@ class Mechanism:
             if isinstance(owner, Param):
                 self._note(owner)
 
-    def note_number(self, value: Expression, what: str, low: float | None = None, high: float | None = None, above: bool = False) -> ca.SX:
-        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from `low` to `high` (with `above`
-        more than `low`). Its parameters are noted, and one that is the number itself cannot be set below `low`."""
+    def note_number(
+        self,
+        value: Expression,
+        what: str,
+        low: float | None = None,
+        high: float | None = None,
+        above: bool = False,
+    ) -> ca.SX:
+        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from
+        `low` to `high` (with `above` more than `low`). Its parameters are noted, and one that is the number
+        itself cannot be set below `low`."""
         check.number(value, what, low, high, above=above)
         self.note_params(value)
         self._bound(value, low)
@@ -357,7 +405,8 @@ class Mechanism:
         self.params.setdefault(_key(param), param)
 
     def _bound(self, value: Expression, low: float | None) -> None:
-        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below it."""
+        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below
+        it."""
         if isinstance(value, Param) and low is not None:
             self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
 
@@ -373,7 +422,9 @@ class Mechanism:
             return Pose.identity().R
         rows = list(value) if isinstance(value, (list, tuple, np.ndarray)) else None
         nested = rows is not None and all(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
-        matrix = ca.vertcat(*[ca.horzcat(*[sx(e) for e in row]) for row in rows]) if rows and nested else sx(value)
+        matrix = (
+            ca.vertcat(*[ca.horzcat(*[sx(e) for e in row]) for row in rows]) if rows and nested else sx(value)
+        )
         if matrix.shape != (3, 3):
             raise ModelError(f"{what} has shape {matrix.shape}: a 3 x 3 matrix is needed")
         check.rotation(matrix, what)
@@ -383,31 +434,48 @@ class Mechanism:
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
         rows = (list, tuple, np.ndarray)
-        if isinstance(value, rows) and len(value) == 3 and all(isinstance(row, rows) and len(row) == 3 for row in value):
+        if (
+            isinstance(value, rows)
+            and len(value) == 3
+            and all(isinstance(row, rows) and len(row) == 3 for row in value)
+        ):
             matrix = ca.vertcat(*[ca.horzcat(*[self._take(entry, where) for entry in row]) for row in value])
         if matrix is not None:
             return ca.densify(self._take(matrix, where))
-        items = [self._take(v, where) for v in value] if isinstance(value, (list, tuple, np.ndarray)) else [self._take(value, where)]
+        items = (
+            [self._take(v, where) for v in value]
+            if isinstance(value, (list, tuple, np.ndarray))
+            else [self._take(value, where)]
+        )
         zero = ca.SX(0)
         told = list(value) if isinstance(value, (list, tuple)) else [value]
-        for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(len(told), ()):  # moments of inertia, not their products
+        for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(
+            len(told), ()
+        ):  # moments of inertia, not their products
             self._bound(told[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
-                (zero, zero, zero, items[0], zero, zero) if self.planar else (items[0], zero, zero, items[0], zero, items[0])
+                (zero, zero, zero, items[0], zero, zero)
+                if self.planar
+                else (items[0], zero, zero, items[0], zero, items[0])
             )
         elif len(items) == 3:
             xx, xy, xz, yy, yz, zz = items[0], zero, zero, items[1], zero, items[2]
         elif len(items) == 6:
             xx, xy, xz, yy, yz, zz = items
         else:
-            raise ModelError(f"{where} has {len(items)} numbers: give 1, 3 (xx, yy, zz), 6 (xx, xy, xz, yy, yz, zz) or a 3 x 3 matrix")
+            raise ModelError(
+                f"{where} has {len(items)} numbers: give 1, 3 (xx, yy, zz), 6 (xx, xy, xz, yy, yz, zz) or a "
+                f"3 x 3 matrix"
+            )
         return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
 
     def _new(self, name: str, taken: dict[str, Any], what: str) -> None:
         check_name(name, what)
         if name in taken:
-            raise ModelError(f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name")
+            raise ModelError(
+                f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name"
+            )
 
 
 def _key(param: Quantity) -> str:

@@ -1,7 +1,7 @@
 """Left and right: the mirror image of one side, and the relabelling that swaps both.
 
-The mirror is the x-z plane. A side is said by the end of names ('_l', '_r') or, with the underscore last ('l_', 'r_'), by their
-beginning.
+The mirror is the x-z plane. A side is said by the end of names ('_l', '_r') or, with the underscore last
+('l_', 'r_'), by their beginning.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def add_mirror_image(m: Mechanism, side: str) -> None:
     for name in m.forces:
         if name.endswith(side):
             raise ModelError(
-                f"mechanism '{m.name}' has the force '{name}', which has no mirror image: add it on both sides after mirroring"
+                f"mechanism '{m.name}' has the force '{name}', which has no mirror image: add it on both "
+                f"sides after mirroring"
             )
     for body in bodies.values():
         m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
@@ -59,12 +60,18 @@ def add_mirror_image(m: Mechanism, side: str) -> None:
 
 def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> None:
     if swap(c.name) == c.name:
-        raise ModelError(f"joint '{c.name}' carries '{c.child.name}', which is mirrored: let its name end like that of the body")
+        raise ModelError(
+            f"joint '{c.name}' carries '{c.child.name}', which is mirrored: let its name end like that of "
+            f"the body"
+        )
     joint = joints.mirrored(c.joint)
     if joint.gear:
         leader, ratio, offset = joint.gear
         if swap(leader) == leader:
-            raise ModelError(f"joint '{c.name}' follows '{leader}', which is in the middle: its mirror image is unknown, add it yourself")
+            raise ModelError(
+                f"joint '{c.name}' follows '{leader}', which is in the middle: its mirror image is unknown, "
+                f"add it yourself"
+            )
         joint = joints.gear(swap(leader), ratio, offset, of=joint.arguments["of"])
     X = reflect_pose(c.X_PJ)
     m.joint(
@@ -92,10 +99,16 @@ def _partner(m: Mechanism, body: Body, swap: Callable[[str], str]) -> Body:
 
 def _mirror_constraint(c: Constraint, swap: Callable[[str], str]) -> Constraint:
     if c.kind == "general":
-        raise ModelError(f"constraint '{c.name}' is one of your own, whose mirror image is unknown: add it to both sides yourself")
+        raise ModelError(
+            f"constraint '{c.name}' is one of your own, whose mirror image is unknown: add it to both sides "
+            f"yourself"
+        )
     for key in ("first", "second"):
         if c.kind == "coupled" and swap(c.arguments[key]) == c.arguments[key]:
-            raise ModelError(f"constraint '{c.name}' couples '{c.arguments[key]}', which is in the middle: add the mirror image yourself")
+            raise ModelError(
+                f"constraint '{c.name}' couples '{c.arguments[key]}', which is in the middle: add the mirror "
+                f"image yourself"
+            )
     changed: dict[str, Any] = {}
     for key, value in c.arguments.items():
         if key in ("a", "b", "first", "second", "joint", "frame"):
@@ -129,8 +142,9 @@ def _swapper(sides: tuple[str, str]) -> Callable[[str], str]:
 class Symmetry:
     """The relabelling left to right: what the image of every quantity is called, and its sign.
 
-    states: of coordinates and velocities; inputs, outputs (of `mechanism.system`): likewise. bodies, frames, params: names.
-    'hip_l': ('hip_r', 1.0) says that in the mirror image hip_r has the value that hip_l had; 'y': ('y', -1.0) that y changes sign.
+    states: of coordinates and velocities; inputs, outputs (of `mechanism.system`): likewise. bodies, frames,
+    params: names. 'hip_l': ('hip_r', 1.0) says that in the mirror image hip_r has the value that hip_l had;
+        'y': ('y', -1.0) that y changes sign.
     """
 
     states: Mapping[str, Signed]
@@ -141,11 +155,14 @@ class Symmetry:
     params: Mapping[str, str]
 
     def relabelled(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The mirror image of states, inputs or outputs given by name. What has no image is an error, what is not asked for is left out."""
+        """The mirror image of states, inputs or outputs given by name. What has no image is an error, what is
+        not asked for is left out."""
         known = {**self.states, **self.inputs, **self.outputs}
         for name in values:
             if name not in known:
-                raise ModelError(f"'{name}' has no mirror image: it is no state, input or position of this mechanism")
+                raise ModelError(
+                    f"'{name}' has no mirror image: it is no state, input or position of this mechanism"
+                )
         return {known[name][0]: known[name][1] * value for name, value in values.items()}
 
     def matrix(self, names: Iterable[str]) -> np.ndarray:
@@ -161,10 +178,12 @@ class Symmetry:
 
 @checked
 def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inertias: bool = True) -> Symmetry:
-    """The mirror symmetry of a mechanism, found from names and checked in numbers; an error names what is not symmetric.
+    """The mirror symmetry of a mechanism, found from names and checked in numbers; an error names what is not
+    symmetric.
 
-    It does not matter how the sides were made: signs come from the joints. inertias=False asks for the same geometry only, for
-    robots whose motors weigh differently left and right. Springs and constraints are not checked.
+    It does not matter how the sides were made: signs come from the joints. inertias=False asks for the same
+    geometry only, for robots whose motors weigh differently left and right. Springs and constraints are not
+    checked.
     """
     swap, tree = _swapper(sides), Tree(mechanism)
     both = _Values(mechanism, swap)
@@ -179,26 +198,43 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
         for here, there in ((c.parent, image.parent), (c.child, image.child)):
             if swap(here.name) != there.name:
                 raise ModelError(
-                    f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not at '{swap(here.name)}'"
+                    f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not "
+                    f"at '{swap(here.name)}'"
                 )
         X = reflect_pose(c.X_PJ)
-        both.check([X.R, X.p], [image.X_PJ.R, image.X_PJ.p], f"joint '{image.name}' is not where the mirror image of '{c.name}' is")
+        both.check(
+            [X.R, X.p],
+            [image.X_PJ.R, image.X_PJ.p],
+            f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
+        )
         signs, rates = both.signs(c, image)
         found[c.name] = signs
         if not c.joint.gear:
-            states |= dict(zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True))
-            states |= dict(zip(velocity_names(c), zip(velocity_names(image), rates, strict=True), strict=True))
+            states |= dict(
+                zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True)
+            )
+            states |= dict(
+                zip(velocity_names(c), zip(velocity_names(image), rates, strict=True), strict=True)
+            )
     for c in mechanism.connections.values():
         image = mechanism.connections[swap(c.name)]
         if (c.joint.gear is None) != (image.joint.gear is None):
             raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
         if c.joint.gear and image.joint.gear:
-            (leader, ratio, offset), (other_leader, other_ratio, other_offset) = c.joint.gear, image.joint.gear
-            complaint = f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of '{c.name}' follows '{leader}'"
+            (leader, ratio, offset), (other_leader, other_ratio, other_offset) = (
+                c.joint.gear,
+                image.joint.gear,
+            )
+            complaint = (
+                f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of "
+                f"'{c.name}' follows '{leader}'"
+            )
             if swap(leader) != other_leader:
                 raise ModelError(complaint)
             sign, lead = found[c.name][0], found[leader][0]
-            both.check([sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint)
+            both.check(
+                [sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint
+            )
     for body in mechanism.bodies.values() if inertias else ():
         other = mechanism.bodies[swap(body.name)]
         both.check(
@@ -212,7 +248,11 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
     return Symmetry(
         states,
         _input_images(tree, states),
-        {f"{name}_{axis}": (f"{image}_{axis}", sign) for name, image in places.items() for axis, sign in axes.items()},
+        {
+            f"{name}_{axis}": (f"{image}_{axis}", sign)
+            for name, image in places.items()
+            for axis, sign in axes.items()
+        },
         {name: swap(name) for name in mechanism.bodies},
         frames,
         both.param_names,
@@ -227,13 +267,16 @@ def _input_images(tree: Tree, states: Mapping[str, Signed]) -> dict[str, Signed]
     for velocity, source in by_velocity.items():
         image, sign = states[velocity]
         if image not in by_velocity:
-            raise ModelError(f"'{source}' drives a joint whose mirror image nothing drives: actuate both sides, or none")
+            raise ModelError(
+                f"'{source}' drives a joint whose mirror image nothing drives: actuate both sides, or none"
+            )
         images[source] = (by_velocity[image], sign)
     return images
 
 
 class _Values:
-    """Numbers for a mechanism's expressions, and for those of its image, in which parameters of left and right are swapped."""
+    """Numbers for a mechanism's expressions, and for those of its image, in which parameters of left and
+    right are swapped."""
 
     def __init__(self, mechanism: Mechanism, swap: Callable[[str], str]) -> None:
         params = list(mechanism.params.values())
@@ -246,7 +289,10 @@ class _Values:
             drawn = {p.name: p.value * self.rng.uniform(0.9, 1.1, p.size) for p in params}
             for name, image in self.param_names.items():
                 if len(drawn[name]) != len(drawn[image]):
-                    raise ModelError(f"parameters '{name}' and '{image}' have {len(drawn[name])} and {len(drawn[image])} components")
+                    raise ModelError(
+                        f"parameters '{name}' and '{image}' have {len(drawn[name])} and {len(drawn[image])} "
+                        f"components"
+                    )
             mine = np.concatenate([drawn[p.name] for p in params] or [np.empty(0)])
             theirs = np.concatenate([drawn[self.param_names[p.name]] for p in params] or [np.empty(0)])
             self.trials.append((mine, theirs))
@@ -261,20 +307,27 @@ class _Values:
         for other in sorted(others, key=lambda f: f.name != swap(frame.name)):
             if self.same([reflect(frame.X_BF.p)], [other.X_BF.p]):
                 return other.name
-        raise ModelError(f"frame '{frame.name}' has no mirror image: no frame is at the mirrored place on body '{swap(frame.body.name)}'")
+        raise ModelError(
+            f"frame '{frame.name}' has no mirror image: no frame is at the mirrored place on body "
+            f"'{swap(frame.body.name)}'"
+        )
 
     def same(self, here: list[ca.SX], there: list[ca.SX]) -> bool:
         f, g = (ca.Function("side", [self.symbols], [sx(e) for e in side]) for side in (here, there))
         for mine, theirs in self.trials:
-            if not all(_close(np.array(a), np.array(b)) for a, b in zip(f.call([mine]), g.call([theirs]), strict=True)):
+            if not all(
+                _close(np.array(a), np.array(b))
+                for a, b in zip(f.call([mine]), g.call([theirs]), strict=True)
+            ):
                 return False
         return True
 
     def signs(self, c: Connection, image: Connection) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Of coordinates and velocities of `image` when those of `c` are mirrored; such that the unmoved joint stays so, and as
-        few negative ones as possible."""
+        """Of coordinates and velocities of `image` when those of `c` are mirrored; such that the unmoved
+        joint stays so, and as few negative ones as possible."""
         complaint = (
-            f"the motion of joint '{image.name}' ({image.joint.kind}) is not the mirror image of that of '{c.name}' ({c.joint.kind})"
+            f"the motion of joint '{image.name}' ({image.joint.kind}) is not the mirror image of "
+            f"that of '{c.name}' ({c.joint.kind})"
         )
         if (c.joint.nq, c.joint.nv) != (image.joint.nq, image.joint.nv):
             raise ModelError(complaint)
@@ -282,16 +335,24 @@ class _Values:
             return (), ()
         q = ca.SX.sym("q", c.joint.nq)
         X, Y = reflect_pose(c.joint.pose(q)), image.joint.pose(q)
-        mine = ca.Function("mine", [q, self.symbols], [ca.vertcat(ca.vec(X.R), X.p), reflect_twist(c.joint.S(q))])
+        mine = ca.Function(
+            "mine", [q, self.symbols], [ca.vertcat(ca.vec(X.R), X.p), reflect_twist(c.joint.S(q))]
+        )
         theirs = ca.Function("theirs", [q, self.symbols], [ca.vertcat(ca.vec(Y.R), Y.p), image.joint.S(q)])
         points = [(self.rng.uniform(0.2, 1.0, c.joint.nq), *trial) for trial in self.trials]
         rest = joints.neutral(c.joint)
         candidates = itertools.product((1.0, -1.0), repeat=c.joint.nq)
         for signs in sorted(candidates, key=lambda s: (float(np.abs(rest - rest * s).sum()), s.count(-1.0))):
-            if all(_close(np.array(mine(x, a)[0]), np.array(theirs(np.array(signs) * x, b)[0])) for x, a, b in points):
+            if all(
+                _close(np.array(mine(x, a)[0]), np.array(theirs(np.array(signs) * x, b)[0]))
+                for x, a, b in points
+            ):
                 x, a, b = points[0]
                 here, there = np.array(mine(x, a)[1]), np.array(theirs(np.array(signs) * x, b)[1])
-                rates = [next((s for s in (1.0, -1.0) if _close(here[:, k], s * there[:, k])), 0.0) for k in range(c.joint.nv)]
+                rates = [
+                    next((s for s in (1.0, -1.0) if _close(here[:, k], s * there[:, k])), 0.0)
+                    for k in range(c.joint.nv)
+                ]
                 if all(rates):
                     return signs, tuple(rates)
         raise ModelError(complaint)

@@ -10,7 +10,7 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.mechanism import Frame
 from strut.mechanism.spatial import Pose, cross
-from strut.mechanism.tree import Node, Tree
+from strut.mechanism.tree import Tree, TreeNode
 
 
 @checked
@@ -21,7 +21,9 @@ def frame_of(tree: Tree, name: str) -> Frame:
         return m.frames[name]
     if name in m.bodies and name != "world":
         return Frame(name, m.bodies[name], Pose.identity())
-    raise UnknownNameError(f"mechanism '{m.name}' has no frame or body '{name}': {did_you_mean(name, [*m.frames, *m.bodies])}")
+    raise UnknownNameError(
+        f"mechanism '{m.name}' has no frame or body '{name}': {did_you_mean(name, [*m.frames, *m.bodies])}"
+    )
 
 
 @checked
@@ -53,7 +55,7 @@ def velocity(tree: Tree, name: str) -> ca.SX:
 
 
 @checked
-def path(tree: Tree, body: str) -> list[Node]:
+def path(tree: Tree, body: str) -> list[TreeNode]:
     """The nodes from the body to the world."""
     if body not in tree.place:
         raise UnknownNameError(f"there is no body '{body}': {did_you_mean(body, list(tree.place))}")
@@ -112,7 +114,9 @@ def mass(tree: Tree) -> ca.SX:
 def com(tree: Tree) -> ca.SX:
     """The centre of mass, in the world, of everything that moves [m]."""
     if not moving(tree):
-        raise ModelError(f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move")
+        raise ModelError(
+            f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move"
+        )
     moment = ca.SX.zeros(3)
     for k in moving(tree):
         X, inertia = tree.poses[k], tree.nodes[k].inertia
@@ -128,7 +132,8 @@ def com_jacobian(tree: Tree) -> ca.SX:
 
 @checked
 def momentum_matrix(tree: Tree) -> ca.SX:
-    """6 x nv, centroidal: angular momentum about the centre of mass of what moves, and linear momentum, along the world's axes."""
+    """6 x nv, centroidal: angular momentum about the centre of mass of what moves, and linear momentum, along
+    the world's axes."""
     columns = [ca.SX.zeros(6)] * tree.nv
     for node, X, composite in zip(tree.nodes, tree.poses, tree.composites, strict=True):
         if node.columns:
@@ -163,7 +168,8 @@ def kinetic(tree: Tree) -> ca.SX:
 
 @checked
 def potential(tree: Tree) -> ca.SX:
-    """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the world's origin."""
+    """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the
+    world's origin."""
     if not moving(tree):
         return ca.SX(0)
     return mass(tree) * tree.mechanism.gravity * com(tree)[2]

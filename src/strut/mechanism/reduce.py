@@ -1,4 +1,5 @@
-"""Reduced dynamics: the fewest velocities that say how a closed mechanism moves, chosen automatically or by name."""
+"""Reduced dynamics: the fewest velocities that say how a closed mechanism moves, chosen automatically or by
+name."""
 
 from __future__ import annotations
 
@@ -9,21 +10,25 @@ import numpy as np
 
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism.closure import drift
-from strut.mechanism.constraints import Rows
+from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import solve_ltdl
 
-NEAR_SINGULAR = 1e-3  # of the determinant at the start: nearer, the chosen velocities no longer say how it moves
+NEAR_SINGULAR = (
+    1e-3  # of the determinant at the start: nearer, the chosen velocities no longer say how it moves
+)
 
 
 class Reduced:
     """Accelerations and forces of a closed tree in independent velocities w: v = T(q) w + v0(t).
 
-    The other velocities follow from K v = k0. All coordinates are kept; those of the other joints are pulled back to the
-    closure with the rate `stabilise` [1/s].
+    The other velocities follow from K v = k0. All coordinates are kept; those of the other joints are pulled
+    back to the closure with the rate `stabilise` [1/s].
     """
 
-    def __init__(self, tree: Tree, closure: Rows, independent: Sequence[int], stabilise: ca.SX) -> None:
+    def __init__(
+        self, tree: Tree, closure: ConstraintRows, independent: Sequence[int], stabilise: ca.SX
+    ) -> None:
         self.tree, self.closure, self.stabilise = tree, closure, stabilise
         self.independent = list(independent)
         self.dependent = [k for k in range(tree.nv) if k not in self.independent]
@@ -109,7 +114,10 @@ def chosen(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]
     held: list[int] = []
     for name in () if isinstance(wanted, bool) else wanted:
         if name not in tree.v_of:
-            raise ModelError(f"mechanism '{tree.mechanism.name}' has no joint '{name}' to keep: {did_you_mean(name, list(tree.v_of))}")
+            raise ModelError(
+                f"mechanism '{tree.mechanism.name}' has no joint '{name}' to keep: "
+                f"{did_you_mean(name, list(tree.v_of))}"
+            )
         held += range(tree.v_of[name].start, tree.v_of[name].stop)
     rest, scale = K.astype(float).copy(), np.abs(K).max(initial=1e-300)
     open_columns = [k for k in range(tree.nv) if k not in held]
@@ -118,7 +126,8 @@ def chosen(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]
         if part.max(initial=0.0) < 1e-9 * scale:
             named = "" if isinstance(wanted, bool) else f" with {', '.join(map(repr, wanted))} kept"
             raise ModelError(
-                f"the velocities of '{tree.mechanism.name}' cannot be reduced{named}: {len(K)} constraints leave {tree.nv - len(K)} free; "
+                f"the velocities of '{tree.mechanism.name}' cannot be reduced{named}: {len(K)} constraints "
+                f"leave {tree.nv - len(K)} free; "
                 "name fewer joints or others, or give reduced=True"
             )
         row, at = np.unravel_index(int(part.argmax()), part.shape)

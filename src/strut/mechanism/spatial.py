@@ -1,8 +1,8 @@
 """Rigid motions on symbols: SO(3), SE(3), twists and wrenches.
 
-Notation: `X_AB` is the pose of frame B in A and takes coordinates in B to coordinates in A. Twists are [angular; linear],
-wrenches [moment; force]; both are about the origin of the frame they are expressed in. Zeros fold: a rotation about z
-costs what a person would write.
+Notation: `X_AB` is the pose of frame B in A and takes coordinates in B to coordinates in A. Twists are
+[angular; linear], wrenches [moment; force]; both are about the origin of the frame they are expressed in.
+Zeros fold: a rotation about z costs what a person would write.
 """
 
 from __future__ import annotations
@@ -37,15 +37,23 @@ def axis_of(axis: str | Sequence[float], what: str = "axis") -> ca.SX:
     if isinstance(axis, str):
         sign, name = (-1.0, axis[1:]) if axis.startswith("-") else (1.0, axis)
         if name not in AXES:
-            raise ModelError(f"{what} '{axis}' is unknown: use 'x', 'y', 'z', with a minus sign if you like, or three numbers")
+            raise ModelError(
+                f"{what} '{axis}' is unknown: use 'x', 'y', 'z', with a minus sign if you like, or three "
+                f"numbers"
+            )
         return ca.SX(sign * np.array(AXES[name]))
     try:
         numbers = np.asarray(axis, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{what} is {axis!r}: use 'x', 'y', 'z', with a minus sign if you like, or three numbers") from error
+        raise ModelError(
+            f"{what} is {axis!r}: use 'x', 'y', 'z', with a minus sign if you like, or three numbers"
+        ) from error
     length = float(np.linalg.norm(numbers)) if numbers.shape == (3,) else 0.0
     if numbers.shape != (3,) or not abs(length - 1) <= UNIT_TOLERANCE:  # nan fails every comparison
-        raise ModelError(f"{what} {np.round(numbers, 6).tolist()} has length {length:g}: give a unit vector of three numbers")
+        raise ModelError(
+            f"{what} {np.round(numbers, 6).tolist()} has length {length:g}: give a unit vector of three "
+            f"numbers"
+        )
     return ca.SX(numbers / length)
 
 
@@ -56,7 +64,9 @@ def cross(a: ca.SX, b: ca.SX) -> ca.SX:
 def skew(a: ca.SX) -> ca.SX:
     """The matrix of `cross(a, .)`."""
     zero = ca.SX(0)
-    return ca.vertcat(ca.horzcat(zero, -a[2], a[1]), ca.horzcat(a[2], zero, -a[0]), ca.horzcat(-a[1], a[0], zero))
+    return ca.vertcat(
+        ca.horzcat(zero, -a[2], a[1]), ca.horzcat(a[2], zero, -a[0]), ca.horzcat(-a[1], a[0], zero)
+    )
 
 
 def rotation(axis: ca.SX, angle: Expression) -> ca.SX:
@@ -81,11 +91,20 @@ def quaternion_rate(q: ca.SX, omega: ca.SX) -> ca.SX:
     """d/dt of (x, y, z, w) for a body angular velocity."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     wx, wy, wz = omega[0], omega[1], omega[2]
-    return ca.vertcat(w * wx + y * wz - z * wy, w * wy + z * wx - x * wz, w * wz + x * wy - y * wx, -(x * wx + y * wy + z * wz)) / 2
+    return (
+        ca.vertcat(
+            w * wx + y * wz - z * wy,
+            w * wy + z * wx - x * wz,
+            w * wz + x * wy - y * wx,
+            -(x * wx + y * wy + z * wz),
+        )
+        / 2
+    )
 
 
 def rotation_of_euler(angles: Sequence[Expression], order: str = "zyx") -> ca.SX:
-    """Rotations about the named axes, one after the other, each about the axis the previous ones have moved."""
+    """Rotations about the named axes, one after the other, each about the axis the previous ones have
+    moved."""
     product = ca.SX.eye(3)
     for name, angle in zip(order, angles, strict=True):
         product = product @ rotation(axis_of(name), angle)
@@ -100,7 +119,8 @@ def exp_so3(phi: ca.SX) -> ca.SX:
 
 
 def log_so3(R: ca.SX) -> ca.SX:
-    """The rotation vector [rad] of length below pi. At pi its direction is undefined and it must not be asked for."""
+    """The rotation vector [rad] of length below pi. At pi its direction is undefined and it must not be asked
+    for."""
     twice = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
     sine, cosine = ca.norm_2(twice) / 2, (ca.trace(R) - 1) / 2
     angle = ca.atan2(sine, cosine)
@@ -197,7 +217,9 @@ def reflect(v: ca.SX) -> ca.SX:
 
 def reflect_matrix(A: ca.SX) -> ca.SX:
     """A rotation or an inertia seen in that mirror: what has one index y changes sign."""
-    return ca.vertcat(*[ca.horzcat(*[-A[i, j] if (i == 1) != (j == 1) else A[i, j] for j in range(3)]) for i in range(3)])
+    return ca.vertcat(
+        *[ca.horzcat(*[-A[i, j] if (i == 1) != (j == 1) else A[i, j] for j in range(3)]) for i in range(3)]
+    )
 
 
 def reflect_pose(X: Pose) -> Pose:
@@ -232,4 +254,9 @@ def screw(twist: Sequence[float] | np.ndarray) -> dict[str, Any]:
         return {"direction": direction, "point": np.zeros(3), "rotation": 0.0, "translation": speed}
     direction = angular / rate
     along = float(direction @ linear)
-    return {"direction": direction, "point": np.cross(direction, linear - along * direction) / rate, "rotation": rate, "translation": along}
+    return {
+        "direction": direction,
+        "point": np.cross(direction, linear - along * direction) / rate,
+        "rotation": rate,
+        "translation": along,
+    }

@@ -1,7 +1,8 @@
-"""The tree of a mechanism, and the recursions over it: kinematics, inverse dynamics, mass matrix, forward dynamics.
+"""The tree of a mechanism, and the recursions over it: kinematics, inverse dynamics, mass matrix, forward
+dynamics.
 
-Body twists and wrenches are expressed in the bodies' own frames, where inertias are constant. Recursions after Featherstone;
-a gear is a joint whose columns belong to another joint's velocity.
+Body twists and wrenches are expressed in the bodies' own frames, where inertias are constant. Recursions
+after Featherstone; a gear is a joint whose columns belong to another joint's velocity.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from strut.system import Factors, sx
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class TreeNode:
     """A body and the joint that carries it. `columns` are the independent velocities its joint moves with."""
 
     connection: Connection
@@ -48,14 +49,19 @@ class Tree:
         order = _ordered(mechanism)
         independent = [c for c in order if not c.joint.gear]
         self.q = ca.vertcat(*[ca.SX.sym(c.name, c.joint.nq) for c in independent if c.joint.nq], ca.SX(0, 1))
-        self.v = ca.vertcat(*[ca.SX.sym(f"{c.name}_rate", c.joint.nv) for c in independent if c.joint.nv], ca.SX(0, 1))
+        self.v = ca.vertcat(
+            *[ca.SX.sym(f"{c.name}_rate", c.joint.nv) for c in independent if c.joint.nv], ca.SX(0, 1)
+        )
         self.q_of: dict[str, slice] = {}
         self.v_of: dict[str, slice] = {}
         at_q = at_v = 0
         for c in independent:
-            self.q_of[c.name], self.v_of[c.name] = slice(at_q, at_q + c.joint.nq), slice(at_v, at_v + c.joint.nv)
+            self.q_of[c.name], self.v_of[c.name] = (
+                slice(at_q, at_q + c.joint.nq),
+                slice(at_v, at_v + c.joint.nv),
+            )
             at_q, at_v = at_q + c.joint.nq, at_v + c.joint.nv
-        self.nodes: list[Node] = []
+        self.nodes: list[TreeNode] = []
         place = {"world": -1}
         normals = {"world": np.array([0.0, 1.0, 0.0])}
         for c in order:
@@ -74,7 +80,7 @@ class Tree:
     def nv(self) -> int:
         return int(self.v.numel())
 
-    def _node(self, c: Connection, parent: int) -> Node:
+    def _node(self, c: Connection, parent: int) -> TreeNode:
         factor = ca.SX(1)
         if c.joint.gear:
             leader, ratio, offset = c.joint.gear
@@ -91,9 +97,21 @@ class Tree:
             columns = tuple(range(self.v_of[c.name].start, self.v_of[c.name].stop))
         formal_q, formal_v = ca.SX.sym("q", c.joint.nq), ca.SX.sym("v", c.joint.nv)
         X, S = c.joint.pose(formal_q), c.joint.S(formal_q)
-        expressions = ca.substitute([X.R, X.p, S, c.joint.S_rate(formal_q, formal_v)], [formal_q, formal_v], [q, v])
+        expressions = ca.substitute(
+            [X.R, X.p, S, c.joint.S_rate(formal_q, formal_v)], [formal_q, formal_v], [q, v]
+        )
         R, p, S, S_rate = expressions
-        return Node(c, parent, q, v, columns, c.X_PJ @ Pose(R, p), factor * S if c.joint.gear else S, S_rate, c.child.inertia)
+        return TreeNode(
+            c,
+            parent,
+            q,
+            v,
+            columns,
+            c.X_PJ @ Pose(R, p),
+            factor * S if c.joint.gear else S,
+            S_rate,
+            c.child.inertia,
+        )
 
     # ---- kinematics ----
 
@@ -114,21 +132,28 @@ class Tree:
             found.append(own if node.parent < 0 else node.X.twist_inward(found[node.parent]) + own)
         return found
 
-    def _v(self, node: Node) -> ca.SX:
+    def _v(self, node: TreeNode) -> ca.SX:
         return self.v[list(node.columns)] if node.columns else ca.SX(0, 1)
 
     @cached_property
     def qdot(self) -> ca.SX:
         """B(q) v."""
         return ca.vertcat(
-            *[n.connection.joint.qdot(n.q, n.v) for n in self.nodes if not n.connection.joint.gear and n.connection.joint.nq], ca.SX(0, 1)
+            *[
+                n.connection.joint.qdot(n.q, n.v)
+                for n in self.nodes
+                if not n.connection.joint.gear and n.connection.joint.nq
+            ],
+            ca.SX(0, 1),
         )
 
     # ---- dynamics ----
 
-    def inverse(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> ca.SX:
-        """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on bodies by name,
-        in the body's frame."""
+    def inverse(
+        self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
+    ) -> ca.SX:
+        """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on
+        bodies by name, in the body's frame."""
         tau = [ca.SX(0)] * self.nv
         for node, wrench in zip(self.nodes, self.transmitted(acceleration, external, gravity), strict=True):
             if node.columns:
@@ -139,11 +164,14 @@ class Tree:
             tau[column] = tau[column] + armature * acceleration[column]
         return ca.vertcat(*tau, ca.SX(0, 1))
 
-    def transmitted(self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True) -> list[ca.SX]:
-        """What every body gets from its parent through the joint: wrenches in the body's frame, about its origin.
+    def transmitted(
+        self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
+    ) -> list[ca.SX]:
+        """What every body gets from its parent through the joint: wrenches in the body's frame, about its
+        origin.
 
-        In classical form, without linear velocities: all of a body's points at r accelerate by a + U r, where a is the
-        acceleration of its origin and U collects angular acceleration and velocity.
+        In classical form, without linear velocities: all of a body's points at r accelerate by a + U r, where
+        a is the acceleration of its origin and U collects angular acceleration and velocity.
         """
         wrenches = self._external(external)
         base = ca.vertcat(0, 0, self.mechanism.gravity if gravity else 0)
@@ -155,7 +183,10 @@ class Tree:
         moments: list[ca.SX] = []
         for k, node in enumerate(self.nodes):
             R = node.X.R.T
-            own, push = node.S @ self._v(node), node.S @ (acceleration[list(node.columns)] if node.columns else ca.SX(0, 1))
+            own, push = (
+                node.S @ self._v(node),
+                node.S @ (acceleration[list(node.columns)] if node.columns else ca.SX(0, 1)),
+            )
             push = push + node.S_rate
             w, u = own[:3], own[3:]
             if node.parent < 0:
@@ -183,11 +214,18 @@ class Tree:
     def _external(self, external: Mapping[str, ca.SX] | None) -> dict[int, ca.SX]:
         for name in external or {}:
             if name not in self.place:
-                raise UnknownNameError(f"there is no body '{name}' to push: {did_you_mean(name, list(self.place))}")
+                raise UnknownNameError(
+                    f"there is no body '{name}' to push: {did_you_mean(name, list(self.place))}"
+                )
         return {self.place[name]: sx(wrench) for name, wrench in (external or {}).items()}
 
     def _armatures(self) -> list[tuple[int, ca.SX]]:
-        return [(column, n.connection.armature) for n in self.nodes if n.connection.armature is not None for column in n.columns]
+        return [
+            (column, n.connection.armature)
+            for n in self.nodes
+            if n.connection.armature is not None
+            for column in n.columns
+        ]
 
     @cached_property
     def bias(self) -> ca.SX:
@@ -234,7 +272,8 @@ class Tree:
         return Factors(self.mass_matrix)
 
     def forward(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
-        """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears demand it."""
+        """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears
+        demand it."""
         if self.has_gears or self.nv <= 8:
             return self.factors.solve(tau - self.inverse(ca.SX.zeros(self.nv), external))
         return self.articulated(tau, external)
@@ -248,7 +287,9 @@ class Tree:
         turning, biases = [], []
         for k, node in enumerate(self.nodes):
             own = node.S @ self._v(node)
-            turning.append(node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6)))
+            turning.append(
+                node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6))
+            )
             biases.append(_gyroscopic(node.inertia, self.twists[k]) - wrenches.get(k, ca.SX.zeros(6)))
         kept: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
         armature = dict(self._armatures())
@@ -342,6 +383,7 @@ def _ordered(mechanism: Mechanism) -> list[Connection]:
     for name in mechanism.bodies:
         if name not in reached:
             raise ModelError(
-                f"body '{name}' of mechanism '{mechanism.name}' is joined to nothing: give it a joint, joints.free() if it is to fly"
+                f"body '{name}' of mechanism '{mechanism.name}' is joined to nothing: give it a joint, "
+                f"joints.free() if it is to fly"
             )
     return order

@@ -7,6 +7,16 @@ run = strut.simulate(net.system(), t=10, **net.options())
 from strut.network.build.calculation import evaluated
 from strut.network.model import Edge, Node, Variable
 from strut.network.network import Network, load, loads
-from strut.network.text.errors import NetworkError, Problem
+from strut.network.text.errors import NetworkError, NetworkProblem
 
-__all__ = ["Edge", "Network", "NetworkError", "Node", "Problem", "Variable", "evaluated", "load", "loads"]
+__all__ = [
+    "Edge",
+    "Network",
+    "NetworkError",
+    "NetworkProblem",
+    "Node",
+    "Variable",
+    "evaluated",
+    "load",
+    "loads",
+]

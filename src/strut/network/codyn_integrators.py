@@ -1,8 +1,9 @@
 """One whole step of each method of the original, as a CasADi function, and what delayed signals were.
 
-euler and runge-kutta are as everywhere. leap-frog is symplectic Euler: velocities first, seen from half a step before,
-then positions with the new velocities; only equations of second order (x'') have velocities. predict-correct is an
-Adams-Bashforth predictor and an Adams-Moulton corrector whose orders grow from 2 and 3 at the beginning of a run.
+euler and runge-kutta are as everywhere. leap-frog is symplectic Euler: velocities first, seen from half a
+step before, then positions with the new velocities; only equations of second order (x'') have velocities.
+predict-correct is an Adams-Bashforth predictor and an Adams-Moulton corrector whose orders grow from 2 and 3
+at the beginning of a run.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import numpy as np
 from strut.errors import ModelError
 
 PREDICTOR = ((1.0,), (3 / 2, -1 / 2), (23 / 12, -16 / 12, 5 / 12), (55 / 24, -59 / 24, 37 / 24, -9 / 24))
-"""Coefficients of Adams-Bashforth methods of order 2 and higher as the original counts them, newest rate first."""
+"""Coefficients of Adams-Bashforth methods of order 2 and higher as the original counts them, newest rate
+first."""
 CORRECTOR = ((1 / 2, 1 / 2), (5 / 12, 8 / 12, -1 / 12), (9 / 24, 19 / 24, -5 / 24, 1 / 24))
-"""Coefficients of Adams-Moulton methods of order 3 and higher as the original counts them, the new rate first."""
+"""Coefficients of Adams-Moulton methods of order 3 and higher as the original counts them, the new rate
+first."""
 KEPT_RATES = 3
 """Rates of former steps that predict-correct uses."""
 SAME_TIME = 1e-13
@@ -26,16 +29,19 @@ SEES_BEGINNING = ("euler", "leap-frog")
 """Methods after which conditions of events see the time at which the step began."""
 
 Rate = Callable[[ca.MX, ca.MX, int], ca.MX]
-"""Rates at a time, of a state, with delayed signals of the beginning (0), middle (1) or end (2) of the step."""
+"""Rates at a time, of a state, with delayed signals of the beginning (0), middle (1) or end (2) of the
+step."""
 
 
 def stage_times(method: str, t: float, h: float) -> tuple[float, float, float]:
-    """The times at which a step evaluates rates: beginning, middle and end; leap-frog looks back for its velocities."""
+    """The times at which a step evaluates rates: beginning, middle and end; leap-frog looks back for its
+    velocities."""
     return (t, t - h / 2, t + h) if method == "leap-frog" else (t, t + h / 2, t + h)
 
 
 def new_state(method: str, rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, of_rates: ca.DM) -> ca.MX:
-    """The state after a step of a method that needs nothing but the state; `of_rates` is 1 where it is a velocity."""
+    """The state after a step of a method that needs nothing but the state; `of_rates` is 1 where it is a
+    velocity."""
     if method == "leap-frog":
         x = x + h * of_rates * rate(t - h / 2, x, 1)
         return x + h * (1 - of_rates) * rate(t, x, 0)
@@ -48,8 +54,11 @@ def new_state(method: str, rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, of_rates: c
     return x + h / 6 * (a + 2 * b + 2 * c + d)
 
 
-def adams_state(rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, past: ca.MX, predictor: ca.MX, corrector: ca.MX) -> tuple[ca.MX, ca.MX]:
-    """The state after a step of predict-correct, and the rate at its beginning; `past` has former rates as columns."""
+def adams_state(
+    rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, past: ca.MX, predictor: ca.MX, corrector: ca.MX
+) -> tuple[ca.MX, ca.MX]:
+    """The state after a step of predict-correct, and the rate at its beginning; `past` has former rates as
+    columns."""
     now = rate(t, x, 0)
     rates = ca.horzcat(now, past)
     predicted = x + h * ca.mtimes(rates, predictor)
@@ -72,7 +81,9 @@ class History:
         self.rows: list[np.ndarray] = []
         for delay in self.delays:
             if not delay >= step - SAME_TIME:
-                raise ModelError(f"a delay of {delay:g} s is shorter than a step of {step:g} s: give a shorter step")
+                raise ModelError(
+                    f"a delay of {delay:g} s is shorter than a step of {step:g} s: give a shorter step"
+                )
 
     def push(self, t: float, signals: np.ndarray) -> None:
         self.times.append(t)

@@ -1,7 +1,8 @@
-"""Runs in whole steps, as the original makes them: an event is taken at the end of a step, which is shortened as far as it asks.
+"""Runs in whole steps, as the original makes them: an event is taken at the end of a step, which is shortened
+as far as it asks.
 
-`strut.simulate` finds the moment of an event; here it is found as late as the step, or what stands behind `within`, allows. It is for
-comparison with runs of the original, and no faster than they are.
+`strut.simulate` finds the moment of an event; here it is found as late as the step, or what stands behind
+`within`, allows. It is for comparison with runs of the original, and no faster than they are.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from strut.network.codyn_integrators import (
     new_state,
     stage_times,
 )
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import alternatives, difference
 from strut.network.lower.to_system import Lowering
-from strut.network.model import Event
+from strut.network.model import NetworkEvent
 from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read
 from strut.system import System, sx, time
@@ -43,7 +44,7 @@ SHORTEST = 1e-9
 
 
 @dataclass(frozen=True)
-class Rows:
+class SteppedRows:
     """A run, a row for each step: times, values by name, and whether an event ended it."""
 
     t: np.ndarray
@@ -56,10 +57,10 @@ class Rows:
 
 @dataclass(eq=False)
 class _Watched:
-    """An event: its condition, with the place of its first comparison among all, how far it may be exceeded, what it does, and after
-    which part of a step it happened last."""
+    """An event: its condition, with the place of its first comparison among all, how far it may be exceeded,
+    what it does, and after which part of a step it happened last."""
 
-    event: Event
+    event: NetworkEvent
     tree: Tree
     leaves: list[Binary]
     first: int
@@ -111,12 +112,15 @@ class Stepping:
         self.attempt = self._attempt()
 
     def _attempt(self) -> ca.Function:
-        """One step, all at once: the new states, with what the clock does, how far conditions are then, and the rates
-        it began with where the method keeps them."""
+        """One step, all at once: the new states, with what the clock does, how far conditions are then, and
+        the rates it began with where the method keeps them."""
         t, h = ca.MX.sym("t"), ca.MX.sym("h")
         x, z, given, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:5])
         delayed = ca.MX.sym("d", self.symbols[5].shape[0], 3)
-        past, a, b = (ca.MX.sym("r", *shape) for shape in ((x.shape[0], KEPT_RATES), (1 + KEPT_RATES, 1), (1 + KEPT_RATES, 1)))
+        past, a, b = (
+            ca.MX.sym("r", *shape)
+            for shape in ((x.shape[0], KEPT_RATES), (1 + KEPT_RATES, 1), (1 + KEPT_RATES, 1))
+        )
 
         def rate(at: ca.MX, of: ca.MX, stage: int) -> ca.MX:
             return self.flow(at, of, z, given, chance, delayed[:, stage])
@@ -134,11 +138,15 @@ class Stepping:
         return ca.Function("attempt", [t, h, x, z, given, chance, delayed, past, a, b], results)
 
     def _function(self, expressions: list[ca.SX]) -> ca.Function:
-        return ca.Function("f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)])
+        return ca.Function(
+            "f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)]
+        )
 
-    def _watch(self, lowering: Lowering, event: Event, comparisons: list[ca.SX], masks: list[ca.SX]) -> _Watched:
+    def _watch(
+        self, lowering: Lowering, event: NetworkEvent, comparisons: list[ca.SX], masks: list[ca.SX]
+    ) -> _Watched:
         m = lowering.meaning
-        frame = Frame(event)
+        frame = EvaluationFrame(event)
         try:
             tree = read(event.condition).tree
             alternatives(tree)
@@ -163,7 +171,7 @@ class Stepping:
 
     # ---- a run ----
 
-    def run(self, begin: float, end: float) -> Rows:
+    def run(self, begin: float, end: float) -> SteppedRows:
         """All steps from one time to another."""
         self.given = self._begin(begin)
         self.t = begin
@@ -179,7 +187,7 @@ class Stepping:
             times.append(self.t)
             rows.append(self._row())
         values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        return Rows(np.array(times), values, ended)
+        return SteppedRows(np.array(times), values, ended)
 
     def _begin(self, t: float) -> np.ndarray:
         """What states begin with; returns inputs and parameters."""
@@ -199,8 +207,14 @@ class Stepping:
     def _history(self) -> History:
         """Delayed signals of a run that begins now; how long they are delayed does not change in it."""
         delays, given = self.system.delays, self.symbols[3]
-        by = ca.Function("by", [given], [ca.densify(ca.vertcat(*[sx(d.by) for d in delays]))] if delays else [ca.SX(0, 1)])
-        past = ca.Function("past", [time, given], [ca.densify(ca.vertcat(*[sx(d.before) for d in delays]))] if delays else [ca.SX(0, 1)])
+        by = ca.Function(
+            "by", [given], [ca.densify(ca.vertcat(*[sx(d.by) for d in delays]))] if delays else [ca.SX(0, 1)]
+        )
+        past = ca.Function(
+            "past",
+            [time, given],
+            [ca.densify(ca.vertcat(*[sx(d.before) for d in delays]))] if delays else [ca.SX(0, 1)],
+        )
         return History(by(self.given).full().ravel(), lambda t: past(t, self.given).full().ravel(), self.step)
 
     def _remembered(self, start: float, length: float) -> tuple:
@@ -237,7 +251,9 @@ class Stepping:
             if self.method == "predict-correct":
                 self.past, self.attempts = np.column_stack([kept, self.past[:, :-1]]), self.attempts + 1
             happened = self._happened(now, masks)
-            part = happened[0].distance if happened else 1.0  # of several events the first of the file decides
+            part = (
+                happened[0].distance if happened else 1.0
+            )  # of several events the first of the file decides
             if part >= 1 - EXACT or length <= SHORTEST:
                 break
             length = max(part * length, SHORTEST)
@@ -259,8 +275,8 @@ class Stepping:
         return found
 
     def _execute(self, happened: list[_Watched], t: float) -> bool:
-        """Take events one after the other, those that the one before left active: first all that it sets, with the values before it, then
-        the state it leads to. Says whether one ends the run."""
+        """Take events one after the other, those that the one before left active: first all that it sets,
+        with the values before it, then the state it leads to. Says whether one ends the run."""
         ended = False
         for w in happened:
             if not self._call(self.masks, t)[self.watched.index(w)]:

@@ -1,4 +1,5 @@
-"""A picture of a network: nodes, and edges as arrows between them, as SVG text. Nothing else is needed to draw it."""
+"""A picture of a network: nodes, and edges as arrows between them, as SVG text. Nothing else is needed to
+draw it."""
 
 from __future__ import annotations
 
@@ -26,14 +27,14 @@ GATHERED = 0.5
 
 
 @dataclass
-class Box:
+class DrawnBox:
     """A node in the picture: centre, half sizes, and the boxes in it."""
 
     node: Node
     x: float = 0.0
     y: float = 0.0
     half: tuple[float, float] = HALF
-    inside: tuple[Box, ...] = ()
+    inside: tuple[DrawnBox, ...] = ()
 
     def moved(self, dx: float, dy: float) -> None:
         self.x, self.y = self.x + dx, self.y + dy
@@ -42,13 +43,18 @@ class Box:
 
 
 def svg(root: Node, title: str = "") -> str:
-    """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their own."""
+    """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their
+    own."""
     boxes = _arranged(root)
-    at: dict[Node, Box] = {}
+    at: dict[Node, DrawnBox] = {}
     _collect(boxes, at)
     left, top, right, bottom = _extent(boxes)
     lines = [_box(box) for box in _outer_first(boxes)]
-    edges = [(e, e.input, e.output) for e in root.walk() if isinstance(e, Edge) and e.input in at and e.output in at]
+    edges = [
+        (e, e.input, e.output)
+        for e in root.walk()
+        if isinstance(e, Edge) and e.input in at and e.output in at
+    ]
     pairs = {(a, b) for _, a, b in edges}
     bends: dict[tuple[Node | None, Node | None], int] = {}
     for edge, a, b in edges:
@@ -80,11 +86,11 @@ text { font-size: 12px; fill: #1c2b38 }
 # ---- where things are ----
 
 
-def _arranged(parent: Node) -> tuple[Box, ...]:
+def _arranged(parent: Node) -> tuple[DrawnBox, ...]:
     boxes = []
     for child in parent.children.values():
         if isinstance(child, Node):
-            box = Box(child, inside=_arranged(child))
+            box = DrawnBox(child, inside=_arranged(child))
             if box.inside:
                 left, top, right, bottom = _extent(box.inside)
                 for each in box.inside:
@@ -94,11 +100,18 @@ def _arranged(parent: Node) -> tuple[Box, ...]:
     if not boxes:
         return ()
     placed = [b for b in boxes if b.node.place is not None]
-    joined = {end for e in parent.children.values() if isinstance(e, Edge) and e.input is not e.output for end in (e.input, e.output)}
+    joined = {
+        end
+        for e in parent.children.values()
+        if isinstance(e, Edge) and e.input is not e.output
+        for end in (e.input, e.output)
+    }
     free = [b for b in boxes if b.node.place is None]
     loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
     free = [b for b in free if b not in loose]
-    scale = UNIT * max([1.0, *(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in [*placed, *free])])
+    scale = UNIT * max(
+        [1.0, *(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in [*placed, *free])]
+    )
     for box in placed:
         x, y = box.node.place or (0.0, 0.0)
         box.moved(scale * x, scale * y)
@@ -113,7 +126,7 @@ def _arranged(parent: Node) -> tuple[Box, ...]:
     return tuple(boxes)
 
 
-def _packed(loose: Sequence[Box], others: Sequence[Box]) -> None:
+def _packed(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     """Boxes that no edge holds, in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
     wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
@@ -126,7 +139,8 @@ def _packed(loose: Sequence[Box], others: Sequence[Box]) -> None:
 
 
 def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
-    """Places for nodes that have none: apart from each other, near what they are connected to. In units of a layout."""
+    """Places for nodes that have none: apart from each other, near what they are connected to. In units of a
+    layout."""
     n = len(nodes)
     if n < 2:
         return np.zeros((n, 2))
@@ -159,17 +173,17 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     return at / min(float(nearest), 1.0)
 
 
-def _collect(boxes: Sequence[Box], into: dict[Node, Box]) -> None:
+def _collect(boxes: Sequence[DrawnBox], into: dict[Node, DrawnBox]) -> None:
     for box in boxes:
         into[box.node] = box
         _collect(box.inside, into)
 
 
-def _outer_first(boxes: Sequence[Box]) -> list[Box]:
+def _outer_first(boxes: Sequence[DrawnBox]) -> list[DrawnBox]:
     return [each for box in boxes for each in (box, *_outer_first(box.inside))]
 
 
-def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:
+def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
     if not boxes:
         return 0.0, 0.0, 0.0, 0.0
     return (
@@ -183,31 +197,45 @@ def _extent(boxes: Sequence[Box]) -> tuple[float, float, float, float]:
 # ---- how they look ----
 
 
-def _box(box: Box) -> str:
+def _box(box: DrawnBox) -> str:
     (w, h), name = box.half, escape(box.node.name)
     said = ", ".join(box.node.variables) or "no variables"
-    shape = f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" rx="{min(h, 14):.0f}"'
+    shape = (
+        f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" '
+        f'rx="{min(h, 14):.0f}"'
+    )
     kind, y = ("group", box.y - h + 14) if box.inside else ("node", box.y + 4)
-    fits = f' textLength="{2 * w - 8:.0f}" lengthAdjust="spacingAndGlyphs"' if 7 * len(box.node.name) > 2 * w - 8 else ""
+    fits = (
+        f' textLength="{2 * w - 8:.0f}" lengthAdjust="spacingAndGlyphs"'
+        if 7 * len(box.node.name) > 2 * w - 8
+        else ""
+    )
     return (
-        f'<g id="{escape(box.node.path, quote=True)}"><title>{escape(box.node.path)}: {escape(said)}</title><rect class="{kind}" {shape}/>'
+        f'<g id="{escape(box.node.path, quote=True)}"><title>{escape(box.node.path)}: '
+        f'{escape(said)}</title><rect class="{kind}" {shape}/>'
         f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"{fits}>{name}</text></g>'
     )
 
 
-def _border(box: Box, towards: tuple[float, float]) -> tuple[float, float]:
+def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
     """Where a line from the centre leaves a box."""
     dx, dy = towards[0] - box.x, towards[1] - box.y
     reach = max(abs(dx) / box.half[0], abs(dy) / box.half[1], 1e-9)
     return box.x + dx / reach, box.y + dy / reach
 
 
-def _arrow(edge: Edge, source: Box, target: Box, count: int, answered: bool) -> str:
-    said = ", ".join(f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}" for a in edge.actions.values())
+def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, count: int, answered: bool) -> str:
+    said = ", ".join(
+        f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"
+        for a in edge.actions.values()
+    )
     title = f"<title>{escape(edge.path)}: {escape(said or 'no actions')}</title>"
     if source is target:
         x, y, r = source.x, source.y - source.half[1], 14.0 + 5 * (count - 1)
-        path = f"M{x - 8:.1f} {y:.1f} C{x - 2 * r:.1f} {y - 2 * r:.1f} {x + 2 * r:.1f} {y - 2 * r:.1f} {x + 8:.1f} {y:.1f}"
+        path = (
+            f"M{x - 8:.1f} {y:.1f} C{x - 2 * r:.1f} {y - 2 * r:.1f} {x + 2 * r:.1f} {y - 2 * r:.1f} "
+            f"{x + 8:.1f} {y:.1f}"
+        )
     else:
         dx, dy = target.x - source.x, target.y - source.y
         bend = 0.14 * count if answered else 0.1 * (count - 1)

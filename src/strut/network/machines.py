@@ -14,9 +14,9 @@ from strut.system import System, join, prefixed
 def holding(network: System, machines: Mapping[str, System]) -> System:
     """The system of a network in which some nodes are machines.
 
-    The node has variables of the same names as what it shares with the machine: one that is called like an input of the machine
-    drives it; one with the flag `in` that is called like a state or output of the machine shows it. To the rest of the
-    network it is a node like any other.
+    The node has variables of the same names as what it shares with the machine: one that is called like an
+    input of the machine drives it; one with the flag `in` that is called like a state or output of the
+    machine shows it. To the rest of the network it is a node like any other.
     """
     parts: list[System] = []
     connect: dict[str, ca.SX] = {}
@@ -28,17 +28,27 @@ def holding(network: System, machines: Mapping[str, System]) -> System:
         driven = {q.name for q in part.u if q.name in outside}
         shown = {q.name for q in network.u if q.name.startswith(f"{node}.")}
         for name in shown - known.keys():
-            raise UnknownNameError(f"node '{node}' shows '{name}', which '{machine.name}' does not have: {did_you_mean(name, list(known))}")
+            raise UnknownNameError(
+                f"node '{node}' shows '{name}', which '{machine.name}' does not have: "
+                f"{did_you_mean(name, list(known))}"
+            )
         if not driven and not shown:
             inputs = ", ".join(q.name for q in machine.u) or "it has none"
             raise ModelError(
-                f"node '{node}' shares nothing with '{machine.name}': give it variables named like its inputs ({inputs}), "
+                f"node '{node}' shares nothing with '{machine.name}': give it variables named like its "
+                f"inputs ({inputs}), "
                 "or like its states with the flag 'in'"
             )
         connect |= {f"{n}.driven": outside[n] for n in driven} | {f"{n}.shown": known[n] for n in shown}
         seen |= shown
         parts.append(_inputs_renamed(part, driven, "driven"))
-    return join(network.name, _inputs_renamed(network, seen, "shown"), *parts, connect=connect, description=network.description)
+    return join(
+        network.name,
+        _inputs_renamed(network, seen, "shown"),
+        *parts,
+        connect=connect,
+        description=network.description,
+    )
 
 
 def _inputs_renamed(system: System, names: set[str], word: str) -> System:

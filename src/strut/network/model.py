@@ -1,7 +1,7 @@
 """What a network is made of: nodes and edges with variables, actions, functions and events.
 
-Everything here is text and structure; nothing has a value yet. Instances follow their templates: what a template gains
-later its instances gain too, unless they said it themselves.
+Everything here is text and structure; nothing has a value yet. Instances follow their templates: what a
+template gains later its instances gain too, unless they said it themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _serial = itertools.count()
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """Something with a name that belongs to an object. `origin` is the item of the template it was taken from."""
+    """Something with a name that belongs to an object. `origin` is the item of the template it was taken
+    from."""
 
     name: str
     owner: Object
@@ -64,7 +65,8 @@ class Action(Item):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a function, perhaps with a default; `scope` is 'input' or 'output' of those looked up at the caller."""
+    """An argument of a function, perhaps with a default; `scope` is 'input' or 'output' of those looked up at
+    the caller."""
 
     name: str
     default: str | None = None
@@ -72,7 +74,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PolynomialPiece:
     """A polynomial from `begin` to `end`, highest power first, in x - begin."""
 
     begin: str
@@ -82,12 +84,13 @@ class Piece:
 
 @dataclass(eq=False, slots=True)
 class Function(Item):
-    """A function: arguments, those that are looked up at the caller, and an expression; or polynomials, piece by piece."""
+    """A function: arguments, those that are looked up at the caller, and an expression; or polynomials, piece
+    by piece."""
 
     text: str = "0"
     arguments: tuple[Argument, ...] = ()
     implicit: tuple[Argument, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[PolynomialPiece, ...] = ()
 
     @property
     def path(self) -> str:
@@ -176,7 +179,8 @@ class Edge(Object):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What an event sets: the variables a selector finds, looked for where the event is, and a text that gives each its value."""
+    """What an event sets: the variables a selector finds, looked for where the event is, and a text that
+    gives each its value."""
 
     selector: Any
     context: Context
@@ -184,7 +188,7 @@ class Assignment:
     mark: Mark | None
 
 
-class Event(Object):
+class NetworkEvent(Object):
     """When `condition` begins to hold in one of the states `states`: set variables, and change the state."""
 
     kind = "event"
@@ -210,7 +214,7 @@ class Node(Object):
         self.children: dict[str, Node | Edge] = {}
         self.functions: dict[str, Function] = {}
         self.aliases: dict[str, Alias] = {}
-        self.events: list[Event] = []
+        self.events: list[NetworkEvent] = []
         self.initial_state: str | None = None
         self.inputs: list[Edge] = []
         self.outputs: list[Edge] = []
@@ -256,7 +260,7 @@ class Node(Object):
         for instance in list(self.instances):
             inherit_alias(instance, alias)
 
-    def add_event(self, event: Event) -> None:
+    def add_event(self, event: NetworkEvent) -> None:
         self.events.append(event)
         for instance in list(self.instances):
             inherit_event(instance, event)
@@ -337,11 +341,17 @@ def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
     if mine.origin is None:
         return True
     first, second = theirs.owner, mine.origin.owner
-    return first is not second and first in to.follows and second in to.follows and to.follows.index(first) < to.follows.index(second)
+    return (
+        first is not second
+        and first in to.follows
+        and second in to.follows
+        and to.follows.index(first) < to.follows.index(second)
+    )
 
 
 def same_in_template(thing: Object, variable: Variable) -> Variable | None:
-    """The variable of a template that `thing` follows again, because it was set to what a template says: the last template's."""
+    """The variable of a template that `thing` follows again, because it was set to what a template says: the
+    last template's."""
     theirs = [v for t in thing.follows if (v := t.variables.get(variable.name)) is not None]
     mine = (variable.text, variable.flags, variable.constraint)
     return theirs[-1] if any((v.text, v.flags, v.constraint) == mine for v in theirs) else None
@@ -349,7 +359,9 @@ def same_in_template(thing: Object, variable: Variable) -> Variable | None:
 
 def inherit_alias(to: Object, theirs: Alias) -> None:
     if isinstance(to, Node) and not outranked(to, to.aliases.get(theirs.name), theirs):
-        to.set_alias(Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child))
+        to.set_alias(
+            Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child)
+        )
 
 
 def inherit_variable(to: Object, theirs: Variable) -> None:
@@ -358,7 +370,16 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
         mine.flags |= theirs.flags
         mine.is_rate = mine.is_rate or theirs.is_rate
         return
-    copy = Variable(theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note, text=theirs.text, flags=set(theirs.flags))
+    copy = Variable(
+        theirs.name,
+        to,
+        theirs.mark,
+        theirs.context,
+        theirs,
+        theirs.note,
+        text=theirs.text,
+        flags=set(theirs.flags),
+    )
     copy.constraint, copy.is_rate = theirs.constraint, theirs.is_rate
     if mine is not None:
         copy.is_rate = copy.is_rate or mine.is_rate
@@ -433,20 +454,25 @@ def _beside(end: Node | None, theirs: Edge, to: Node) -> Node | None:
     return found if isinstance(found, Node) else None
 
 
-def inherit_event(to: Object, theirs: Event) -> None:
+def inherit_event(to: Object, theirs: NetworkEvent) -> None:
     if not isinstance(to, Node) or any(theirs in e.templates for e in to.events):
         return
-    copy = Event(theirs.name, to, theirs.mark)
+    copy = NetworkEvent(theirs.name, to, theirs.mark)
     copy.states, copy.target, copy.terminal = theirs.states, theirs.target, theirs.terminal
-    copy.condition, copy.within, copy.sets, copy.context = theirs.condition, theirs.within, theirs.sets, theirs.context
+    copy.condition, copy.within, copy.sets, copy.context = (
+        theirs.condition,
+        theirs.within,
+        theirs.sets,
+        theirs.context,
+    )
     copy.templates.append(theirs)
     follow(theirs, copy)
     to.add_event(copy)
 
 
 def delete(thing: Object | Item) -> None:
-    """Take something out of a network. Instances lose the variables of a template too, unless they said their own; edges from and to a
-    node that is no more stay, and join nothing."""
+    """Take something out of a network. Instances lose the variables of a template too, unless they said their
+    own; edges from and to a node that is no more stay, and join nothing."""
     if isinstance(thing, Variable):
         if thing.owner.variables.get(thing.name) is thing:
             del thing.owner.variables[thing.name]

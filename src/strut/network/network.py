@@ -16,24 +16,29 @@ from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
-from strut.network.build.selectors import Found
+from strut.network.build.selectors import Selected
 from strut.network.build.snapshot import Snapshot
 from strut.network.drawing import svg
-from strut.network.lower.naming import Names
+from strut.network.lower.naming import SystemNames
 from strut.network.lower.to_system import Lowering
 from strut.network.lower.whole_numbers import whole
 from strut.network.machines import holding
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
-from strut.network.text.errors import Mistake, NetworkError, Problem, Source
+from strut.network.text.errors import Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.lexer import heading
 from strut.network.text.limits import Includes
 from strut.network.text.parse import parse
 from strut.system import System
 
 if TYPE_CHECKING:
-    from strut.network.codyn_stepper import Rows
+    from strut.network.codyn_stepper import SteppedRows
 
-METHODS = {"euler": "euler", "runge-kutta": "rk4", "leap-frog": "leapfrog", "predict-correct": "predictor-corrector"}
+METHODS = {
+    "euler": "euler",
+    "runge-kutta": "rk4",
+    "leap-frog": "leapfrog",
+    "predict-correct": "predictor-corrector",
+}
 """Integrators by their names in the language, and ours."""
 
 
@@ -43,7 +48,10 @@ MOST_ROWS = 1e8
 
 def _positive(step: float) -> float:
     if not (math.isfinite(step) and step > 0):
-        raise ValueRangeError(f"the step is {step} s: it must be positive, as default-timestep of integrator or where a run is asked for")
+        raise ValueRangeError(
+            f"the step is {step} s: it must be positive, as default-timestep of integrator or where a run is "
+            f"asked for"
+        )
     return step
 
 
@@ -66,10 +74,12 @@ class Network:
     def _check_method(self) -> None:
         method = self.integrator["method"]
         if method not in METHODS:
-            raise self._wrong_setting("method", f"there is no integrator '{method}': {did_you_mean(method, list(METHODS))}")
+            raise self._wrong_setting(
+                "method", f"there is no integrator '{method}': {did_you_mean(method, list(METHODS))}"
+            )
 
     def _wrong_setting(self, name: str, message: str) -> NetworkError:
-        return NetworkError([Problem(message, self._builder.integrator_marks.get(name))])
+        return NetworkError([NetworkProblem(message, self._builder.integrator_marks.get(name))])
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
@@ -90,7 +100,9 @@ class Network:
         try:
             return _positive(self._builder.texts.calculate(self.integrator["default-timestep"]))
         except Mistake as mistake:
-            raise self._wrong_setting("default-timestep", f"default-timestep is no number: {mistake}") from mistake
+            raise self._wrong_setting(
+                "default-timestep", f"default-timestep is no number: {mistake}"
+            ) from mistake
         except ValueRangeError as error:
             mark = self._builder.integrator_marks.get("default-timestep")
             raise ValueRangeError(f"{mark}: {error}" if mark is not None else str(error)) from None
@@ -102,20 +114,24 @@ class Network:
         return {"method": METHODS[self.integrator["method"]], "step": chosen}
 
     def adams_orders(self) -> tuple[int, int]:
-        """The orders of predictor and corrector that the file asks for, where its integrator is predict-correct."""
+        """The orders of predictor and corrector that the file asks for, where its integrator is
+        predict-correct."""
         orders = []
         for name, least in (("prediction-order", 2), ("correction-order", 3)):
             order = whole(self._builder.texts.calculate(self.integrator[name]))
             if not least <= order <= 5:
-                raise self._wrong_setting(name, f"{name} of the integrator is {order}: it must be {least} to 5")
+                raise self._wrong_setting(
+                    name, f"{name} of the integrator is {order}: it must be {least} to 5"
+                )
             orders.append(order)
         return orders[0], orders[1]
 
     def system_names(self) -> dict[Variable, str]:
-        """What each variable is called in the system and in runs: its path, unless that is no name there or is taken."""
+        """What each variable is called in the system and in runs: its path, unless that is no name there or
+        is taken."""
         things: list[Object] = [self.root, *self.root.walk()]
         events = [e for n in things if isinstance(n, Node) for e in n.events]
-        return Names().variables((*things, *events))
+        return SystemNames().variables((*things, *events))
 
     @checked
     def find(self, selector: str) -> list[Object | Item]:
@@ -123,7 +139,7 @@ class Network:
         statements = parse(Source("selector", f"delete {selector}"))
         chosen = statements[0].selectors[0]  # type: ignore[attr-defined]
         try:
-            found: list[Found] = self.select.below(chosen, self.root, Context(self._builder.scope))
+            found: list[Selected] = self.select.below(chosen, self.root, Context(self._builder.scope))
         except Mistake as mistake:
             raise NetworkError([mistake.problem]) from mistake
         return [f.thing for f in found]
@@ -157,7 +173,8 @@ class Network:
         machines: systems that stand for nodes, by the nodes' names; see `strut.network.machines`.
         outputs: names of variables wanted as outputs; None means all, of large networks single numbers first.
         seed: of random numbers in initial values; they become parameters `rand.r1`, ..., between 0 and 1.
-        step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to `options`.
+        step: what `dt` is, and how often clocks tick [s]; None: as the file asks for. Give the same to
+            `options`.
         """
         seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
@@ -175,9 +192,9 @@ class Network:
         at: Mapping[str, Any] | None = None,
         outputs: Iterable[str] | None = None,
         seed: int = 0,
-    ) -> Rows:
-        """A run in whole steps, as the original makes it, a row for each: events are taken at the end of the step in which their conditions
-        begin to hold, or as soon after as `within` says.
+    ) -> SteppedRows:
+        """A run in whole steps, as the original makes it, a row for each: events are taken at the end of the
+        step in which their conditions begin to hold, or as soon after as `within` says.
 
         t: how long [s], or (begin, end). at: values of states, parameters and inputs to begin with, by name.
         """
@@ -187,14 +204,21 @@ class Network:
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
         if not (end - begin) / chosen <= MOST_ROWS:
-            raise ValueRangeError(f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer steps")
+            raise ValueRangeError(
+                f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer "
+                f"steps"
+            )
         return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
     @checked
-    def value(self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = "") -> np.ndarray:
-        """An expression of the network's variables, at the beginning of a run or with values given: `network.value("h1.r^2", of="ring")`.
+    def value(
+        self, text: str, t: float = 0.0, at: Mapping[str, Any] | None = None, of: str = ""
+    ) -> np.ndarray:
+        """An expression of the network's variables, at the beginning of a run or with values given:
+        `network.value("h1.r^2", of="ring")`.
 
-        at: values of states, parameters and inputs by name. of: the node or edge from which names are looked up.
+        at: values of states, parameters and inputs by name. of: the node or edge from which names are looked
+            up.
         """
         from strut.network.query import Asking
 
@@ -207,13 +231,13 @@ class Network:
 
     @checked
     def states_of(self, node: str) -> list[str]:
-        """Names of the states a node can be in, in the order in which they are counted."""
+        """SystemNames of the states a node can be in, in the order in which they are counted."""
         lowering = Lowering(self, 0)
         lowering.system(())
         for each, (_, known) in lowering.meaning.machines.items():
             if each.path == node:
                 return known
-        raise NetworkError([Problem(f"'{node}' has no states")])
+        raise NetworkError([NetworkProblem(f"'{node}' has no states")])
 
 
 @checked

@@ -9,10 +9,10 @@ import casadi as ca
 import numpy as np
 
 from strut.network.lower import scope
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.to_system import Lowering
 from strut.network.model import Object, Variable
-from strut.network.text.errors import Mistake, NetworkError, Problem
+from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
 from strut.system import System, sx, time
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Asking:
         """The node or edge of a path such as 'leg.knee'; nothing means the network."""
         found = scope.step_into(path, self.network.root) if path else self.network.root
         if found is None:
-            raise NetworkError([Problem(f"there is no '{path}' in the network")])
+            raise NetworkError([NetworkProblem(f"there is no '{path}' in the network")])
         return found
 
     def expression(self, text: str, path: str = "") -> ca.SX:
@@ -39,15 +39,22 @@ class Asking:
         place = self.place(path)
         before = len(self._lowering.meaning.draws), len(self._lowering.meaning.delays)
         try:
-            found = self._lowering.meaning.formula(text, Variable("it", place, text=text), Frame(place))
+            found = self._lowering.meaning.formula(
+                text, Variable("it", place, text=text), EvaluationFrame(place)
+            )
         except Mistake as mistake:
             raise NetworkError([mistake.problem]) from mistake
         if (len(self._lowering.meaning.draws), len(self._lowering.meaning.delays)) != before:
-            raise NetworkError([Problem(f"'{text}' needs a state of its own (rand or delayed): make it a variable")])
+            raise NetworkError(
+                [NetworkProblem(f"'{text}' needs a state of its own (rand or delayed): make it a variable")]
+            )
         return found
 
-    def value(self, text: str, t: float = 0.0, at: Mapping[str, object] | None = None, path: str = "") -> np.ndarray:
-        """The number or matrix that a text stands for. at: values of states, parameters and inputs; what is not given begins the run."""
+    def value(
+        self, text: str, t: float = 0.0, at: Mapping[str, object] | None = None, path: str = ""
+    ) -> np.ndarray:
+        """The number or matrix that a text stands for. at: values of states, parameters and inputs; what is
+        not given begins the run."""
         expression = self.expression(text, path)
         system = self.system.using(dict(at)) if at else self.system  # type: ignore[arg-type]
         symbols: list[ca.SX] = [time]
@@ -58,5 +65,11 @@ class Asking:
             symbols += [q.sym for q in group]
         wanted = ca.Function("value", symbols, [expression], {"allow_free": True})
         if wanted.get_free():
-            raise NetworkError([Problem(f"'{text}' is known only while the network runs: it uses {wanted.get_free()[0]}")])
+            raise NetworkError(
+                [
+                    NetworkProblem(
+                        f"'{text}' is known only while the network runs: it uses {wanted.get_free()[0]}"
+                    )
+                ]
+            )
         return np.array(wanted.call(values)[0])

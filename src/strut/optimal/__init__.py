@@ -1,10 +1,11 @@
-"""Optimal control over states, inputs, durations and the machine's parameters: motion, controller and design at once."""
+"""Optimal control over states, inputs, durations and the machine's parameters: motion, controller and design
+at once."""
 
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem
 from strut.optimal.solver.guess import Guess
-from strut.optimal.solver.result import Motion, Result
+from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
 from strut.optimal.walk.design import Design, design, walking
@@ -24,8 +25,8 @@ __all__ = [
     "Motion",
     "Problem",
     "Replay",
-    "Result",
     "Search",
+    "Solution",
     "TradeOff",
     "Transcription",
     "cost_of_transport",

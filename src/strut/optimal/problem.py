@@ -1,7 +1,8 @@
 """`Problem`: what is wanted of a motion of a system, in the words of the system.
 
-A phase is the system with its discrete states held, from where the last one ended until the guard of a named event is zero; the event's
-reset leads to the next. Inputs are free, durations are free or given, and so are parameters.
+A phase is the system with its discrete states held, from where the last one ended until the guard of a named
+event is zero; the event's reset leads to the next. Inputs are free, durations are free or given, and so are
+parameters.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from strut.simulate.options import check_system
 from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
 
 if TYPE_CHECKING:
-    from strut.optimal.solver.result import Result
-    from strut.optimal.walk.frozen_branch import Branch
+    from strut.optimal.solver.result import Solution
+    from strut.optimal.walk.frozen_branch import FrozenBranch
 
 SHORTEST = 1e-4
 """A phase that is free to end lasts at least so long [s]."""
@@ -31,10 +32,13 @@ SPLITS = ("", "positive", "absolute")
 
 @dataclass(frozen=True, eq=False)
 class Integral(Quantity):
-    """The integral of `rate` over all phases, or over the one named `phase`; used in `minimise` as if it were a number.
+    """The integral of `rate` over all phases, or over the one named `phase`; used in `minimise` as if it were
+    a number.
 
-    split: '' integrates the rate as it is, 'positive' what of it is positive, 'absolute' its absolute value. The latter two are not
-    smooth: they are put as differences of two slacks that are not negative, which a solver takes well; a rounded corner would stop it.
+    split: '' integrates the rate as it is, 'positive' what of it is positive, 'absolute' its absolute value.
+        The latter two are not
+    smooth: they are put as differences of two slacks that are not negative, which a solver takes well; a
+        rounded corner would stop it.
     """
 
     rate: Expression = None
@@ -44,12 +48,22 @@ class Integral(Quantity):
 
     def __init__(self, name: str, rate: Expression, split: str = "", phase: str | None = None) -> None:
         object.__setattr__(self, "name", name)
-        for label, value in (("value", 0.0), ("unit", ""), ("bounds", (-math.inf, math.inf)), ("description", "")):
+        for label, value in (
+            ("value", 0.0),
+            ("unit", ""),
+            ("bounds", (-math.inf, math.inf)),
+            ("description", ""),
+        ):
             object.__setattr__(self, label, value)
         if split not in SPLITS:
-            raise ModelError(f"integral '{name}' has split '{split}': allowed are '', 'positive' and 'absolute'")
+            raise ModelError(
+                f"integral '{name}' has split '{split}': allowed are '', 'positive' and 'absolute'"
+            )
         if sx(rate).numel() != 1:
-            raise ModelError(f"integral '{name}' has a rate of {sx(rate).numel()} numbers: give their sum, or one Integral for each")
+            raise ModelError(
+                f"integral '{name}' has a rate of {sx(rate).numel()} numbers: give their sum, or one "
+                f"Integral for each"
+            )
         object.__setattr__(self, "rate", sx(rate))
         object.__setattr__(self, "split", split)
         object.__setattr__(self, "phase", phase)
@@ -58,16 +72,23 @@ class Integral(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Jumps(Quantity):
-    """The sum of `amount`, an expression of the state before an event, over the events that end phases (or over those of one name).
-    `system.after(event, e)` says what comes after one."""
+    """The sum of `amount`, an expression of the state before an event, over the events that end phases (or
+    over those of one name). `system.after(event, e)` says what comes after one."""
 
     amount: Any = None
     event: str | None = None
     kind = "sum over events"
 
-    def __init__(self, name: str, amount: Expression | Mapping[str, Expression], event: str | None = None) -> None:
+    def __init__(
+        self, name: str, amount: Expression | Mapping[str, Expression], event: str | None = None
+    ) -> None:
         object.__setattr__(self, "name", name)
-        for label, value in (("value", 0.0), ("unit", ""), ("bounds", (-math.inf, math.inf)), ("description", "")):
+        for label, value in (
+            ("value", 0.0),
+            ("unit", ""),
+            ("bounds", (-math.inf, math.inf)),
+            ("description", ""),
+        ):
             object.__setattr__(self, label, value)
         amounts = {n: sx(e) for n, e in amount.items()} if isinstance(amount, Mapping) else sx(amount)
         object.__setattr__(self, "amount", amounts)
@@ -83,7 +104,8 @@ class Jumps(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A part of the motion in which nothing jumps. duration: bounds [s]. z: values of discrete states that are held in it."""
+    """A part of the motion in which nothing jumps. duration: bounds [s]. z: values of discrete states that
+    are held in it."""
 
     name: str
     until: str | None
@@ -93,7 +115,8 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class Requirement(Packed):
-    """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event that ends it.
+    """low <= expression <= high: along a phase ('path'), at its 'begin', at its 'end', or 'after' the event
+    that ends it.
     margin: in the middle of a phase the bounds are narrower by so much, and less towards its ends."""
 
     name: str
@@ -113,7 +136,8 @@ class Requirement(Packed):
 @checked
 @dataclass(frozen=True, eq=False)
 class Problem(Packed):
-    """An optimal control problem over states, inputs, durations and parameters. Every method gives a new problem; `solve` solves it.
+    """An optimal control problem over states, inputs, durations and parameters. Every method gives a new
+    problem; `solve` solves it.
 
     Problem(walker).phase("step", until="heel_strike").periodic().free("hip_spring").minimise(effort).solve()
     """
@@ -129,12 +153,14 @@ class Problem(Packed):
     totals: tuple[Integral | Jumps, ...] = ()
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     resumes: Mapping[str, tuple[str, float]] = field(default_factory=dict)
-    branch: Branch | None = field(default=None, repr=False)
+    branch: FrozenBranch | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_system(self.system)
         if self.system.delays:
-            raise ModelError(f"system '{self.system.name}' has delays: a problem needs a state that says what follows")
+            raise ModelError(
+                f"system '{self.system.name}' has delays: a problem needs a state that says what follows"
+            )
 
     @checked
     def phase(
@@ -144,18 +170,25 @@ class Problem(Packed):
         duration: float | tuple[float, float] = (SHORTEST, math.inf),
         z: Mapping[str, Any] | None = None,
     ) -> Problem:
-        """A further phase. until: the event that ends it; without one it ends with its duration, a number or bounds [s].
-        z: values of discrete states; what is not named is as the last event left it, or as the system begins."""
+        """A further phase. until: the event that ends it; without one it ends with its duration, a number or
+        bounds [s].
+        z: values of discrete states; what is not named is as the last event left it, or as the system
+        begins."""
         if until is not None:
             self.system.event(until)
         if any(each.name == name for each in self.phases):
             raise ModelError(f"phase '{name}' stands twice: give every phase its own name")
         if self.phases and self.phases[-1].until is None:
-            raise ModelError(f"phase '{name}' follows '{self.phases[-1].name}', which no event ends: say until=...")
+            raise ModelError(
+                f"phase '{name}' follows '{self.phases[-1].name}', which no event ends: say until=..."
+            )
         places = self.system.slices("z")
         for label in z or {}:
             if label not in places:
-                raise UnknownNameError(f"phase '{name}' holds '{label}', which is no discrete state: {did_you_mean(label, list(places))}")
+                raise UnknownNameError(
+                    f"phase '{name}' holds '{label}', which is no discrete state: "
+                    f"{did_you_mean(label, list(places))}"
+                )
         low, high = _pair(duration, f"the duration of phase '{name}'")
         if not low > 0:
             raise ValueRangeError(f"phase '{name}' lasts at least {low:g} s: that must be positive")
@@ -168,7 +201,8 @@ class Problem(Packed):
 
     @checked
     def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds (low, high)."""
+        """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds
+        (low, high)."""
         return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
 
     @checked
@@ -178,33 +212,47 @@ class Problem(Packed):
         found = {}
         for name, value in {**(values or {}), **more}.items():
             if name not in known:
-                raise UnknownNameError(f"'{name}' is no state or input of '{self.system.name}': {did_you_mean(name, list(known))}")
+                raise UnknownNameError(
+                    f"'{name}' is no state or input of '{self.system.name}': "
+                    f"{did_you_mean(name, list(known))}"
+                )
             found[name] = _pair(value, f"'{name}'")
         return replace(self, limits={**self.limits, **found})
 
     def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own, and those of `within`."""
+        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own,
+        and those of `within`."""
         quantities, labels = getattr(self.system, group), self.system.labels(group)
-        low, high = (np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)]) for side in (0, 1))
+        low, high = (
+            np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)])
+            for side in (0, 1)
+        )
         for i, name in enumerate(labels):
             a, b = self.limits.get(name, (-math.inf, math.inf))
             low[i], high[i] = max(low[i], a), min(high[i], b)
         return low, high
 
     def path_requirements(self) -> tuple[Requirement, ...]:
-        """All that must hold all along: what was required along the path, and bounds of states and inputs, as 'bounds of NAME'."""
+        """All that must hold all along: what was required along the path, and bounds of states and inputs, as
+        'bounds of NAME'."""
         found = [r for r in self.requirements if r.at == "path"]
         for group, column in zip("xu", self.system.vectors("xu"), strict=True):
-            for i, (name, low, high) in enumerate(zip(self.system.labels(group), *self.bounds(group), strict=True)):
+            for i, (name, low, high) in enumerate(
+                zip(self.system.labels(group), *self.bounds(group), strict=True)
+            ):
                 if math.isfinite(low) or math.isfinite(high):
-                    found.append(Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None))
+                    found.append(
+                        Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None)
+                    )
         return tuple(found)
 
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         known = self.system.labels("x")
         for name in values:
             if name not in known:
-                raise UnknownNameError(f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}")
+                raise UnknownNameError(
+                    f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}"
+                )
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
     @checked
@@ -220,39 +268,55 @@ class Problem(Packed):
         phase: str | None = None,
         margin: float = 0.0,
     ) -> Problem:
-        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name or an expression of time,
-        states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after' the event at the end.
-        phase: one of them; by default every phase along the path, the first at the beginning, the last at the end.
-        margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where an event may have it zero:
-        so that it holds between the points of the mesh, too."""
+        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name
+        or an expression of time,
+        states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after'
+        the event at the end.
+        phase: one of them; by default every phase along the path, the first at the beginning, the last at the
+            end.
+        margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
+        an event may have it zero: so that it holds between the points of the mesh, too."""
         if at not in WHERE:
             raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
         low, high = (equal, equal) if equal is not None else (low, high)
         if not margin >= 0 or (margin and at != "path"):
             raise ValueRangeError(
-                f"requirement '{name}' has margin {margin:g} at '{at}': it must not be negative, and is for the path only"
+                f"requirement '{name}' has margin {margin:g} at '{at}': it must not be negative, and is for "
+                f"the path only"
             )
         if not low + margin <= high - margin:
-            raise ValueRangeError(f"requirement '{name}' wants {low:g} to {high:g}: the first must not exceed the second")
+            raise ValueRangeError(
+                f"requirement '{name}' wants {low:g} to {high:g}: the first must not exceed the second"
+            )
         totals = self._totals(column, f"requirement '{name}'")
         if totals and at not in ("end", "after"):
-            raise ModelError(f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: say at='end'")
+            raise ModelError(
+                f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: "
+                f"say at='end'"
+            )
         kept = (*self.totals, *(t for t in totals if t not in self.totals))
         return replace(
             self,
-            requirements=(*self.requirements, Requirement(name, column, float(low), float(high), at, phase, float(margin))),
+            requirements=(
+                *self.requirements,
+                Requirement(name, column, float(low), float(high), at, phase, float(margin)),
+            ),
             totals=kept,
         )
 
     @checked
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
-        """Parameters that are found together with the motion, within their own bounds or those given: free("mass", stiffness=(0, 100))."""
+        """Parameters that are found together with the motion, within their own bounds or those given:
+        free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
         found = dict(self.parameters)
         for name in (*names, *bounds):
             if name not in places:
-                raise UnknownNameError(f"system '{self.system.name}' has no parameter '{name}': {did_you_mean(name, list(places))}")
+                raise UnknownNameError(
+                    f"system '{self.system.name}' has no parameter '{name}': "
+                    f"{did_you_mean(name, list(places))}"
+                )
             if places[name].size != 1:
                 raise ModelError(f"parameter '{name}' is a vector: only single numbers can be free")
             found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
@@ -260,36 +324,44 @@ class Problem(Packed):
 
     @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
-        """After the last event the motion is where it began, left and right exchanged where the system has a `symmetry` (unless
-        symmetry=False); states that only say how far it has come are left out."""
+        """After the last event the motion is where it began, left and right exchanged where the system has a
+        `symmetry` (unless symmetry=False); states that only say how far it has come are left out."""
         if symmetry and not self.system.symmetry:
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
     @checked
     def resuming(self, inputs: Mapping[str, str]) -> Problem:
-        """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in them: by name, or with a minus
+        """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in
+        them: by name, or with a minus
         sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
         known, found = self.system.labels("u"), {}
         for name, other in inputs.items():
             for each in (name, other.lstrip("-")):
                 if each not in known:
-                    raise UnknownNameError(f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(known))}")
+                    raise UnknownNameError(
+                        f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(known))}"
+                    )
             found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
         return replace(self, resumes={**self.resumes, **found})
 
     @checked
     def minimise(self, cost: Expression) -> Problem:
-        """What should be small: an expression of integrals, sums over events, parameters, and state and time at the end of the motion."""
+        """What should be small: an expression of integrals, sums over events, parameters, and state and time
+        at the end of the motion."""
         column = sx(cost)
         if column.numel() != 1:
             raise ModelError(f"the cost has {column.numel()} numbers: one is needed")
         totals = self._totals(column, "the cost")
-        return replace(self, objective=column, totals=(*self.totals, *(t for t in totals if t not in self.totals)))
+        return replace(
+            self, objective=column, totals=(*self.totals, *(t for t in totals if t not in self.totals))
+        )
 
     def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
         """Integrals and sums in an expression; other strangers are refused."""
-        known = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {time.element_hash()}
+        known = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
+            time.element_hash()
+        }
         found: list[Integral | Jumps] = []
         for symbol in ca.symvar(expression):
             if symbol.element_hash() in known:
@@ -297,14 +369,15 @@ class Problem(Packed):
             owner = known_symbol(symbol)
             if not isinstance(owner, (Integral, Jumps)):
                 raise UnknownNameError(
-                    f"{where} uses '{symbol.name()}', which '{self.system.name}' does not have: use its quantities, time, or an Integral "
+                    f"{where} uses '{symbol.name()}', which '{self.system.name}' does not have: use its "
+                    f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
             found.append(owner)
         return found
 
     @checked
-    def solve(self, guess: Any = None, **options: Any) -> Result:
+    def solve(self, guess: Any = None, **options: Any) -> Solution:
         """Solve it; see `strut.optimal.solve`."""
         from strut.optimal.solver.solve import solve
 
@@ -324,7 +397,9 @@ def _pair(value: Any, what: str) -> tuple[float, float]:
 def check_problem(problem: Problem) -> None:
     """What can only be seen when everything has been said."""
     if not problem.phases:
-        raise ModelError(f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')")
+        raise ModelError(
+            f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')"
+        )
     names = [each.name for each in problem.phases]
     for kind, labels in (
         ("requirement", [(r.name, r.phase) for r in problem.requirements]),
@@ -332,7 +407,9 @@ def check_problem(problem: Problem) -> None:
     ):
         for name, phase in labels:
             if phase is not None and phase not in names:
-                raise UnknownNameError(f"{kind} '{name}' belongs to phase '{phase}': {did_you_mean(phase, names)}")
+                raise UnknownNameError(
+                    f"{kind} '{name}' belongs to phase '{phase}': {did_you_mean(phase, names)}"
+                )
     if problem.repeats is not None and problem.phases[-1].until is None and problem.repeats:
         raise ModelError("a motion that repeats mirrored needs an event that ends it: say until=...")
 

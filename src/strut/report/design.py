@@ -1,4 +1,5 @@
-"""A design as a `Result`: what was found, how far to trust it, its torques, its energy and its stability, and the walk."""
+"""A design as a `Result`: what was found, how far to trust it, its torques, its energy and its stability, and
+the walk."""
 
 from __future__ import annotations
 
@@ -32,9 +33,18 @@ def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     having("design", design, ("result", "gait", "parameters", "cost"), "what optimal.design returns")
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
-    chapters = [_found(design), _plan(design), _energy(design), *([_stability(gait)] if gait is not None else []), _trust(design)]
+    chapters = [
+        _found(design),
+        _plan(design),
+        _energy(design),
+        *([_stability(gait)] if gait is not None else []),
+        _trust(design),
+    ]
     facts = {
-        **{name: quantity(of, f"{value:.6g}", _unit(design, name)) for name, value in design.parameters.items()},
+        **{
+            name: quantity(of, f"{value:.6g}", _unit(design, name))
+            for name, value in design.parameters.items()
+        },
         cost: _cost(design),
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
@@ -43,19 +53,43 @@ def design_result(design: Any, asked: str = "", title: str = "") -> Result:
         "solver": f"{plan.iterations} iterations, {plan.times['solve']:.3g} s",
     }
     if not plan.success:
-        facts = {name if name in ("solver", cost) else f"{name}, where it stopped": value for name, value in facts.items()}
+        facts = {
+            name if name in ("solver", cost) else f"{name}, where it stopped": value
+            for name, value in facts.items()
+        }
     word = "Found" if design.ok else "Not found" if not plan.success else "Not trusted"
     named = title or f"{design.system.name}: a design"
     if not plan.success:
-        remarks = "What follows is where the search stopped, which is no motion of the machine: no number of it is a result."
+        remarks = (
+            "What follows is where the search stopped, which is no motion of the machine: no number of "
+            "it is a result."
+        )
     elif stable:
         remarks = ""
     elif gait is None:
         remarks = "Only what the simulator made of the planned step is shown: it is no gait."
     else:
-        remarks = "Only the planned step is shown: the gait is not stable, and nothing yet brings a disturbed walker back to it."
-    remarks = "\n".join(part for part in (*(design.wrong if plan.success else ()), *design.advice.splitlines(), remarks) if part)
-    return Result(named, word, _verdict(design, stable), design.ok, remarks, asked, facts, chapters, walk(design), data=design.data())
+        remarks = (
+            "Only the planned step is shown: the gait is not stable, and nothing yet brings a "
+            "disturbed walker back to it."
+        )
+    remarks = "\n".join(
+        part
+        for part in (*(design.wrong if plan.success else ()), *design.advice.splitlines(), remarks)
+        if part
+    )
+    return Result(
+        named,
+        word,
+        _verdict(design, stable),
+        design.ok,
+        remarks,
+        asked,
+        facts,
+        chapters,
+        walk(design),
+        data=design.data(),
+    )
 
 
 def walk(design: Any) -> Trajectory:
@@ -72,9 +106,21 @@ def _verdict(design: Any, stable: bool) -> str:
     plan, again = design.result, design.replay
     if not plan.success:
         worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
-        return f": {'; '.join(design.wrong)}." + (f" Violated where the search stopped: {worst}." if worst else "")
-    agrees = "the simulator replays the plan" if again.ok else f"the simulator does not replay the plan ({again.ended})"
-    walks = "the gait is stable" if stable else "the gait is not stable" if design.gait is not None else f"it is no gait: {again.no_gait}"
+        return f": {'; '.join(design.wrong)}." + (
+            f" Violated where the search stopped: {worst}." if worst else ""
+        )
+    agrees = (
+        "the simulator replays the plan"
+        if again.ok
+        else f"the simulator does not replay the plan ({again.ended})"
+    )
+    walks = (
+        "the gait is stable"
+        if stable
+        else "the gait is not stable"
+        if design.gait is not None
+        else f"it is no gait: {again.no_gait}"
+    )
     return f": {plan.status}; {agrees}; {walks}."
 
 
@@ -83,12 +129,21 @@ def _found(design: Any) -> Chapter:
     bounds = plan.problem.parameters
     known = {q.name: q for q in plan.problem.system.p}
     rows = [
-        (n, float(v), shown_unit(design.system, known[n].unit), float(np.ravel(known[n].value)[0]), f"{bounds[n][0]:g} to {bounds[n][1]:g}")
+        (
+            n,
+            float(v),
+            shown_unit(design.system, known[n].unit),
+            float(np.ravel(known[n].value)[0]),
+            f"{bounds[n][0]:g} to {bounds[n][1]:g}",
+        )
         for n, v in design.parameters.items()
     ]
-    tables = [Rows(("parameter", "found", "unit", "before", "allowed"), rows, "What was free")] if rows else []
+    tables = (
+        [Rows(("parameter", "found", "unit", "before", "allowed"), rows, "What was free")] if rows else []
+    )
     begin = [
-        (n, float(v), shown_unit(design.system, q.unit)) for (n, v), q in zip(plan.x0.items(), _each(plan.problem.system.x), strict=True)
+        (n, float(v), shown_unit(design.system, q.unit))
+        for (n, v), q in zip(plan.x0.items(), _each(plan.problem.system.x), strict=True)
     ]
     tables.append(Rows(("state", "value", "unit"), begin, "Where the step begins"))
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
@@ -100,7 +155,11 @@ def _each(quantities: Any) -> list[Any]:
 
 def _cost(design: Any) -> str:
     """The cost to be shown: none of a search that failed."""
-    return next(str(v) if isinstance(v, str) else f"{v:.6g}" for name, v, _ in design.rows() if name.startswith("cost ("))
+    return next(
+        str(v) if isinstance(v, str) else f"{v:.6g}"
+        for name, v, _ in design.rows()
+        if name.startswith("cost (")
+    )
 
 
 def _plan(design: Any) -> Chapter:
@@ -112,19 +171,32 @@ def _plan(design: Any) -> Chapter:
     inputs = list(system.labels("u"))
     if inputs:
         unit = next(iter({q.unit for q in system.u}), "")
-        figures["torques"] = _curves(system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit))
+        figures["torques"] = _curves(
+            system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit)
+        )
         largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
         moved = design.replay.balance.moved
         if unit == "N m" and largest > 0 and design.replay.balance.rounded(largest) == 0:
             figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
-            told = f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} J that moved."
+            told = (
+                f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} "
+                f"J that moved."
+            )
     by_unit: dict[str, dict[str, np.ndarray]] = {}
     for name, q in zip(system.labels("x"), _each(system.x), strict=True):
         by_unit.setdefault(q.unit, {})[name] = columns[name]
     for unit, curves in by_unit.items():
-        figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(system, t, curves, titled(system, "states", unit))
-    note = "As planned, over one step; below, what the simulator makes of it." if plan.success else "Where the search stopped: no plan."
-    return Chapter("The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note)
+        figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(
+            system, t, curves, titled(system, "states", unit)
+        )
+    note = (
+        "As planned, over one step; below, what the simulator makes of it."
+        if plan.success
+        else "Where the search stopped: no plan."
+    )
+    return Chapter(
+        "The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
+    )
 
 
 def _curves(of: Any, t: np.ndarray, curves: dict[str, np.ndarray], title: str) -> Figure:
@@ -155,7 +227,8 @@ def _stability(gait: Any) -> Chapter:
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     table = Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")
     note = (
-        "Of the walker that follows its plan by a clock which every step sets to zero. A disturbance is multiplied by these at every step."
+        "Of the walker that follows its plan by a clock which every step sets to zero. A disturbance is "
+        "multiplied by these at every step."
     )
     return Chapter("Stability", "", [table], {"multipliers": multipliers(gait)}, note)
 
@@ -170,10 +243,19 @@ def _trust(design: Any) -> Chapter:
     over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
     told += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
     if len(over) < len(plan.exceeded):
-        told.append(("kept between the points, to 1e-9: bounds and requirements along the path", len(plan.exceeded) - len(over)))
+        told.append(
+            (
+                "kept between the points, to 1e-9: bounds and requirements along the path",
+                len(plan.exceeded) - len(over),
+            )
+        )
     meshes = [(n, float(d)) for n, d in plan.meshes]
     tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), told, "The simulator")]
-    return Chapter("How far to trust it", "", [*tables, Rows(("intervals", "defect"), meshes, "Meshes")] if meshes else tables)
+    return Chapter(
+        "How far to trust it",
+        "",
+        [*tables, Rows(("intervals", "defect"), meshes, "Meshes")] if meshes else tables,
+    )
 
 
 def _unit(design: Any, name: str) -> str:

@@ -1,4 +1,5 @@
-"""A gait as a `Result`: its numbers, its multipliers in the unit circle, its energy, and if they are given its branch and its basin."""
+"""A gait as a `Result`: its numbers, its multipliers in the unit circle, its energy, and if they are given
+its branch and its basin."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 EXACT = 1e-12
-"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
+"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than
+this."""
 LISTED = 12
 """Gaits of a branch that its table shows, evenly along it."""
 PERIODS = 6
@@ -25,9 +27,13 @@ PERIODS = 6
 
 
 @checked
-def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = "") -> Result:
-    """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first one followed from it.
-    cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system, "walkers.compass()"."""
+def gait_result(
+    gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = ""
+) -> Result:
+    """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first
+    one followed from it.
+    cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system,
+        "walkers.compass()"."""
     having("gait", gait, ("kind", "multipliers", "period", "energetics"), "what gait.find returns")
     for branch in (several := list(branches) if isinstance(branches, Iterable) else [branches]):
         having("branches", branch, ("parameter", "period", "system"), "a list of what gait.follow returns")
@@ -36,7 +42,10 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
     word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
-    verdict = f": the largest multiplier is {largest:.6g}. It comes back to itself within {max(gait.residual, EXACT):.1e}.{many}"
+    verdict = (
+        f": the largest multiplier is {largest:.6g}. It comes back to itself within "
+        f"{max(gait.residual, EXACT):.1e}.{many}"
+    )
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
         verdict += "; other small disturbances die out." if gait.kind == "neutral" else "."
@@ -57,7 +66,9 @@ def gait_result(gait: Any, asked: str = "", branches: Any = (), cells: Any = Non
     made = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
-    return Result(named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data)
+    return Result(
+        named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data
+    )
 
 
 def walked(gait: Any) -> Trajectory:
@@ -68,23 +79,42 @@ def walked(gait: Any) -> Trajectory:
 
 def _stability(gait: Any) -> Chapter:
     units = {q.name: shown_unit(gait.system, q.unit) for q in gait.system.x}
-    states = Rows(("state", "value", "unit"), [(n, float(v), units.get(n, "")) for n, v in gait.x0.items()], f"Just after {gait.section}")
+    states = Rows(
+        ("state", "value", "unit"),
+        [(n, float(v), units.get(n, "")) for n, v in gait.x0.items()],
+        f"Just after {gait.section}",
+    )
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     circle = {"multipliers": multipliers(gait)}
     note = "A disturbance is multiplied by these at every step: it dies out if all lie inside the circle."
-    return Chapter("Stability", "", [states, Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")], circle, note)
+    return Chapter(
+        "Stability",
+        "",
+        [states, Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")],
+        circle,
+        note,
+    )
 
 
 def _energy(gait: Any) -> Chapter:
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
-    rows = [(name, kind, books.rounded(float(value))) for kind, entries in kinds for name, value in entries.items()]
+    rows = [
+        (name, kind, books.rounded(float(value)))
+        for kind, entries in kinds
+        for name, value in entries.items()
+    ]
     rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
     account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
     meant = [
-        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared_torque"), books.definitions[n]) for n, v in books.costs.items()
+        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared_torque"), books.definitions[n])
+        for n, v in books.costs.items()
     ]
-    return Chapter("Energy of a step", "", [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")])
+    return Chapter(
+        "Energy of a step",
+        "",
+        [account, Rows(("definition", "value", "meaning"), meant, "Cost of transport")],
+    )
 
 
 def _branch(branches: list[Any]) -> Chapter:
@@ -93,7 +123,12 @@ def _branch(branches: list[Any]) -> Chapter:
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
     head = titled(main.system, main.name, unit)
     rows = [
-        (float(main.parameter[k]), float(main.period[k]), float(abs(main.multipliers[k, 0])), "yes" if main.stable[k] else "no")
+        (
+            float(main.parameter[k]),
+            float(main.period[k]),
+            float(abs(main.multipliers[k, 0])),
+            "yes" if main.stable[k] else "no",
+        )
         for k in shown
     ]
     some = f"{len(shown)} of {len(main)} rows; all are in sweep-*.csv" if len(shown) < len(main) else ""
@@ -102,18 +137,32 @@ def _branch(branches: list[Any]) -> Chapter:
     if special:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))
     figures = {f"sweep_{name}": bifurcation(branches, name) for name in (main.names[0], "period")}
-    return Chapter(f"Over {main.name}", f"{len(main)} gaits; the branch ended: {main.ended}.", tables, figures, beside=True)
+    return Chapter(
+        f"Over {main.name}",
+        f"{len(main)} gaits; the branch ended: {main.ended}.",
+        tables,
+        figures,
+        beside=True,
+    )
 
 
 def _basin(cells: Any) -> Chapter:
     rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
-    note = f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. The cross is the gait."
+    note = (
+        f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. "
+        f"The cross is the gait."
+    )
     return Chapter("Basin", "", [rows], {"basin": basin(cells)}, note)
 
 
 def _again(gait: Any, source: str) -> str:
-    values = {q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist() for q in gait.system.p}
-    more = {"section": gait.section, "steps": gait.steps, "walk": 0} | ({"z0": dict(gait.z0)} if gait.z0 else {})
+    values = {
+        q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist()
+        for q in gait.system.p
+    }
+    more = {"section": gait.section, "steps": gait.steps, "walk": 0} | (
+        {"z0": dict(gait.z0)} if gait.z0 else {}
+    )
     return "\n".join(
         [
             f"from strut import gait{', walkers' if source else ''}",

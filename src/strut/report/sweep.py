@@ -1,4 +1,5 @@
-"""A trade-off as a `Result`: what was found over what was varied, and two costs against each other where both were weighed."""
+"""A trade-off as a `Result`: what was found over what was varied, and two costs against each other where both
+were weighed."""
 
 from __future__ import annotations
 
@@ -26,10 +27,13 @@ def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
     good = sum(point.ok for point in sweep.points)
     stable = sum(point.stable is True for point in sweep.points)
     verdict = (
-        f": {good} of {len(sweep.points)} designs are trusted, each replayed in the simulator; {stable} of {len(sweep.points)} gaits are "
+        f": {good} of {len(sweep.points)} designs are trusted, each replayed in the simulator; "
+        f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    parts = [name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)]
+    parts = [
+        name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)
+    ]
     chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED)]
     if len(parts) == 2:
         a, b = (sweep[name] for name in parts)
@@ -38,9 +42,24 @@ def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
-    facts = {"points": str(len(sweep.points)), "trusted": str(good), "stable": str(stable), "wall time": f"{sweep.wall:.3g} s"}
+    facts = {
+        "points": str(len(sweep.points)),
+        "trusted": str(good),
+        "stable": str(stable),
+        "wall time": f"{sweep.wall:.3g} s",
+    }
     word = "Found" if sweep.ok else "In part"
-    return Result(title or f"Designs over {sweep.name}", word, verdict, sweep.ok, "", asked, facts, chapters, data=sweep.data())
+    return Result(
+        title or f"Designs over {sweep.name}",
+        word,
+        verdict,
+        sweep.ok,
+        "",
+        asked,
+        facts,
+        chapters,
+        data=sweep.data(),
+    )
 
 
 def figures(sweep: Any) -> dict[str, Figure]:
@@ -48,13 +67,22 @@ def figures(sweep: Any) -> dict[str, Figure]:
     x, found = sweep.values, {}
     label = f"{sweep.name} [{sweep.unit}]" if sweep.unit else sweep.name
     trusted = np.array([point.ok for point in sweep.points])
-    names = [name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name not in LEFT_OUT and name != sweep.name]
+    names = [
+        name
+        for name in dict.fromkeys(n for p in sweep.points for n in p.numbers)
+        if name not in LEFT_OUT and name != sweep.name
+    ]
     for name in names:
         y = sweep[name]
-        if not np.isfinite(y[trusted]).any() or np.ptp(y[trusted & np.isfinite(y)]) <= 1e-9 * (1 + np.abs(y[trusted]).max()):
+        if not np.isfinite(y[trusted]).any() or np.ptp(y[trusted & np.isfinite(y)]) <= 1e-9 * (
+            1 + np.abs(y[trusted]).max()
+        ):
             continue
         unit = sweep.units.get(name, "")
-        traces: list[Line | Points] = [Line(name, x[trusted], y[trusted], PALETTE[0]), Points(name, x[trusted], y[trusted], PALETTE[0])]
+        traces: list[Line | Points] = [
+            Line(name, x[trusted], y[trusted], PALETTE[0]),
+            Points(name, x[trusted], y[trusted], PALETTE[0]),
+        ]
         if not trusted.all():
             traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
         if name == MULTIPLIER:
@@ -68,5 +96,9 @@ def figures(sweep: Any) -> dict[str, Figure]:
 def _stability_limit(sweep: Any, x: np.ndarray, y: np.ndarray, trusted: np.ndarray) -> list[Line | Points]:
     """A line at 1, above which gaits are unstable, and those that are, marked."""
     unstable = trusted & np.array([point.stable is False for point in sweep.points])
-    limit: list[Line | Points] = [Line("1: above it unstable", np.array([x.min(), x.max()]), np.ones(2), NEUTRAL, "dash", 1.2)]
-    return limit + ([Points("unstable", x[unstable], y[unstable], PALETTE[1], "diamond")] if unstable.any() else [])
+    limit: list[Line | Points] = [
+        Line("1: above it unstable", np.array([x.min(), x.max()]), np.ones(2), NEUTRAL, "dash", 1.2)
+    ]
+    return limit + (
+        [Points("unstable", x[unstable], y[unstable], PALETTE[1], "diamond")] if unstable.any() else []
+    )

@@ -6,4 +6,15 @@ from strut.simulate.options import METHODS, Hold, Options
 from strut.simulate.simulate import LedgerWarning, Moment, simulate
 from strut.simulate.trajectory import Trajectory
 
-__all__ = ["METHODS", "Account", "Batch", "Hold", "LedgerWarning", "Moment", "Options", "Trajectory", "simulate", "simulate_batch"]
+__all__ = [
+    "METHODS",
+    "Account",
+    "Batch",
+    "Hold",
+    "LedgerWarning",
+    "Moment",
+    "Options",
+    "Trajectory",
+    "simulate",
+    "simulate_batch",
+]

@@ -1,4 +1,5 @@
-"""The energy account of a run: every joule stored, supplied, dissipated or lost, and the residual of the balance."""
+"""The energy account of a run: every joule stored, supplied, dissipated or lost, and the residual of the
+balance."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ class Entries(dict[str, np.ndarray]):
     """Energies [J] by name; a name that is not there is answered with those that are."""
 
     def __missing__(self, name: str) -> np.ndarray:
-        raise UnknownNameError(f"there is no '{name}' in this part of the energy account: {did_you_mean(str(name), list(self))}")
+        raise UnknownNameError(
+            f"there is no '{name}' in this part of the energy account: {did_you_mean(str(name), list(self))}"
+        )
 
 
 RESOLUTION = (1e-8, 1e-6)
-"""Fractions of the turnover between which the resolution of an account lies: what is smaller is rounding, what is larger is not."""
+"""Fractions of the turnover between which the resolution of an account lies: what is smaller is rounding,
+what is larger is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +66,18 @@ class Account:
 
     @property
     def residual(self) -> float:
-        """The largest imbalance [J]. A model whose residual is not small is wrong, or is integrated too coarsely."""
+        """The largest imbalance [J]. A model whose residual is not small is wrong, or is integrated too
+        coarsely."""
         return float(np.max(np.abs(self.imbalance), initial=0.0)) if self.stored else 0.0
 
     @property
     def turnover(self) -> float:
         """The energy that moved [J]: the scale for the residual."""
-        moved = [np.ptp(e) for entries in (self.stored, self.supplied, self.dissipated, self.lost) for e in entries.values()]
+        moved = [
+            np.ptp(e)
+            for entries in (self.stored, self.supplied, self.dissipated, self.lost)
+            for e in entries.values()
+        ]
         return float(max(moved, default=0.0))
 
     @property
@@ -78,7 +87,8 @@ class Account:
 
     @property
     def resolution(self) -> float:
-        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION` of the turnover."""
+        """Energies below this [J] cannot be told from rounding: the residual, within `RESOLUTION` of the
+        turnover."""
         least, most = (part * self.turnover for part in RESOLUTION)
         return min(max(self.residual, least), most)
 

@@ -26,7 +26,8 @@ from strut.system import Start, System, runs_in, start
 class Batch:
     """The results of many runs, a row each.
 
-    t: when each ended [s]. x, z: final states. status: 'done', the name of the terminal event, or what went wrong.
+    t: when each ended [s]. x, z: final states. status: 'done', the name of the terminal event, or what went
+        wrong.
     counts: how often each event and sample happened. outputs: by name, at the end, or at the times asked for
         (nan after a run has ended). steps: taken by each run.
     supplied, dissipated, lost: energy totals [J] by name, if the ledger was asked for.
@@ -51,11 +52,14 @@ class Batch:
     def message(self, run: int) -> str:
         """How a run ended, as a sentence: as `Trajectory.message`."""
         cause, culprit, states = int(self.cause[run]), int(self.culprit[run]), [*self.x[run], *self.z[run]]
-        return ending_message(str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states)
+        return ending_message(
+            str(self.status[run]), self.names, float(self.t[run]), cause=cause, culprit=culprit, states=states
+        )
 
     @property
     def ok(self) -> np.ndarray:
-        """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a fall."""
+        """Which runs reached their end, or ended in an event meant to end them: not in a failure, such as a
+        fall."""
         meant = {"done", *self.names.jumps} - set(self.names.failures)
         return np.array([s in meant for s in self.status])
 
@@ -70,11 +74,17 @@ class Batch:
                 return array[:, labels.index(name)]
         if name in self.outputs:
             return self.outputs[name]
-        raise UnknownNameError(f"the batch has no '{name}': {did_you_mean(name, [*self.names.x, *self.names.z, *self.outputs])}")
+        raise UnknownNameError(
+            f"the batch has no '{name}': {did_you_mean(name, [*self.names.x, *self.names.z, *self.outputs])}"
+        )
 
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.status, return_counts=True)
-        return f"<Batch of {len(self)} runs: " + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True)) + ">"
+        return (
+            f"<Batch of {len(self)} runs: "
+            + ", ".join(f"{n} {s}" for s, n in zip(kinds, counts, strict=True))
+            + ">"
+        )
 
 
 @checked
@@ -96,15 +106,17 @@ def simulate_batch(
 ) -> Batch:
     """Run a system many times.
 
-    x0, z0, u, p: by name a number for all runs or an array with one per run; or matrices with one row per run.
-    outputs: names of outputs to return, at the end of each run or, with `at`, at those times (nan after a run ended).
+    x0, z0, u, p: by name a number for all runs or an array with one per run; or matrices with one row per
+        run.
+    outputs: names of outputs to return, at the end of each run or, with `at`, at those times (nan after a run
+        ended).
     seed: run k draws its random numbers from stream k of this seed.
     threads: how many; all cores by default.
     progress: called with the fraction done.
     options: as for `simulate`; the ledger is off unless ledger=True.
 
-    Memory is what is returned and nothing per step. A run that fails is marked in `status`, and stops no other. A
-    keyboard interrupt returns what is finished, the rest with status 'not run'.
+    Memory is what is returned and nothing per step. A run that fails is marked in `status`, and stops no
+    other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
     began = clock.perf_counter()
     check_system(system)
@@ -140,7 +152,10 @@ def _stops(at: Any, begin: float, end: float) -> np.ndarray:
     if not stops.size or not np.all(np.isfinite(stops)):
         raise ValueRangeError(f"'at' is {at!r}: give at least one time, all of them finite")
     if np.any(np.diff(stops) < 0) or stops[0] < begin or stops[-1] > end:
-        raise ValueRangeError(f"'at' must ascend within the run, {begin:g} to {end:g} s; it goes from {stops[0]:g} to {stops[-1]:g} s")
+        raise ValueRangeError(
+            f"'at' must ascend within the run, {begin:g} to {end:g} s; it goes from {stops[0]:g} to "
+            f"{stops[-1]:g} s"
+        )
     return stops if stops[-1] == end else np.append(stops, end)
 
 
@@ -148,8 +163,12 @@ def _wanted(system: System, outputs: Sequence[str]) -> np.ndarray:
     places = system.slices("outputs")
     for name in outputs:
         if name not in places:
-            raise UnknownNameError(f"'{name}' is not an output of '{system.name}': {did_you_mean(name, list(system.outputs))}")
-    return np.array([k for name in outputs for k in range(places[name].start, places[name].stop)], dtype=np.int32)
+            raise UnknownNameError(
+                f"'{name}' is not an output of '{system.name}': {did_you_mean(name, list(system.outputs))}"
+            )
+    return np.array(
+        [k for name in outputs for k in range(places[name].start, places[name].stop)], dtype=np.int32
+    )
 
 
 def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: bool) -> dict[str, Any]:
@@ -170,7 +189,8 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What all runs of a batch have in common: where they begin, where they stop, what is wanted and where it goes."""
+    """What all runs of a batch have in common: where they begin, where they stop, what is wanted and where it
+    goes."""
 
     options: Options
     values: Start
@@ -209,7 +229,10 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             address(wanted),
             len(wanted),
             int(task.at_end),
-            *[address(room[n]) for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")],
+            *[
+                address(room[n])
+                for n in ("t", "x", "z", "y", "work", "lost", "counts", "steps", "status", "cause", "culprit")
+            ],
             address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
@@ -229,17 +252,29 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
-            run = Engine(model.lowered, task.options, Start(values.x[k], values.z[k], values.u[k], values.p[k]), task.begin, task.seed)
+            run = Engine(
+                model.lowered,
+                task.options,
+                Start(values.x[k], values.z[k], values.u[k], values.p[k]),
+                task.begin,
+                task.seed,
+            )
             run.stream = Stream(task.seed, k)
             for s, stop in enumerate(task.stops):
                 run.go(float(stop))
                 if len(wanted) and (run.t >= stop or task.at_end):
-                    y = model.evaluate("outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t))[0]
+                    y = model.evaluate(
+                        "outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t)
+                    )[0]
                     room["y"][k, s] = y[wanted]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
             room["culprit"][k] = run.culprit
-            room["counts"][k] = np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1]) if run.chunks["jump"] else 0
+            room["counts"][k] = (
+                np.bincount(run.chunks["jump"], minlength=room["counts"].shape[1])
+                if run.chunks["jump"]
+                else 0
+            )
             if room["work"] is not None:
                 room["work"][k] = run.x[run.nx :]
                 room["lost"][k] = np.sum(run.chunks["loss"], axis=0) if run.chunks["loss"] else 0.0
@@ -247,7 +282,9 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
     return work
 
 
-def _spread(work: Callable[[int, int], None], runs: int, threads: int, progress: Callable[[float], None] | None) -> bool:
+def _spread(
+    work: Callable[[int, int], None], runs: int, threads: int, progress: Callable[[float], None] | None
+) -> bool:
     """Do all runs in small pieces on several threads. True if interrupted."""
     piece = max(1, min(256, runs // (8 * threads) or 1))
     starts = range(0, runs, piece)

@@ -14,8 +14,13 @@ EXPLAIN = {
     "done": "the run reached its end",
     "zeno": "infinitely many events in finite time: the run ended where they accumulate",
     "not finite": "a state became infinite or not a number: the model diverges, or its step is too long",
-    "step too small": "the step fell below what the clock resolves: the model is singular there, or stiff (try method radau)",
-    "too many steps": "the allowed number of steps is used up: raise max_steps, or try method radau if the model is stiff",
+    "step too small": (
+        "the step fell below what the clock resolves: the model is singular there, or stiff (try method "
+        "radau)"
+    ),
+    "too many steps": (
+        "the allowed number of steps is used up: raise max_steps, or try method radau if the model is stiff"
+    ),
     "history full": "the delay reaches further back than memory allows: use a longer step or a shorter delay",
     "interrupted": "stopped from the keyboard; what was computed is kept",
     "not run": "the batch was interrupted before this run began",
@@ -23,11 +28,14 @@ EXPLAIN = {
 """What each status means."""
 
 
-def ending_message(status: str, names: Names, t: float, *, cause: int, culprit: int, states: list[float]) -> str:
+def ending_message(
+    status: str, names: Names, t: float, *, cause: int, culprit: int, states: list[float]
+) -> str:
     """Say in one sentence how a run ended.
 
     status: its word. t: when it ended [s]. cause: the number of the jump that ended it, or -1.
-    culprit: the number of the state that is not finite, among x and then z, or -1. states: x and z at the end.
+    culprit: the number of the state that is not finite, among x and then z, or -1. states: x and z at the
+        end.
     """
     if status == "not finite":
         return _not_finite_message(names, t, cause, culprit, states)
@@ -47,7 +55,16 @@ def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states
     kind = "state" if culprit < len(names.x) else "discrete state"
     name, value = (*names.x, *names.z)[culprit], states[culprit]
     if jump:
-        return f"{kind} '{name}' is {value} at t = {t:.9g} s, set by {jump}: a finite number is needed, mend its reset"
+        return (
+            f"{kind} '{name}' is {value} at t = {t:.9g} s, set by {jump}: a finite number is needed, mend "
+            f"its reset"
+        )
     if not math.isfinite(value):
-        return f"{kind} '{name}' begins with {value} at t = {t:.9g} s: a finite number is needed, mend its initial value"
-    return f"{kind} '{name}' does not stay finite after t = {t:.9g} s: its rate is infinite or not a number there, or the step is too long"
+        return (
+            f"{kind} '{name}' begins with {value} at t = {t:.9g} s: a finite number is needed, mend its "
+            f"initial value"
+        )
+    return (
+        f"{kind} '{name}' does not stay finite after t = {t:.9g} s: its rate is infinite or not a number "
+        f"there, or the step is too long"
+    )

@@ -15,7 +15,7 @@ LOST = 3.0
 """The guard turns too fast to be followed over such a step."""
 
 
-class Reading(NamedTuple):
+class GuardReading(NamedTuple):
     """A guard at the fraction `a` of a step: its value, its rate [1/step], and whether it holds."""
 
     a: float
@@ -24,13 +24,13 @@ class Reading(NamedTuple):
     holds: bool
 
 
-Read = Callable[[float], Reading]
+Read = Callable[[float], GuardReading]
 
 
-def plain(left: Reading, right: Reading, turning: bool) -> bool:
-    """Can the guard not cross zero between two readings, or only as its ends show? So if it is too far from zero to
-    reach it; or if it runs one way (unless `turning` is allowed) and its rates explain its change (the trapezoidal
-    rule)."""
+def plain(left: GuardReading, right: GuardReading, turning: bool) -> bool:
+    """Can the guard not cross zero between two readings, or only as its ends show? So if it is too far from
+    zero to reach it; or if it runs one way (unless `turning` is allowed) and its rates explain its change
+    (the trapezoidal rule)."""
     change, reach = right.g - left.g, max(abs(left.r), abs(right.r))
     if left.g * right.g > 0 and min(abs(left.g), abs(right.g)) > 2 * max(reach, abs(change)):
         return True
@@ -39,20 +39,24 @@ def plain(left: Reading, right: Reading, turning: bool) -> bool:
     return abs(change - (left.r + right.r) / 2) <= reach / 6
 
 
-def cubic(left: Reading, middle: Reading, right: Reading) -> bool:
-    """Is the guard over two pieces the cubic that its ends and rates make of it, and do its values move as far as its
-    rates say (those of a fast oscillation do not)? Rates are per piece."""
+def cubic(left: GuardReading, middle: GuardReading, right: GuardReading) -> bool:
+    """Is the guard over two pieces the cubic that its ends and rates make of it, and do its values move as
+    far as its rates say (those of a fast oscillation do not)? Rates are per piece."""
     reach, change = max(abs(left.r), abs(right.r)), abs(right.g - left.g)
     guess = (left.g + right.g) / 2 + (left.r - right.r) / 4
     moved = max(abs(middle.g - left.g), abs(right.g - middle.g))
     return moved >= 0.3 * reach and abs(middle.g - guess) <= 0.05 * max(2 * reach, change)
 
 
-def extremum(read: Read, left: Reading, right: Reading, sign: float, fuzz: float) -> float:
-    """The rate changes sign: follow it to the extremum and return the first fraction at which the guard has the wanted
-    sign; -1 if it never has."""
+def extremum(read: Read, left: GuardReading, right: GuardReading, sign: float, fuzz: float) -> float:
+    """The rate changes sign: follow it to the extremum and return the first fraction at which the guard has
+    the wanted sign; -1 if it never has."""
     for tries in range(12):
-        a = (left.a + right.a) / 2 if tries % 3 == 2 else left.a + (right.a - left.a) * left.r / (left.r - right.r)
+        a = (
+            (left.a + right.a) / 2
+            if tries % 3 == 2
+            else left.a + (right.a - left.a) * left.r / (left.r - right.r)
+        )
         if not left.a < a < right.a:
             break
         middle = read(a)
@@ -82,7 +86,7 @@ def root(read: Read, a: float, b: float) -> float:
     return m
 
 
-def between(read: Read, left: Reading, right: Reading, fuzz: float) -> float:
+def between(read: Read, left: GuardReading, right: GuardReading, fuzz: float) -> float:
     """The fraction between two readings at which the guard begins to hold."""
     a, b = left.a, right.a
     if not left.holds and not right.holds:  # up and down again?
@@ -103,19 +107,23 @@ def between(read: Read, left: Reading, right: Reading, fuzz: float) -> float:
     return root(read, a, b)
 
 
-def crossing(read: Read, begin: Reading, end: Reading, fuzz: float, may_shrink: bool) -> float:
-    """The fraction of a step at which the guard first begins to hold. Where two ends do not tell the whole story, the
-    guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST if it is not even then, and the step may be
-    shortened."""
+def crossing(read: Read, begin: GuardReading, end: GuardReading, fuzz: float, may_shrink: bool) -> float:
+    """The fraction of a step at which the guard first begins to hold. Where two ends do not tell the whole
+    story, the guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST if it is not even
+    then, and the step may be shortened."""
     if plain(begin, end, turning=False):
         return between(read, begin, end, fuzz)
     for pieces in (4, 16, 64):
         at = [begin, *(read(k / pieces) for k in range(1, pieces)), end]
         scaled = [reading._replace(r=reading.r / pieces) for reading in at]
-        simple = all(plain(a, b, turning=True) for a, b in pairwise(scaled)) and all(cubic(*scaled[k : k + 3]) for k in range(0, pieces, 2))
+        simple = all(plain(a, b, turning=True) for a, b in pairwise(scaled)) and all(
+            cubic(*scaled[k : k + 3]) for k in range(0, pieces, 2)
+        )
         if not simple and pieces < 64:
             continue
         if not simple and may_shrink:
             return LOST
-        return min((found for a, b in pairwise(at) if (found := between(read, a, b, fuzz)) <= 1), default=NEVER)
+        return min(
+            (found for a, b in pairwise(at) if (found := between(read, a, b, fuzz)) <= 1), default=NEVER
+        )
     return NEVER

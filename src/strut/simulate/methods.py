@@ -18,7 +18,8 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass
 class Trial:
-    """A step from (t, x, dx) over h: where it ends, its error against the tolerance, and its dense output on demand."""
+    """A step from (t, x, dx) over h: where it ends, its error against the tolerance, and its dense output on
+    demand."""
 
     h: float
     x: np.ndarray
@@ -37,7 +38,8 @@ def _line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
 
 
 class Stepper:
-    """Trial steps of an explicit method. `past` holds earlier rates for the multistep method, newest first."""
+    """Trial steps of an explicit method. `past` holds earlier rates for the multistep method, newest
+    first."""
 
     def __init__(self, rate: Rate, options: Options, nx: int, velocity_of: list[int]) -> None:
         self.rate, self.options, self.nx = rate, options, nx
@@ -55,7 +57,9 @@ class Stepper:
             return self._embedded(self.tableau, t, x, dx, h)
         new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
         end = self.rate(t + h, new)
-        straight = self.options.method == "euler"  # its step is a straight line: anything else would put events where it never is
+        straight = (
+            self.options.method == "euler"
+        )  # its step is a straight line: anything else would put events where it never is
         return Trial(h, new, end, 0.0, lambda: _line(x, new) if straight else hermite(h, x, dx, new, end))
 
     def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
@@ -100,7 +104,9 @@ class Stepper:
                 error = h * squares[0] / np.sqrt(both * max(self.nx, 1)) if both != 0 else 0.0
         return Trial(h, new, k[-1], float(error), lambda: self._dense(m, t, x, h, new, k))
 
-    def _dense(self, m: Tableau, t: float, x: np.ndarray, h: float, new: np.ndarray, k: list[np.ndarray]) -> np.ndarray:
+    def _dense(
+        self, m: Tableau, t: float, x: np.ndarray, h: float, new: np.ndarray, k: list[np.ndarray]
+    ) -> np.ndarray:
         if not m.extra_a:
             return np.vstack([x, h * np.dot(m.dense, k)])
         stages = list(k)
@@ -115,10 +121,18 @@ class Stepper:
 
 
 class StiffStepper:
-    """Steps of SciPy's implicit methods, the same as those of the C runtime (strut_bdf.h, strut_radau.h). A step chooses
-    its own length; shortened to an event, it is read off the dense output, whose order is that of the method."""
+    """Steps of SciPy's implicit methods, the same as those of the C runtime (strut_bdf.h, strut_radau.h). A
+    step chooses its own length; shortened to an event, it is read off the dense output, whose order is that
+    of the method."""
 
-    def __init__(self, rate: Rate, jacobian: Callable[[float, np.ndarray], np.ndarray], options: Options, nx: int, longest: float) -> None:
+    def __init__(
+        self,
+        rate: Rate,
+        jacobian: Callable[[float, np.ndarray], np.ndarray],
+        options: Options,
+        nx: int,
+        longest: float,
+    ) -> None:
         integrate = optional_module("scipy.integrate", f"method '{options.method}'")
         self.solver_type = {"radau": integrate.Radau, "bdf": integrate.BDF}[options.method]
         self.rate, self.jacobian, self.options, self.nx, self.longest = rate, jacobian, options, nx, longest

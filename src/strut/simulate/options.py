@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from strut.checks import checked, is_number, shown
-from strut.codegen import Options as NativeOptions
+from strut.codegen import NativeOptions as NativeOptions
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
 
@@ -28,8 +28,8 @@ DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
 class Options:
     """How to integrate.
 
-    method: 'dop853' (default) or 'dopri5', adaptive; 'euler', 'rk4', 'leapfrog', 'predictor-corrector', fixed step;
-        'radau', 'bdf', implicit, for stiff systems (without a C compiler these need SciPy).
+    method: 'dop853' (default) or 'dopri5', adaptive; 'euler', 'rk4', 'leapfrog', 'predictor-corrector', fixed
+        step; 'radau', 'bdf', implicit, for stiff systems (without a C compiler these need SciPy).
     step: the step of a fixed-step method [s]; the first step of an adaptive one.
     rtol, atol: an adaptive step is accepted when its error is below atol + rtol |x|.
     max_step: no step is longer [s].
@@ -120,11 +120,14 @@ UNLIMITED_STEPS = 2**63 - 1
 
 
 def _whole_steps(given: Any, number: float | None) -> int:
-    """A number of steps as a whole number; None and infinity, and what is too large to count, mean without limit."""
+    """A number of steps as a whole number; None and infinity, and what is too large to count, mean without
+    limit."""
     if number is None or number >= UNLIMITED_STEPS:
         return UNLIMITED_STEPS
     if not math.isfinite(number) or number != int(number):
-        raise ValueRangeError(f"option 'max_steps' is {given}: a whole number is needed, or None for no limit")
+        raise ValueRangeError(
+            f"option 'max_steps' is {given}: a whole number is needed, or None for no limit"
+        )
     return int(number)
 
 
@@ -133,9 +136,12 @@ def check_system(system: Any) -> None:
     if not isinstance(system, System):
         if type(system).__name__ == "Mechanism":
             raise ModelError(
-                f"'{system.name}' is a Mechanism, not a System: simulate mechanism.system(m), or on ground contact.rigid(m, ...)"
+                f"'{system.name}' is a Mechanism, not a System: simulate mechanism.system(m), or on ground "
+                f"contact.rigid(m, ...)"
             )
-        hint = "call it, walkers.slip()" if callable(system) else "strut.walkers has functions that make systems"
+        hint = (
+            "call it, walkers.slip()" if callable(system) else "strut.walkers has functions that make systems"
+        )
         raise ModelError(f"{system!r} is not a System: {hint}")
 
 
@@ -145,28 +151,38 @@ def interval(t: Any) -> tuple[float, float]:
     try:
         begin, end = (float(value) for value in pair)
     except (TypeError, ValueError) as error:
-        raise ValueRangeError(f"the time is {t!r}: give how long, t=10, or t=(begin, end), in seconds") from error
+        raise ValueRangeError(
+            f"the time is {t!r}: give how long, t=10, or t=(begin, end), in seconds"
+        ) from error
     if isinstance(t, str):
         raise ValueRangeError(f"the time is {t!r}, a word: give a number")
     if not (math.isfinite(begin) and math.isfinite(end)):
         raise ValueRangeError(f"the time is {begin:g} to {end:g}: both must be finite")
     if end < begin:
-        raise ValueRangeError(f"the run would end at {end:g} s, before it begins at {begin:g} s: give t=(begin, end) with begin <= end")
+        raise ValueRangeError(
+            f"the run would end at {end:g} s, before it begins at {begin:g} s: give t=(begin, end) with "
+            f"begin <= end"
+        )
     return begin, end
 
 
 STIFF_MOST_STATES = 4000
-"""States of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this size."""
+"""States of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this
+size."""
 
 
 def check_method(system: System, options: Options, velocity_of: list[int]) -> None:
     if options.method in STIFF and system.size("x") > STIFF_MOST_STATES:
         raise ModelError(
-            f"method '{options.method}' keeps matrices of {system.size('x')} by {system.size('x')} for '{system.name}': it takes "
+            f"method '{options.method}' keeps matrices of {system.size('x')} by {system.size('x')} for "
+            f"'{system.name}': it takes "
             f"systems of at most {STIFF_MOST_STATES} states; use 'dop853' or a fixed step, or fewer states"
         )
     if options.method == "leapfrog" and max(velocity_of, default=-1) < 0:
-        raise ModelError(f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or 'dop853'")
+        raise ModelError(
+            f"'leapfrog' needs positions whose rate is another state; '{system.name}' has none: use 'rk4' or "
+            f"'dop853'"
+        )
 
 
 @checked
@@ -174,11 +190,11 @@ def check_method(system: System, options: Options, velocity_of: list[int]) -> No
 class Hold:
     """A discrete controller: every `every` seconds it sets the inputs, which are held in between.
 
-    It acts at offset + k every, for every whole k, from the beginning of a run to before its end, and before the samples
-    of the same instant.
+    It acts at offset + k every, for every whole k, from the beginning of a run to before its end, and before
+    the samples of the same instant.
 
-    function: called with the present `Moment`, returns the inputs as a mapping by name or a sequence in order; or a C
-        function of type `strut.CONTROLLER`, which is called without Python.
+    function: called with the present `Moment`, returns the inputs as a mapping by name or a sequence in
+        order; or a C function of type `strut.CONTROLLER`, which is called without Python.
     """
 
     function: Callable[..., Any]

@@ -1,4 +1,5 @@
-"""`Ready`: the same run again and again from other numbers, with everything prepared, where arguments would cost more than the run."""
+"""`Ready`: the same run again and again from other numbers, with everything prepared, where arguments would
+cost more than the run."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from strut.system import System
 
 
 class Ready:
-    """Runs of a system from 0 to at most `t` [s], or as long as a call says. Put numbers into `x0`, `z0`, `u`, `p` and call; then read
-    `t`, `x`, `z`, `counts` (of events, in order) and `status` before the next call overwrites them. Nothing is checked: it is for
-    numbers that were."""
+    """Runs of a system from 0 to at most `t` [s], or as long as a call says. Put numbers into `x0`, `z0`,
+    `u`, `p` and call; then read `t`, `x`, `z`, `counts` (of events, in order) and `status` before the next
+    call overwrites them. Nothing is checked: it is for numbers that were."""
 
     def __init__(self, system: System, t: float, **options: Any) -> None:
         self.system, self.end, self.options = system, t, options
@@ -61,7 +62,9 @@ class Ready:
     def __call__(self, t: float | None = None) -> None:
         end = self.end if t is None else t
         if not self.native:
-            done = simulate_batch(self.system, end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options)
+            done = simulate_batch(
+                self.system, end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options
+            )
             self.x[:], self.z[:], self.t[:], self.status = done.x, done.z, done.t, str(done.status[0])
             self.counts[0] = [done.counts[name][0] for name in self.jumps]
             return

@@ -1,7 +1,7 @@
 """Runs in Python: for machines without a C compiler, and for stiff systems through SciPy.
 
-The same meaning as the C runtime, function by function (strut_run.h, strut_events.h, strut_delay.h); the tests run
-both on the same cases. Slow, and meant to be read.
+The same meaning as the C runtime, function by function (strut_run.h, strut_events.h, strut_delay.h); the
+tests run both on the same cases. Slow, and meant to be read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.codegen import Lowered
 from strut.errors import ModelError
-from strut.simulate.event_location import LOST, Reading, crossing
+from strut.simulate.event_location import LOST, GuardReading, crossing
 from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
 from strut.simulate.random import Stream
@@ -78,7 +78,11 @@ class Engine:
 
     def _call(self, name: str, *arguments: Any) -> Any:
         result = self.low.functions[name](*[ca.DM(np.atleast_1d(a)) for a in arguments])
-        return [np.array(r).reshape(-1) for r in result] if isinstance(result, tuple) else np.array(result).reshape(-1)
+        return (
+            [np.array(r).reshape(-1) for r in result]
+            if isinstance(result, tuple)
+            else np.array(result).reshape(-1)
+        )
 
     def rate(self, t: float, x: np.ndarray) -> np.ndarray:
         self.flows += 1
@@ -89,12 +93,15 @@ class Engine:
         return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        """That of the powers is left out: nothing depends on them, and Newton's method converges without. An entry that is
+        """That of the powers is left out: nothing depends on them, and Newton's method converges without. An
+        entry that is
         infinite (that of a square root at zero) is left out too: the matrix only guides Newton's method."""
         full = np.zeros((self.width, self.width))
         state = (t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))
         if self.low.state_jacobian is None:
-            raise ModelError("an implicit method needs the Jacobian by the state: lower the system with stiff=True")
+            raise ModelError(
+                "an implicit method needs the Jacobian by the state: lower the system with stiff=True"
+            )
         exact = np.array(self.low.state_jacobian(*[ca.DM(np.atleast_1d(a)) for a in state]))
         full[: self.nx, : self.nx] = np.where(np.isfinite(exact), exact, 0.0)
         return full
@@ -116,7 +123,9 @@ class Engine:
         return True
 
     def _state_ends_not_finite(self, cause: int) -> bool:
-        return self._ends_not_finite(self.x[: self.nx], 0, cause) or self._ends_not_finite(self.z, self.nx, cause)
+        return self._ends_not_finite(self.x[: self.nx], 0, cause) or self._ends_not_finite(
+            self.z, self.nx, cause
+        )
 
     # ---- delays ----
 
@@ -126,12 +135,18 @@ class Engine:
     def _remember_at(self, t: float, x: np.ndarray, dx: np.ndarray) -> None:
         if len(self.delay):
             state = (t, x[: self.nx], self.z, self.u, self.p)
-            self.history.append((t, self._call("signals", *state), self._call("signal_rates", *state, dx[: self.nx])))
+            self.history.append(
+                (t, self._call("signals", *state), self._call("signal_rates", *state, dx[: self.nx]))
+            )
 
     def _remember_step(self, t0: float, h: float, poly: np.ndarray) -> None:
         if len(self.delay) and self.options.method not in FIXED:
             for a in np.arange(1, 16) / 16:
-                dx = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+                dx = (
+                    np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h
+                    if h > 0
+                    else self.dx
+                )
                 self._remember_at(t0 + a * h, np.polynomial.polynomial.polyval(a, poly), dx)
         self._remember()
 
@@ -142,7 +157,9 @@ class Engine:
             if then < self.t_begin or not self.history:
                 d[i] = self._call("past", then, self.p)[i]
                 continue
-            high = min(max(bisect.bisect_right(self.history, then, key=lambda row: row[0]), 1), len(self.history) - 1)
+            high = min(
+                max(bisect.bisect_right(self.history, then, key=lambda row: row[0]), 1), len(self.history) - 1
+            )
             t0, s0, r0 = self.history[max(high - 1, 0)]
             t1, s1, r1 = self.history[high]
             a = min((then - t0) / (t1 - t0), 1.0) if t1 > t0 else 0.0
@@ -183,23 +200,27 @@ class Engine:
 
     def _guard_at(self, poly: np.ndarray, h: float, a: float, i: int) -> tuple[float, float]:
         x = np.asarray(np.polynomial.polynomial.polyval(a, poly))
-        dx: Any = np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h if h > 0 else self.dx
+        dx: Any = (
+            np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h
+            if h > 0
+            else self.dx
+        )
         g, r = self._look(self.t + a * h, x, dx)
         return float(g[i]), float(h * r[i])
 
     def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
-        begin = Reading(0.0, float(self.g[i]), h * float(self.r[i]), bool(self.holds[i]))
-        end = Reading(1.0, g, h * r, self._positive(i, g, r))
+        begin = GuardReading(0.0, float(self.g[i]), h * float(self.r[i]), bool(self.holds[i]))
+        end = GuardReading(1.0, g, h * r, self._positive(i, g, r))
 
-        def read(a: float) -> Reading:
+        def read(a: float) -> GuardReading:
             value, slope = self._guard_at(poly(), h, a, i)
-            return Reading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
+            return GuardReading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
 
         return crossing(read, begin, end, self._fuzz(i, r), self.may_shrink)
 
     def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray] | None:
-        """The trial shortened to the first event in it, with the guards at its end; jumps due there become pending.
-        None if a guard turns too fast to be followed over such a step."""
+        """The trial shortened to the first event in it, with the guards at its end; jumps due there become
+        pending. None if a guard turns too fast to be followed over such a step."""
         g, r = self._look(self.t + trial.h, trial.x, trial.dx)
         made: list[np.ndarray] = []
 
@@ -226,7 +247,9 @@ class Engine:
                 self.pending[j] = True
         return trial, g, r
 
-    def _polished(self, trial: Trial, poly: np.ndarray, first: float, who: int) -> tuple[Trial, np.ndarray, np.ndarray]:
+    def _polished(
+        self, trial: Trial, poly: np.ndarray, first: float, who: int
+    ) -> tuple[Trial, np.ndarray, np.ndarray]:
         whole = trial.h
         length, moved = first * whole, whole
         for _ in range(8):
@@ -234,13 +257,19 @@ class Engine:
                 scale = first ** np.arange(len(poly))
                 x = np.polynomial.polynomial.polyval(first, poly)
                 shortened = poly * scale[:, None]
-                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, lambda shortened=shortened: shortened)  # type: ignore[misc]
+                trial = Trial(
+                    length, x, self.rate(self.t + length, x), 0.0, lambda shortened=shortened: shortened
+                )  # type: ignore[misc]
             else:
                 trial = self.stepper.trial(self.t, self.x, self.dx, length)
             g, r = self._look(self.t + length, trial.x, trial.dx)
             with np.errstate(all="ignore"):
                 change = -g[who] / r[who]
-            if isinstance(self.stepper, StiffStepper) or not abs(change) < moved / 2 or abs(change) <= EPS * max(abs(self.t), length):
+            if (
+                isinstance(self.stepper, StiffStepper)
+                or not abs(change) < moved / 2
+                or abs(change) <= EPS * max(abs(self.t), length)
+            ):
                 break
             if length + change <= 0 or length + change > whole:
                 break
@@ -268,7 +297,9 @@ class Engine:
         x_after, z_after = (np.array(v).reshape(-1) for v in new)
         loss = np.zeros(self.low.sizes["NL"])
         if self.options.ledger:
-            loss = np.array(self.low.losses[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, x_after, z_after)])).reshape(-1)
+            loss = np.array(
+                self.low.losses[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, x_after, z_after)])
+            ).reshape(-1)
         kept = self.chunks
         for name, value in (
             ("jump_t", self.t),
@@ -311,7 +342,8 @@ class Engine:
     # ---- steps ----
 
     def _attempt(self, target: float) -> Trial | None:
-        """A trial step that passes the error test and does not go beyond the time `target`; None ends the run."""
+        """A trial step that passes the error test and does not go beyond the time `target`; None ends the
+        run."""
         if self._ends_not_finite(self.dx[: self.nx], 0, -1):
             return None
         if isinstance(self.stepper, StiffStepper):
@@ -340,7 +372,9 @@ class Engine:
                 self._ends_not_finite(trial.x[: self.nx], 0, -1)
                 return trial
             if trial.error <= 1 and np.all(np.isfinite(trial.dx[: self.nx])):
-                factor = 0.9 / max(trial.error, 1e-10) ** (1 / order - 0.75 * damping) * self.error_before**damping
+                factor = (
+                    0.9 / max(trial.error, 1e-10) ** (1 / order - 0.75 * damping) * self.error_before**damping
+                )
                 factor = min(max(factor, 0.2), 1.0 if rejected else 6.0)
                 self.error_before = max(trial.error, 1e-4)
                 if not last or h * factor > self.h or factor < 1:
@@ -351,7 +385,9 @@ class Engine:
             factor = 0.9 / trial.error ** (1 / order) if np.isfinite(trial.error) else 0.1
             self.h = h * min(max(factor, 0.1), 0.9)
             if not self.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
-                if not any(self._ends_not_finite(numbers[: self.nx], 0, -1) for numbers in (trial.x, trial.dx)):
+                if not any(
+                    self._ends_not_finite(numbers[: self.nx], 0, -1) for numbers in (trial.x, trial.dx)
+                ):
                     self.status = TOO_SMALL
                 return None
 
@@ -390,7 +426,9 @@ class Engine:
             if trial is None or self.status != RUNNING:
                 return False
             h = trial.h
-            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * EPS * max(abs(self.t), target - self.t)
+            self.may_shrink = self.options.method in ADAPTIVE and h > 1e4 * EPS * max(
+                abs(self.t), target - self.t
+            )
             located = self._locate(trial) if len(self.g) else (trial, self.g, self.g)
             if self.status != RUNNING:
                 return False
@@ -399,7 +437,13 @@ class Engine:
             self.h = h / 8
         trial, g, r = located
         poly = trial.cover()
-        for name, value in (("t", self.t), ("h", trial.h), ("poly", poly), ("z", self.z), ("u", self.u.copy())):
+        for name, value in (
+            ("t", self.t),
+            ("h", trial.h),
+            ("poly", poly),
+            ("z", self.z),
+            ("u", self.u.copy()),
+        ):
             self.chunks[name].append(value)
         self._accept(trial, self._time_after(trial.h, h, target), g, r)
         self._remember_step(self.chunks["t"][-1], trial.h, poly)
@@ -443,7 +487,12 @@ class Engine:
                 progress(self.t)
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        return self.t, self.x, self.z, np.array([self.status, self.cause, self.steps, self.rejected, self.flows, self.jumps])
+        return (
+            self.t,
+            self.x,
+            self.z,
+            np.array([self.status, self.cause, self.steps, self.rejected, self.flows, self.jumps]),
+        )
 
     def hold(self, u: np.ndarray) -> None:
         self.u = np.array(u, dtype=float)
@@ -451,7 +500,10 @@ class Engine:
 
     def raw(self, interrupted: bool = False) -> Raw:
         rows = shapes(self.width, self.options.degree, self.low.sizes)
-        arrays: dict[str, Any] = {n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n]) for n, kept in self.chunks.items()}
+        arrays: dict[str, Any] = {
+            n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n])
+            for n, kept in self.chunks.items()
+        }
         energies = self._energies()
         lost = sum((float(row.sum()) for row in self.chunks["loss"]), 0.0)
         gap = float(energies.sum()) - self.energy_begin - float(self.x[self.nx :].sum()) + lost

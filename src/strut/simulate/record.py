@@ -6,8 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-STATUS = ("running", "done", "terminal", "zeno", "not finite", "step too small", "too many steps", "history full")
-"""By the runtime's number. A run that a terminal event ended carries the event's name instead of 'terminal'."""
+STATUS = (
+    "running",
+    "done",
+    "terminal",
+    "zeno",
+    "not finite",
+    "step too small",
+    "too many steps",
+    "history full",
+)
+"""By the runtime's number. A run that a terminal event ended carries the event's name instead of
+'terminal'."""
 
 STEP_FIELDS = ("t", "h", "poly", "z", "u")
 JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
@@ -15,7 +25,8 @@ JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "
 
 @dataclass
 class Raw:
-    """Arrays of a run; `poly[k]` holds the powers of step k's dense output, `jump_after` the steps before a jump."""
+    """Arrays of a run; `poly[k]` holds the powers of step k's dense output, `jump_after` the steps before a
+    jump."""
 
     t: np.ndarray
     h: np.ndarray

@@ -84,8 +84,8 @@ class NativeRun:
                 progress(self.see()[0])
 
     def _layout(self, steps: int, jumps: int) -> tuple[int, list[tuple[str, int, int, bool]]]:
-        """Where each array of a record lies in one piece of memory: name, offset and row length in doubles, whether
-        it counts steps. Made once per model and size."""
+        """Where each array of a record lies in one piece of memory: name, offset and row length in doubles,
+        whether it counts steps. Made once per model and size."""
         key = (steps, jumps, self.width, self.options.degree)
         if key not in self.native.layouts:
             at, places = 0, []
@@ -115,7 +115,11 @@ class NativeRun:
             piece = block[offset : offset + n * row]
             if few:
                 piece = piece.copy()
-            chunk[name] = piece.reshape(n, *self.rows[name]) if kind_of(name) is np.float64 else piece.view(kind_of(name))[:n]
+            chunk[name] = (
+                piece.reshape(n, *self.rows[name])
+                if kind_of(name) is np.float64
+                else piece.view(kind_of(name))[:n]
+            )
         self.chunks.append(chunk)
 
     def _empty(self, name: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strut.simulate.scene_samples import Land, Piece, Pivot, Push, Stage
+from strut.simulate.scene_samples import Land, Pivot, Push, ScenePiece, SceneSamples
 from strut.simulate.storage_check import check_stage
 from strut.system import HINGES, KINDS
 
@@ -20,10 +20,16 @@ MOST_FRAMES = 1800
 """At most: a longer run keeps fewer per second."""
 
 
-def write(group: h5py.Group, stage: Stage) -> None:
+def write(group: h5py.Group, stage: SceneSamples) -> None:
     columns: list[np.ndarray] = []
     pieces = [
-        {"name": p.name, "kind": p.kind, "colour": p.colour, "path": p.path, "columns": {n: v.shape[1] for n, v in p.values.items()}}
+        {
+            "name": p.name,
+            "kind": p.kind,
+            "colour": p.colour,
+            "path": p.path,
+            "columns": {n: v.shape[1] for n, v in p.values.items()},
+        }
         for p in stage.pieces
     ]
     for piece in stage.pieces:
@@ -35,7 +41,9 @@ def write(group: h5py.Group, stage: Stage) -> None:
     for pivot in stage.pivots:
         columns += [pivot.at, pivot.axis]
     group["t"] = stage.t
-    group.create_dataset("columns", data=np.hstack(columns).astype(np.float32), compression="gzip", shuffle=True)
+    group.create_dataset(
+        "columns", data=np.hstack(columns).astype(np.float32), compression="gzip", shuffle=True
+    )
     layout: dict[str, Any] = {
         "pieces": pieces,
         "pushes": [p.name for p in stage.pushes],
@@ -50,7 +58,7 @@ def write(group: h5py.Group, stage: Stage) -> None:
             group[f"land/{name}"] = getattr(stage.land, name)
 
 
-def read(group: h5py.Group) -> Stage:
+def read(group: h5py.Group) -> SceneSamples:
     layout: dict[str, Any] = json.loads(group.attrs["layout"])
     table, at = group["columns"][()].astype(float), 0
 
@@ -67,7 +75,7 @@ def read(group: h5py.Group) -> Stage:
             raise ValueError(f"its scene has a '{piece['kind']}' that is not one")
         colour = None if piece["colour"] is None else tuple(float(v) for v in piece["colour"])
         values = {str(n): take(int(w)) for n, w in piece["columns"].items()}
-        pieces.append(Piece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]
+        pieces.append(ScenePiece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]
     pushes = tuple(Push(str(name), take(3), take(3)) for name in layout["pushes"])
     com = take(3) if layout["com"] else None
     pivots = []
@@ -76,7 +84,16 @@ def read(group: h5py.Group) -> Stage:
             raise ValueError(f"its scene has a joint of kind '{pivot['kind']}'")
         pivots.append(Pivot(str(pivot["name"]), str(pivot["kind"]), take(3), take(3)))
     land = Land(*(group[f"land/{name}"][()] for name in ("x", "y", "height"))) if "land" in group else None
-    seen = group["t"][()], tuple(pieces), pushes, land, bool(layout["planar"]), group["cuts"][()], com, group["prints"][()]
-    stage = Stage(*seen, tuple(pivots))
+    seen = (
+        group["t"][()],
+        tuple(pieces),
+        pushes,
+        land,
+        bool(layout["planar"]),
+        group["cuts"][()],
+        com,
+        group["prints"][()],
+    )
+    stage = SceneSamples(*seen, tuple(pivots))
     check_stage(stage)
     return stage

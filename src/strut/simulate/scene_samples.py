@@ -1,4 +1,5 @@
-"""The scene of a run, sampled: where every shape, force and footprint is in each frame. Pictures are made from this alone."""
+"""The scene of a run, sampled: where every shape, force and footprint is in each frame. Pictures are made
+from this alone."""
 
 from __future__ import annotations
 
@@ -34,11 +35,12 @@ ALONG = 401
 RIM = 0.88
 """Arcs are drawn as rims from so much of their radius to all of it."""
 RISER = 0.2
-"""Where the slope between neighbouring points differs from that beside it by more than this, a step is looked for."""
+"""Where the slope between neighbouring points differs from that beside it by more than this, a step is looked
+for."""
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class ScenePiece:
     """A shape over all frames: its numbers (see `strut.system.scene.KINDS`) as arrays, frame by number."""
 
     name: str
@@ -59,7 +61,8 @@ class Push:
 
 @dataclass(frozen=True, eq=False)
 class Pivot:
-    """A joint over all frames: where it is, and the direction it turns about or slides along (see `strut.system.scene.Hinge`)."""
+    """A joint over all frames: where it is, and the direction it turns about or slides along (see
+    `strut.system.scene.Hinge`)."""
 
     name: str
     kind: str
@@ -69,7 +72,8 @@ class Pivot:
 
 @dataclass(frozen=True, eq=False)
 class Land:
-    """The ground as heights over a grid: height[j, i] at x[i], y[j]. Of steps, both sides of an edge are in x."""
+    """The ground as heights over a grid: height[j, i] at x[i], y[j]. Of steps, both sides of an edge are in
+    x."""
 
     x: np.ndarray
     y: np.ndarray
@@ -81,16 +85,18 @@ class Land:
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class SceneSamples:
     """All that is seen of a run.
 
-    t: times of the frames [s]. cuts: frames before which something jumped, so that nothing is drawn in between.
+    t: times of the frames [s]. cuts: frames before which something jumped, so that nothing is drawn in
+        between.
     com: the centre of mass by frame, if the run knows it. prints: where feet came to stand: t, x, y, z.
-    pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else only their place counts.
+    pivots: joints. boxes: lowest and highest corner of meshes by path, as far as someone has read them; else
+        only their place counts.
     """
 
     t: np.ndarray
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ScenePiece, ...] = ()
     pushes: tuple[Push, ...] = ()
     land: Land | None = None
     planar: bool = True
@@ -121,8 +127,9 @@ def frame_times(begin: float, end: float, rate: float = RATE, most: int = MOST_F
     return np.linspace(begin, end, int(np.clip(math.ceil((end - begin) * rate - 1e-9), 0, most)) + 1)
 
 
-def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> Stage | None:
-    """The scene of a run, `rate` frames a second; what its file keeps of it, for a loaded one. Nothing where nothing is to be seen."""
+def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> SceneSamples | None:
+    """The scene of a run, `rate` frames a second; what its file keeps of it, for a loaded one. Nothing where
+    nothing is to be seen."""
     if run.system is None:
         return run.kept_stage
     scene = run.system.scene
@@ -135,18 +142,39 @@ def stage(run: Trajectory, rate: float = RATE, most: int = MOST_FRAMES) -> Stage
         return None
     t, columns = t[whole], {name: v[whole] for name, v in columns.items()}
     pieces = tuple(
-        Piece(part.name, part.kind, {n: columns[f"{part.name}/{k}/{n}"] for n in part.values}, part.colour, part.path)
+        ScenePiece(
+            part.name,
+            part.kind,
+            {n: columns[f"{part.name}/{k}/{n}"] for n in part.values},
+            part.colour,
+            part.path,
+        )
         for k, part in enumerate(scene.parts)
     )
-    pushes = tuple(Push(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(scene.arrows))
+    pushes = tuple(
+        Push(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"])
+        for k, a in enumerate(scene.arrows)
+    )
     cuts = np.unique(np.searchsorted(t, run.events.t, side="left"))
-    made = Stage(t, pieces, pushes, None, scene.planar, cuts[(cuts > 0) & (cuts < len(t))])
-    feet = _feet(made) or [(place, _still(place, made.size)) for place in (columns[f"{name}!foot"] for name in scene.feet)]
+    made = SceneSamples(t, pieces, pushes, None, scene.planar, cuts[(cuts > 0) & (cuts < len(t))])
+    feet = _feet(made) or [
+        (place, _still(place, made.size)) for place in (columns[f"{name}!foot"] for name in scene.feet)
+    ]
     found = [_prints(t, place, on, made.size) for place, on in feet]
     prints = np.concatenate(found) if found else made.prints
     land = None if scene.floor is None else _land(run, run.system, scene.floor, made)
     prints = prints[np.argsort(prints[:, 0], kind="stable")]
-    return Stage(t, pieces, pushes, land, scene.planar, made.cuts, columns.get("com!"), prints, _pivots(scene.hinges, columns))
+    return SceneSamples(
+        t,
+        pieces,
+        pushes,
+        land,
+        scene.planar,
+        made.cuts,
+        columns.get("com!"),
+        prints,
+        _pivots(scene.hinges, columns),
+    )
 
 
 def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.ndarray]:
@@ -159,7 +187,9 @@ def _sampled(run: Trajectory, system: System, t: np.ndarray) -> dict[str, np.nda
         times = t[k : k + CHUNK]
         x, z, u = run._states(times)
         p = np.repeat(run.p[:, None], len(times), axis=1)
-        rows.append(np.array(f.map(len(times))(times[None, :], _columns(x[:, :nx]), _columns(z), _columns(u), p)).T)
+        rows.append(
+            np.array(f.map(len(times))(times[None, :], _columns(x[:, :nx]), _columns(z), _columns(u), p)).T
+        )
     widths = [e.numel() for e in found.values()]
     return dict(zip(found, np.split(np.concatenate(rows), np.cumsum(widths)[:-1], axis=1), strict=True))
 
@@ -169,7 +199,10 @@ def _pivots(hinges: tuple[Hinge, ...], columns: Mapping[str, np.ndarray]) -> tup
     found: list[Pivot] = []
     for k, h in enumerate(hinges):
         new = Pivot(h.name, h.kind, columns[f"{h.name}@{k}@at"], columns[f"{h.name}@{k}@axis"])
-        same = any(np.allclose(new.at, o.at, atol=1e-9) and np.allclose(np.abs(new.axis), np.abs(o.axis), atol=1e-9) for o in found)
+        same = any(
+            np.allclose(new.at, o.at, atol=1e-9) and np.allclose(np.abs(new.axis), np.abs(o.axis), atol=1e-9)
+            for o in found
+        )
         if not same:
             found.append(new)
     return tuple(found)
@@ -185,7 +218,7 @@ def _columns(rows: np.ndarray) -> ca.DM:
     return ca.DM(rows.T) if rows.size else ca.DM(rows.shape[1], rows.shape[0])
 
 
-def _reach(piece: Piece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+def _reach(piece: ScenePiece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
     """Corners of a box around a piece, frame by frame."""
     v = piece.values
     if "start" in v:
@@ -215,7 +248,7 @@ def _reach(piece: Piece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 
 # ---- footprints ----
 
 
-def _feet(made: Stage) -> list[tuple[np.ndarray, np.ndarray]]:
+def _feet(made: SceneSamples) -> list[tuple[np.ndarray, np.ndarray]]:
     """Places that the ground may push, and when it does."""
     strength = [np.linalg.norm(push.force, axis=1) for push in made.pushes]
     most = max((float(s.max()) for s in strength), default=0.0)
@@ -241,7 +274,7 @@ def _prints(t: np.ndarray, place: np.ndarray, on: np.ndarray, size: float) -> np
 # ---- ground ----
 
 
-def _land(run: Trajectory, system: System, floor: Floor, made: Stage) -> Land:
+def _land(run: Trajectory, system: System, floor: Floor, made: SceneSamples) -> Land:
     """The ground under the motion and some way beyond, as it is when the run begins."""
     x0, z0, u0 = run._states(made.t[:1])
     values = [made.t[0], x0[0, : len(run.names.x)], z0[0], u0[0], run.p]

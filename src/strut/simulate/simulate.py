@@ -23,7 +23,8 @@ from strut.system import Sample, Start, System, start
 from strut.version import VERSION
 
 LEDGER_TOLERANCE = 1e-3
-"""Of the energy that moved: a larger residual is no integration error at sensible steps but a wrong ledger."""
+"""Of the energy that moved: a larger residual is no integration error at sensible steps but a wrong
+ledger."""
 
 
 ROUNDING = 1e-7
@@ -98,7 +99,15 @@ def simulate(
     return result
 
 
-def _driven(system: System, run: NativeRun | Engine, control: Hold | None, begin: float, end: float, values: Start, progress: Any) -> Raw:
+def _driven(
+    system: System,
+    run: NativeRun | Engine,
+    control: Hold | None,
+    begin: float,
+    end: float,
+    values: Start,
+    progress: Any,
+) -> Raw:
     """To the end of the run, with or without a controller; an interrupt ends it early and loses nothing."""
     try:
         if control is None:
@@ -151,21 +160,29 @@ def delays_of(system: System, p: np.ndarray) -> Delays | None:
 
 
 def check_times(system: System, p: np.ndarray) -> None:
-    """Durations that are expressions of parameters must be positive for these parameters (a row per run, or one)."""
+    """Durations that are expressions of parameters must be positive for these parameters (a row per run, or
+    one)."""
     functions, columns = lowered(system).functions, np.atleast_2d(p).T
     if system.samples:
         for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
             if not np.all(every > 0):
-                raise ModelError(f"sample '{sample.name}' has a period of {every.min():g} s with these parameters: it must be positive")
+                raise ModelError(
+                    f"sample '{sample.name}' has a period of {every.min():g} s with these parameters: it "
+                    f"must be positive"
+                )
     if system.delays:
         for delay, by in zip(system.delays, np.array(functions["delays"](columns)), strict=True):
             if not np.all(by > 0):
-                raise ModelError(f"delay '{delay.name}' is {by.min():g} s with these parameters: it must be positive")
+                raise ModelError(
+                    f"delay '{delay.name}' is {by.min():g} s with these parameters: it must be positive"
+                )
 
 
 def _call_native(run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any) -> None:
     if isinstance(run, Engine):
-        raise ModelError("a C controller needs compiled code: use a Python function here, or another method or backend")
+        raise ModelError(
+            "a C controller needs compiled code: use a Python function here, or another method or backend"
+        )
     native_controller(run, control, begin)
     run.go(end, progress)
 
@@ -173,12 +190,16 @@ def _call_native(run: NativeRun | Engine, control: Hold, begin: float, end: floa
 class Moment(Mapping[str, float]):
     """What a controller sees: the time `t`, and states, discrete states and parameters by name."""
 
-    def __init__(self, t: float, x: np.ndarray, z: np.ndarray, p: np.ndarray, places: Mapping[str, tuple[str, int]]) -> None:
+    def __init__(
+        self, t: float, x: np.ndarray, z: np.ndarray, p: np.ndarray, places: Mapping[str, tuple[str, int]]
+    ) -> None:
         self.t, self.x, self.z, self.p, self._places = t, x, z, p, places
 
     def __getitem__(self, name: str) -> float:
         if name not in self._places:
-            raise UnknownNameError(f"the controller asks for '{name}': {did_you_mean(name, list(self._places))}")
+            raise UnknownNameError(
+                f"the controller asks for '{name}': {did_you_mean(name, list(self._places))}"
+            )
         group, k = self._places[name]
         return float(getattr(self, group)[k])
 
@@ -189,7 +210,15 @@ class Moment(Mapping[str, float]):
         return len(self._places)
 
 
-def _sampled(system: System, run: NativeRun | Engine, control: Hold, begin: float, end: float, values: Start, progress: Any) -> None:
+def _sampled(
+    system: System,
+    run: NativeRun | Engine,
+    control: Hold,
+    begin: float,
+    end: float,
+    values: Start,
+    progress: Any,
+) -> None:
     """A controller in Python: run to its next tick, ask it, hold what it says."""
     places = {label: (group, k) for group in ("x", "z", "p") for k, label in enumerate(system.labels(group))}
     inputs = system.slices("u")
@@ -205,7 +234,10 @@ def _sampled(system: System, run: NativeRun | Engine, control: Hold, begin: floa
         if isinstance(answer, Mapping):
             for name, value in answer.items():
                 if name not in inputs:
-                    raise UnknownNameError(f"the controller sets '{name}', which is not an input: {did_you_mean(name, list(inputs))}")
+                    raise UnknownNameError(
+                        f"the controller sets '{name}', which is not an input: "
+                        f"{did_you_mean(name, list(inputs))}"
+                    )
                 u[inputs[name]] = value
         else:
             u[:] = _inputs(answer, len(u))
@@ -221,7 +253,10 @@ def _inputs(answer: Any, count: int) -> np.ndarray:
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if len(numbers) != count:
-        raise ModelError(f"the controller returned {answer!r}: return the inputs by name, {{'torque': 1.0}}, or {count} number(s) in order")
+        raise ModelError(
+            f"the controller returned {answer!r}: return the inputs by name, {{'torque': 1.0}}, or {count} "
+            f"number(s) in order"
+        )
     return numbers
 
 
@@ -240,7 +275,9 @@ VERSIONS = {
 }
 
 
-def _provenance(system: System, options: Options, seed: int, begin: float, end: float, model: Any) -> dict[str, Any]:
+def _provenance(
+    system: System, options: Options, seed: int, begin: float, end: float, model: Any
+) -> dict[str, Any]:
     return {
         "system": system.name,
         **VERSIONS,
@@ -252,12 +289,17 @@ def _provenance(system: System, options: Options, seed: int, begin: float, end: 
 
 
 def _tell_if_open(result: Trajectory) -> None:
-    """Compare the books at the end of the run with those at its beginning; cheap, and enough to catch a wrong ledger."""
+    """Compare the books at the end of the run with those at its beginning; cheap, and enough to catch a wrong
+    ledger."""
     gap, size = result.raw.balance
     smallest = result.provenance["options"]["atol"]
-    if not abs(gap) <= max(ROUNDING * size, smallest) and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover:
+    if (
+        not abs(gap) <= max(ROUNDING * size, smallest)
+        and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover
+    ):
         warnings.warn(
-            f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of {result.ledger.turnover:.3g} J are unexplained; "
+            f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of "
+            f"{result.ledger.turnover:.3g} J are unexplained; "
             "either the ledger misses something or the step is too coarse (see trajectory.ledger)",
             LedgerWarning,
             stacklevel=3,

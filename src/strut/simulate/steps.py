@@ -17,9 +17,10 @@ class StepLedger:
     """What happened to the energy [J] in every step, signed as it changed what is stored.
 
     begin, end: of the steps [s]; a step ends with the event that ends it, whose loss is part of it.
-    changes: by channel, named as in `Account.summary`, an array over the steps. kinds: 'stored', 'supplied', 'dissipated' or
-        'lost', by channel.
-    residual: what the step's balance leaves unexplained. whole: whether the step was ended by an event; the last may not be.
+    changes: by channel, named as in `Account.summary`, an array over the steps. kinds: 'stored', 'supplied',
+        'dissipated' or 'lost', by channel.
+    residual: what the step's balance leaves unexplained. whole: whether the step was ended by an event; the
+        last may not be.
     """
 
     events: tuple[str, ...]
@@ -40,18 +41,24 @@ class StepLedger:
 
     def total(self, kind: str) -> np.ndarray:
         """All channels of one kind together."""
-        return np.sum([v for name, v in self.changes.items() if self.kinds[name] == kind] or [np.zeros(len(self))], axis=0)
+        return np.sum(
+            [v for name, v in self.changes.items() if self.kinds[name] == kind] or [np.zeros(len(self))],
+            axis=0,
+        )
 
 
 def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
-    """The account per step; the steps together are the run. event: what ends a step, if not the landings that its walk names."""
+    """The account per step; the steps together are the run. event: what ends a step, if not the landings that
+    its walk names."""
     log = trajectory.events
     if event is not None:
         log.times(event)  # an error if there is no such event
     chosen = trajectory.names.step_events if event is None else (event,)
     account, passed = trajectory.ledger, trajectory._points[-1]
     jumps = [int(row) for name, row in zip(log.names, log.rows, strict=True) if name in chosen]
-    after = np.searchsorted(passed, np.array(jumps, dtype=int) + 1)  # the first point that has the event behind it
+    after = np.searchsorted(
+        passed, np.array(jumps, dtype=int) + 1
+    )  # the first point that has the event behind it
     rows = np.unique(np.concatenate([[0], after]))
     whole = np.ones(len(rows) - 1, dtype=bool)
     last = len(account.t) - 1
@@ -64,4 +71,12 @@ def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
         for name, values in getattr(account, kind).items():
             label = f"{name} ({words.get(kind, kind)})"
             changes[label], kinds[label] = sign * np.diff(values[rows]) + 0.0, kind
-    return StepLedger(chosen, account.t[rows[:-1]], account.t[rows[1:]], whole, changes, kinds, np.diff(account.imbalance[rows]))
+    return StepLedger(
+        chosen,
+        account.t[rows[:-1]],
+        account.t[rows[1:]],
+        whole,
+        changes,
+        kinds,
+        np.diff(account.imbalance[rows]),
+    )

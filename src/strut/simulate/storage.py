@@ -1,4 +1,5 @@
-"""Trajectories in files: HDF5 that describes itself and can be read by anything, and CSV tables. Never pickle."""
+"""Trajectories in files: HDF5 that describes itself and can be read by anything, and CSV tables. Never
+pickle."""
 
 from __future__ import annotations
 
@@ -32,9 +33,18 @@ ABOUT = {
     "points/u": "inputs",
     "points/outputs": "observables",
     "points/energies": "stored energies [J]",
-    "steps": "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the integrated powers [J]",
-    "scene": "how it looked, for pictures: frames, the numbers of all shapes and forces side by side (see the attribute 'layout'), ground",
-    "jumps": "resets by events and samples: number (see the attribute 'jumps'), time, state before and after, energy lost [J]",
+    "steps": (
+        "dense output: x(t + a h) = sum_k poly[k] a^k for a in [0, 1]; after the states follow the "
+        "integrated powers [J]"
+    ),
+    "scene": (
+        "how it looked, for pictures: frames, the numbers of all shapes and forces side by side (see "
+        "the attribute 'layout'), ground"
+    ),
+    "jumps": (
+        "resets by events and samples: number (see the attribute 'jumps'), time, state before and "
+        "after, energy lost [J]"
+    ),
 }
 
 
@@ -46,7 +56,8 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
             raise ModelError("an .h5 file keeps the whole run: choose times when reading it, or save as .csv")
         return written(path, lambda scratch: _write_hdf5(trajectory, scratch))
     raise StorageError(
-        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a page with plots: strut.view.page)"
+        f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), or .html (a "
+        f"page with plots: strut.view.page)"
     )
 
 
@@ -84,7 +95,10 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         }
         points["outputs"] = (trajectory._outputs, trajectory.names.outputs)
         if trajectory.names.stored and trajectory.has_ledger:
-            points["energies"] = (np.column_stack(list(trajectory.ledger.stored.values())), trajectory.names.stored)
+            points["energies"] = (
+                np.column_stack(list(trajectory.ledger.stored.values())),
+                trajectory.names.stored,
+            )
         for name, (array, columns) in points.items():
             data = file.create_dataset(f"points/{name}", data=array)
             if columns:
@@ -118,7 +132,9 @@ def load(path: Path, system: System | None) -> Trajectory:
             if file.attrs.get("format") != FORMAT:
                 raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")
             check_plain(file)
-            fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS}
+            fields = {n: file[f"steps/{n}"][()] for n in STEP_FIELDS} | {
+                n: file[f"jumps/{n}"][()] for n in JUMP_FIELDS
+            }
             end = {n: file[f"end/{n}"][()] for n in ("x_end", "z_end", "u_end")}
             statistics = json.loads(file.attrs["statistics"])
             raw = Raw(
@@ -135,9 +151,13 @@ def load(path: Path, system: System | None) -> Trajectory:
             if "points/energies" in file:
                 kept["energies"] = file["points/energies"][()]
             known: dict[str, Any] = json.loads(file.attrs["names"])
-            fields_of_names: dict[str, Any] = {k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()}
+            fields_of_names: dict[str, Any] = {
+                k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()
+            }
             feet = fields_of_names.get("feet", ())
-            fields_of_names["feet"] = tuple(Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet)
+            fields_of_names["feet"] = tuple(
+                Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet
+            )
             result = Trajectory(
                 str(file.attrs["system"]),
                 Names(**fields_of_names),
@@ -164,6 +184,14 @@ def _with_model(result: Trajectory, system: System) -> Trajectory:
     from strut.simulate.simulate import delays_of, names_of
 
     names = names_of(system)
-    if (names.x, names.z, names.p, names.outputs) != (result.names.x, result.names.z, result.names.p, result.names.outputs):
-        raise ModelError(f"the file holds a run of '{result.system_name}' with other names than the system '{system.name}' given")
+    if (names.x, names.z, names.p, names.outputs) != (
+        result.names.x,
+        result.names.z,
+        result.names.p,
+        result.names.outputs,
+    ):
+        raise ModelError(
+            f"the file holds a run of '{result.system_name}' with other names than the system "
+            f"'{system.name}' given"
+        )
     return replace(result, model=compiled(system), system=system, delays=delays_of(system, result.p))

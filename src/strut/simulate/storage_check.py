@@ -11,19 +11,22 @@ from strut.simulate.record import STATUS
 
 if TYPE_CHECKING:
     from strut.simulate.record import Raw
-    from strut.simulate.scene_samples import Stage
+    from strut.simulate.scene_samples import SceneSamples
     from strut.simulate.trajectory import Names, Trajectory
 
 MAX_COMPRESSION = 1100
-"""Bytes that one stored byte can stand for at most: deflate ends at 1032. More are declared only to exhaust memory."""
+"""Bytes that one stored byte can stand for at most: deflate ends at 1032. More are declared only to exhaust
+memory."""
 MAX_DEPTH = 4
 """Groups inside one another, at most; a run of ours has two."""
 
 
 def check_plain(file: h5py.File) -> None:
-    """Refuse a file that leads anywhere else or in circles: raises ValueError. Nothing is followed on the way.
+    """Refuse a file that leads anywhere else or in circles: raises ValueError. Nothing is followed on the
+    way.
 
-    Allowed are groups and numeric datasets by hard links, each reached once, with all bytes stored in this file.
+    Allowed are groups and numeric datasets by hard links, each reached once, with all bytes stored in this
+    file.
     """
     _check_group(file, "", {h5py.h5o.get_info(file.id).addr})
 
@@ -68,7 +71,10 @@ def check_names(names: Names) -> None:
         if not all(isinstance(name, str) for name in getattr(names, group)):
             raise ValueError(f"its names of '{group}' are no texts")
     if len(names.clocked) != len(names.jumps):
-        raise ValueError(f"it has {len(names.jumps)} jumps, and of {len(names.clocked)} it is told whether a clock makes them")
+        raise ValueError(
+            f"it has {len(names.jumps)} jumps, and of {len(names.clocked)} it is told whether a clock makes "
+            f"them"
+        )
     if not isinstance(names.units, dict) or not all(isinstance(unit, str) for unit in names.units.values()):
         raise ValueError("its units are no texts")
 
@@ -83,7 +89,9 @@ def check_run(result: Trajectory) -> None:
     rows = len(result.t)
     for which, columns in (("outputs", names.outputs), ("energies", names.stored)):
         if which in result.kept and result.kept[which].shape != (rows, len(columns)):
-            raise ValueError(f"its points/{which} has shape {result.kept[which].shape} instead of {(rows, len(columns))}")
+            raise ValueError(
+                f"its points/{which} has shape {result.kept[which].shape} instead of {(rows, len(columns))}"
+            )
 
 
 def _check_arrays(names: Names, raw: Raw) -> None:
@@ -110,7 +118,9 @@ def _check_arrays(names: Names, raw: Raw) -> None:
         raise ValueError("its times are not finite or do not increase")
     for name, most in (("jump", len(names.jumps) - 1), ("jump_after", steps[0])):
         values = getattr(raw, name)
-        if values.dtype.kind not in "iu" or (len(values) and not (values.min() >= 0 and values.max() <= most)):
+        if values.dtype.kind not in "iu" or (
+            len(values) and not (values.min() >= 0 and values.max() <= most)
+        ):
             raise ValueError(f"its jumps/{name} holds numbers outside of 0 to {most}")
     if np.any(np.diff(raw.jump_after) < 0):
         raise ValueError("its jumps/jump_after does not increase")
@@ -118,19 +128,27 @@ def _check_arrays(names: Names, raw: Raw) -> None:
         raise ValueError(f"its end/status is {raw.status}: there are {len(STATUS)}")
 
 
-def check_stage(stage: Stage) -> None:
+def check_stage(stage: SceneSamples) -> None:
     """Refuse a scene whose arrays do not fit its frames: raises ValueError."""
     frames = len(stage.t)
     for piece in stage.pieces:
         for name, values in piece.values.items():
             if len(values) != frames:
-                raise ValueError(f"its scene has {frames} frames and {len(values)} rows of {name} of '{piece.name}'")
+                raise ValueError(
+                    f"its scene has {frames} frames and {len(values)} rows of {name} of '{piece.name}'"
+                )
     if not np.all(np.isfinite(stage.t)) or np.any(np.diff(stage.t) < 0):
         raise ValueError("the times of its scene are not finite or do not increase")
-    if stage.cuts.ndim != 1 or (len(stage.cuts) and not (stage.cuts.min() >= 0 and stage.cuts.max() <= frames)):
+    if stage.cuts.ndim != 1 or (
+        len(stage.cuts) and not (stage.cuts.min() >= 0 and stage.cuts.max() <= frames)
+    ):
         raise ValueError(f"its scene is cut outside of its {frames} frames")
     if stage.prints.ndim != 2 or stage.prints.shape[1] != 4:
-        raise ValueError(f"the prints of its scene have shape {stage.prints.shape} instead of rows of t, x, y, z")
+        raise ValueError(
+            f"the prints of its scene have shape {stage.prints.shape} instead of rows of t, x, y, z"
+        )
     land = stage.land
-    if land is not None and (land.x.ndim != 1 or land.y.ndim != 1 or land.height.shape != (len(land.y), len(land.x))):
+    if land is not None and (
+        land.x.ndim != 1 or land.y.ndim != 1 or land.height.shape != (len(land.y), len(land.x))
+    ):
         raise ValueError(f"the ground of its scene has heights of shape {land.height.shape}")

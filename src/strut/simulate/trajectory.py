@@ -1,4 +1,5 @@
-"""`Trajectory`: the result of a run, with names, dense evaluation at any time, an event log and the energy account."""
+"""`Trajectory`: the result of a run, with names, dense evaluation at any time, an event log and the energy
+account."""
 
 from __future__ import annotations
 
@@ -24,16 +25,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from strut.codegen import Native, Virtual
-    from strut.simulate.scene_samples import Stage
+    from strut.simulate.scene_samples import SceneSamples
     from strut.system import Foot, Quantity, System
 
 
 SHOWN: dict[str, Callable[..., Any]] = {}
-"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is imported."""
+"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is
+imported."""
 
 
 def picture_maker(name: str) -> Callable[..., Any]:
-    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture is asked for."""
+    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture
+    is asked for."""
     if name not in SHOWN:
         importlib.import_module("strut.view")
     return SHOWN[name]
@@ -134,7 +137,8 @@ class Moments:
 
 
 class CompiledLater:
-    """The functions of a system, compiled when they are first asked for: of a run that comes out of a pickle."""
+    """The functions of a system, compiled when they are first asked for: of a run that comes out of a
+    pickle."""
 
     def __init__(self, system: System, backend: str) -> None:
         self.system, self.backend = system, backend
@@ -154,8 +158,8 @@ class Trajectory:
     trajectory["name"]: a state, discrete state, input or output at those times; a parameter's value.
     at(times): everything at any times, from the integrator's dense output.
     events, ledger: what happened, and where the energy went.
-    status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for the
-        first two. message: the same as a sentence, with names and numbers.
+    status: 'done', the name of the terminal event that ended the run, or what went wrong; `ok` is true for
+        the first two. message: the same as a sentence, with names and numbers.
     statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
     """
@@ -168,10 +172,12 @@ class Trajectory:
     statistics: Mapping[str, float]
     provenance: Mapping[str, Any] = field(repr=False)
     model: Native | Virtual | CompiledLater | None = field(default=None, repr=False)
-    kept: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run: outputs, energies
+    kept: Mapping[str, np.ndarray] = field(
+        default_factory=dict, repr=False
+    )  # of a loaded run: outputs, energies
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
-    kept_stage: Stage | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
+    kept_stage: SceneSamples | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
 
     def __getstate__(self) -> dict[str, Any]:
         """For a pickle: the fields, but for compiled code."""
@@ -184,7 +190,8 @@ class Trajectory:
 
     @property
     def ok(self) -> bool:
-        """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a fall."""
+        """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a
+        fall."""
         return self.status == "done" or (self.status in self.names.jumps and not self.failed)
 
     @property
@@ -199,32 +206,51 @@ class Trajectory:
 
     @property
     def dimensionless(self) -> bool:
-        """Do its numbers have no units? They have none where the system names `scales` and all of them were 1."""
-        scales = [value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales]
+        """Do its numbers have no units? They have none where the system names `scales` and all of them were
+        1."""
+        scales = [
+            value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales
+        ]
         return bool(scales) and all(value == 1 for value in scales)
 
     @property
     def message(self) -> str:
         """How the run ended, as a sentence; it names the event or the state that ended it."""
         states = [*self.raw.x_end[: len(self.names.x)], *self.raw.z_end]
-        return ending_message(self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states)
+        return ending_message(
+            self.status, self.names, self.t1, cause=self.raw.cause, culprit=self.raw.culprit, states=states
+        )
 
     def __repr__(self) -> str:
         span = f"{self.t0:g} to {self.t1:g} s"
-        return f"<Trajectory {self.system_name}: {span}, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}>"
+        return (
+            f"<Trajectory {self.system_name}: {span}, {len(self.raw.t)} steps, {len(self.events)} events, "
+            f"{self.status}>"
+        )
 
     def _repr_html_(self) -> str:
         """In a notebook."""
         n = self.names
         ends = [*zip(n.x, self.raw.x_end, strict=False), *zip(n.z, self.raw.z_end, strict=True)]
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            "at the end": (("state", "value", "unit"), [(k, f"{v:.6g}", n.units.get(k.split("[")[0], "")) for k, v in ends]),
-            "parameters": (("name", "value", "unit"), [(k, f"{v:.6g}", n.units.get(k, "")) for k, v in zip(n.p, self.p, strict=True)]),
+            "at the end": (
+                ("state", "value", "unit"),
+                [(k, f"{v:.6g}", n.units.get(k.split("[")[0], "")) for k, v in ends],
+            ),
+            "parameters": (
+                ("name", "value", "unit"),
+                [(k, f"{v:.6g}", n.units.get(k, "")) for k, v in zip(n.p, self.p, strict=True)],
+            ),
             "events": (("event", "times"), list(self.events.counts().items())),
         }
         if n.stored and self.has_ledger:
-            tables["energy"] = (("where", "change [J]"), [(k, f"{v:.6g}") for k, v in self.ledger.summary().items()])
-        about = f"{self.t0:g} to {self.t1:g} s, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}"
+            tables["energy"] = (
+                ("where", "change [J]"),
+                [(k, f"{v:.6g}") for k, v in self.ledger.summary().items()],
+            )
+        about = (
+            f"{self.t0:g} to {self.t1:g} s, {len(self.raw.t)} steps, {len(self.events)} events, {self.status}"
+        )
         return card(f"Trajectory {self.system_name}", about, tables)
 
     @property
@@ -235,7 +261,12 @@ class Trajectory:
     @property
     def end(self) -> dict[str, np.ndarray]:
         """Where the run ended, to go on from there: `simulate(system, t=(run.t1, 20), **run.end)`."""
-        return {"x0": self.raw.x_end[: len(self.names.x)], "z0": self.raw.z_end, "u": self.raw.u_end, "p": self.p}
+        return {
+            "x0": self.raw.x_end[: len(self.names.x)],
+            "z0": self.raw.z_end,
+            "u": self.raw.u_end,
+            "p": self.p,
+        }
 
     @property
     def t0(self) -> float:
@@ -253,9 +284,17 @@ class Trajectory:
         raw = self.raw
         m, width = len(raw.t), len(raw.x_end)
         if m and not len(raw.jump):
-            rows = (np.append(raw.t, raw.t_end), np.vstack([raw.poly[:, 0], raw.x_end]), np.vstack([raw.z, raw.z_end]))
+            rows = (
+                np.append(raw.t, raw.t_end),
+                np.vstack([raw.poly[:, 0], raw.x_end]),
+                np.vstack([raw.z, raw.z_end]),
+            )
             return *rows, np.vstack([raw.u, raw.u_end]), np.zeros(m + 1, dtype=int)
-        jumps_after = np.bincount(raw.jump_after, minlength=m + 1) if len(raw.jump_after) else np.zeros(m + 1, dtype=int)
+        jumps_after = (
+            np.bincount(raw.jump_after, minlength=m + 1)
+            if len(raw.jump_after)
+            else np.zeros(m + 1, dtype=int)
+        )
         ends = np.append(raw.t[1:], raw.t_end) if m else np.empty(0)
         shown = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)
         if m and (not len(shown) or shown[-1] != m - 1):
@@ -295,7 +334,9 @@ class Trajectory:
 
     def _evaluate(self, which: str, t: np.ndarray, x: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
         if self.model is None:
-            raise StrutError("this trajectory was loaded without its system: give it, Trajectory.load(file, system=...)")
+            raise StrutError(
+                "this trajectory was loaded without its system: give it, Trajectory.load(file, system=...)"
+            )
         nx = len(self.names.x)
         d: Any = 0.0
         if self.delays is not None:
@@ -309,7 +350,8 @@ class Trajectory:
         return self.model.evaluate(which, t, x[:, :nx], z, u, self.p, d)
 
     def _states(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, z, u at any times: the polynomial of the step that holds each; at an event, what comes after it."""
+        """x, z, u at any times: the polynomial of the step that holds each; at an event, what comes after
+        it."""
         raw = self.raw
         if not len(raw.t):
             rows = np.ones((len(t), 1))
@@ -371,7 +413,9 @@ class Trajectory:
         t = np.atleast_1d(number_array("times", times))
         slack = 1e-12 * max(1.0, abs(self.t1))
         if t.size and not (self.t0 - slack <= t.min() and t.max() <= self.t1 + slack):
-            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s")
+            raise ValueRangeError(
+                f"asked for t = {t.min():g} to {t.max():g} s, but the run covers {self.t0:g} to {self.t1:g} s"
+            )
         return t
 
     # ---- events and energy ----
@@ -395,7 +439,9 @@ class Trajectory:
     def ledger(self) -> Account:
         """Stored, supplied, dissipated and lost energy over `t`, and how well they balance."""
         t, x, z, u, count = self._points
-        energies = self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
+        energies = (
+            self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
+        )
         return self._account(t, energies, x, count)
 
     @checked
@@ -403,11 +449,14 @@ class Trajectory:
         """The energy account at any times [s]; at an event, what holds after it."""
         t = self._inside(times)
         x, z, u = self._states(t)
-        return self._account(t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right"))
+        return self._account(
+            t, self._evaluate("energies", t, x, z, u), x, np.searchsorted(self.raw.jump_t, t, side="right")
+        )
 
     @checked
     def steps(self, event: str | None = None) -> StepLedger:
-        """The energy account step by step, from landing to landing; `event` names what ends a step, if not the obvious one."""
+        """The energy account step by step, from landing to landing; `event` names what ends a step, if not
+        the obvious one."""
         return step_ledger(self, event)
 
     def _account(self, t: np.ndarray, energies: np.ndarray, x: np.ndarray, jumps: np.ndarray) -> Account:
@@ -429,7 +478,7 @@ class Trajectory:
     # ---- pictures ----
 
     @checked
-    def stage(self, rate: float = 60.0) -> Stage | None:
+    def stage(self, rate: float = 60.0) -> SceneSamples | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
         from strut.simulate import scene_samples as staged
 
@@ -438,8 +487,8 @@ class Trajectory:
 
     @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
-        """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as name%d.png; see
-        `strut.view.animation`. Without a path, one that a notebook shows."""
+        """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as
+        name%d.png; see `strut.view.animation`. Without a path, one that a notebook shows."""
         return picture_maker("animate")(self, path, **options)
 
     @checked
@@ -466,8 +515,8 @@ class Trajectory:
 
     @checked
     def save(self, path: str | Path, times: Any = None) -> Path:
-        """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or at
-        chosen times. The file appears whole or not at all."""
+        """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or
+        at chosen times. The file appears whole or not at all."""
         from strut.simulate import storage
 
         return storage.save(self, Path(path), times)
@@ -475,7 +524,8 @@ class Trajectory:
     @staticmethod
     @checked
     def load(path: str | Path, system: System | None = None) -> Trajectory:
-        """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the points."""
+        """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the
+        points."""
         from strut.simulate import storage
 
         return storage.load(Path(path), system)

@@ -11,7 +11,15 @@ from strut.studies import (
 )
 from strut.studies.study import Row, Study
 
-_ALL = (duindam_compass, duindam_gait_search, duindam_springs, garcia_simplest, goswami_bifurcation, saurel_actuators, saurel_table1)
+_ALL = (
+    duindam_compass,
+    duindam_gait_search,
+    duindam_springs,
+    garcia_simplest,
+    goswami_bifurcation,
+    saurel_actuators,
+    saurel_table1,
+)
 STUDIES: dict[str, Study] = {study.STUDY.name: study.STUDY for study in _ALL}
 """By the name the command line knows them."""
 

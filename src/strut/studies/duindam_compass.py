@@ -20,16 +20,26 @@ def rows() -> list[Row]:
     x, z = (np.repeat(v[None], len(heights), axis=0) for v in (long.vector, np.array(list(long.z0.values()))))
     z[:, walker.labels("z").index("foothold_z")] += heights
     fine = survives(long, x, z)[0]
-    said = ", ".join(f"{100 * h:.1f} cm {'survived' if ok else 'falls'}" for h, ok in zip(heights, fine, strict=True))
+    said = ", ".join(
+        f"{100 * h:.1f} cm {'survived' if ok else 'falls'}" for h, ok in zip(heights, fine, strict=True)
+    )
     limit = step_down(long)
     moduli = ", ".join(f"{abs(m):.4f}" for m in long.multipliers[:3])
     other = ", ".join(f"{abs(m):.4f}" for m in short.multipliers[:3])
     return [
-        Row("speed of the stable passive gait [m/s]", "0.76", f"{long.speed:.6f}", "ours is the exact fixed point"),
+        Row(
+            "speed of the stable passive gait [m/s]",
+            "0.76",
+            f"{long.speed:.6f}",
+            "ours is the exact fixed point",
+        ),
         Row("its period [s] and step [m]", "-", f"{long.period:.6f}, {long.step_length:.6f}"),
         Row("its multipliers, modulus", "stable", moduli),
         Row(
-            "the other passive gait", "falls after three steps", f"{short.speed:.6f} m/s, multipliers {other}", "the short one is unstable"
+            "the other passive gait",
+            "falls after three steps",
+            f"{short.speed:.6f} m/s, multipliers {other}",
+            "the short one is unstable",
         ),
         Row(
             "fractions of kinetic energy an impact takes, legs 0.5 rad apart",

@@ -8,7 +8,7 @@ import numpy as np
 
 from strut.gait import find
 from strut.optimal import Search, gait_search
-from strut.studies.duindam_springs import COSTS, SPEEDS, Walk
+from strut.studies.duindam_springs import COSTS, SPEEDS, SpringWalk
 from strut.studies.study import Row, Study
 
 ROUGH = {"stance": (0.23, -0.33), "swing": (-0.33, 0.23), "duration": 0.7}
@@ -18,13 +18,23 @@ SHOWN = (0.5, 0.8, 1.0, 1.3)
 
 
 def rows() -> list[Row]:
-    walk = Walk()
+    walk = SpringWalk()
     passive = find(walk.walker)
     rough = gait_search(walk.problem(None), ROUGH, degree=10, nodes=20)
     gap = max(abs(rough.motion(0, np.zeros(1))[0][0] - passive.vector))
     found = [
-        Row("speed of the passive gait on 3 degrees [m/s]", "0.76", f"{_speed(walk, rough):.6f}", "degree 10, 20 points"),
-        Row("its period [s]", "-", f"{rough.duration:.6f}", f"the fixed point has {passive.period:.6f}; states differ by {gap:.1e}"),
+        Row(
+            "speed of the passive gait on 3 degrees [m/s]",
+            "0.76",
+            f"{_speed(walk, rough):.6f}",
+            "degree 10, 20 points",
+        ),
+        Row(
+            "its period [s]",
+            "-",
+            f"{rough.duration:.6f}",
+            f"the fixed point has {passive.period:.6f}; states differ by {gap:.1e}",
+        ),
     ]
     for v in SHOWN:
         said = COSTS["nominal"][SPEEDS.index(v)]
@@ -32,16 +42,34 @@ def rows() -> list[Row]:
         his = gait_search(problem, ROUGH, degree=10, nodes=20)
         sound = gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
         exact = problem.solve(sound, accuracy=1e-7)
-        hidden = f"along the same polynomials the integral is {his.integrated['effort']:.4g}: torque hides between the points"
+        hidden = (
+            f"along the same polynomials the integral is {his.integrated['effort']:.4g}: torque hides "
+            f"between the points"
+        )
         found += [
-            Row(f"{v} m/s: squared torque, degree 10, sum over 20 points [N^2 m^2 s]", said, f"{his.cost:.4g}", hidden),
-            Row(f"{v} m/s: the same, 20 points of Gauss", said, f"{sound.cost:.4g}", f"the integral is {sound.integrated['effort']:.4g}"),
-            Row(f"{v} m/s: the optimum, by collocation", said, f"{exact.cost:.4g}", f"defect {exact.defect:.1e}"),
+            Row(
+                f"{v} m/s: squared torque, degree 10, sum over 20 points [N^2 m^2 s]",
+                said,
+                f"{his.cost:.4g}",
+                hidden,
+            ),
+            Row(
+                f"{v} m/s: the same, 20 points of Gauss",
+                said,
+                f"{sound.cost:.4g}",
+                f"the integral is {sound.integrated['effort']:.4g}",
+            ),
+            Row(
+                f"{v} m/s: the optimum, by collocation",
+                said,
+                f"{exact.cost:.4g}",
+                f"defect {exact.defect:.1e}",
+            ),
         ]
     return found
 
 
-def _speed(walk: Walk, found: Search) -> float:
+def _speed(walk: SpringWalk, found: Search) -> float:
     """Legs are 1 m long."""
     x, names = found.motion(0, np.ones(1))[0][0], walk.walker.labels("x")
     return float(2 * math.sin(abs(x[names.index("swing")] - x[names.index("stance")]) / 2) / found.duration)
@@ -49,7 +77,8 @@ def _speed(walk: Walk, found: Search) -> float:
 
 STUDY = Study(
     "duindam-gait-search",
-    "Port-based modeling and control for efficient bipedal walking robots, section 4.1 (gait search among polynomials)",
+    "Port-based modeling and control for efficient bipedal walking robots, section 4.1 (gait search among "
+    "polynomials)",
     "Duindam, PhD thesis, University of Twente (2006)",
     rows,
 )

@@ -1,4 +1,5 @@
-"""Duindam's passive mechanical control: springs, dampers and masses that make a compass walk at another speed almost without torque."""
+"""Duindam's passive mechanical control: springs, dampers and masses that make a compass walk at another speed
+almost without torque."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import replace
 import casadi as ca
 
 from strut.gait import distance, find
-from strut.optimal import Integral, Problem, Result, walking
+from strut.optimal import Integral, Problem, Solution, walking
 from strut.studies.study import Row, Study
 from strut.system import System, time
 from strut.walkers import compass_driven
@@ -28,10 +29,30 @@ COSTS = {
     "nominal": ("1.4", "0.44", "0.032", "0.0059", "0.025", "0.28", "0.82", "1.7", "2.8"),
     "spring and damper": ("1.4", "0.44", "0.032", "0.0038", "0.0030", "0.0065", "0.015", "0.032", "0.061"),
     "mass": ("0.062", "0.011", "0.0023", "0.0032", "0.0071", "0.012", "0.016", "0.011", "0.011"),
-    "mass, spring and damper": ("0.037", "0.0029", "0.0017", "0.0014", "0.0016", "0.0027", "0.0042", "0.0054", "0.0099"),
+    "mass, spring and damper": (
+        "0.037",
+        "0.0029",
+        "0.0017",
+        "0.0014",
+        "0.0016",
+        "0.0027",
+        "0.0042",
+        "0.0054",
+        "0.0099",
+    ),
 }
 """Of his Table 5.1 [N^2 m^2 s]."""
-SPRINGS = ("0, 0", "0, 0", "0, 0", "0.012, 0.047", "0.63, 0.038", "2.9, 0.034", "6.0, 0.030", "10, 0.026", "16, 0.022")
+SPRINGS = (
+    "0, 0",
+    "0, 0",
+    "0, 0",
+    "0.012, 0.047",
+    "0.63, 0.038",
+    "2.9, 0.034",
+    "6.0, 0.030",
+    "10, 0.026",
+    "16, 0.022",
+)
 """Of his Table 5.2: spring [N m/rad], damper [N m s/rad]."""
 MASSES = {
     "mass": ("2.5", "1.8", "1.3", "0.85", "0.86", "0.57", "0.38", "0.19", "0.13"),
@@ -42,7 +63,7 @@ SPRUNG = {"hip_spring": (0.0, 100.0), "hip_damping": (0.0, 10.0)}
 WEIGHED = {"leg_mass": (LIGHTEST, WEIGHS / 2), "hip_mass": (0.0, WEIGHS)}
 
 
-class Walk:
+class SpringWalk:
     """His problem: the compass on 3 degrees at a speed, least squared torque in hip and ankle."""
 
     def __init__(self) -> None:
@@ -59,31 +80,45 @@ class Walk:
         if speed is not None:
             made = made.require("speed", self.pace, equal=speed, at="end")
         if "leg_mass" in (free or {}):
-            made = made.require("all of it", self.walker["hip_mass"] + 2 * self.walker["leg_mass"], equal=WEIGHS, at="end")
+            made = made.require(
+                "all of it", self.walker["hip_mass"] + 2 * self.walker["leg_mass"], equal=WEIGHS, at="end"
+            )
         return made
 
-    def softest(self, speed: float, begin: Result) -> Result:
-        """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one of least torque."""
+    def softest(self, speed: float, begin: Solution) -> Solution:
+        """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one
+        of least torque."""
         best = self.problem(speed, SPRUNG).solve(begin, accuracy=1e-7)
         if best.cost > NOTHING:
             return best
-        soft = self.problem(speed, SPRUNG).require("by itself", self.effort, high=NOTHING, at="end").minimise(self.walker["hip_spring"])
+        soft = (
+            self.problem(speed, SPRUNG)
+            .require("by itself", self.effort, high=NOTHING, at="end")
+            .minimise(self.walker["hip_spring"])
+        )
         found = soft.solve(best, accuracy=1e-6)
         return found if found.success else best
 
-    def weighed(self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Result, his: float) -> Result:
+    def weighed(
+        self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Solution, his: float
+    ) -> Solution:
         """With free masses, the better of two searches: from the nominal ones, and from his."""
         begin = nominal.guess()
-        theirs = replace(begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": WEIGHS - 2 * min(his, 3.4)})
+        theirs = replace(
+            begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": WEIGHS - 2 * min(his, 3.4)}
+        )
         tried = [self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)]
         good = [r for r in tried if r.success] or tried
         return min(good, key=lambda r: r.cost)
 
-    def nominal(self, speeds: Sequence[float] = SPEEDS) -> dict[float, Result]:
+    def nominal(self, speeds: Sequence[float] = SPEEDS) -> dict[float, Solution]:
         """As it is, at every speed: from the passive gait to slower and to faster ones."""
         passive = find(self.walker)
-        found: dict[float, Result] = {}
-        for wanted in ([v for v in speeds if v >= passive.speed], [v for v in reversed(speeds) if v < passive.speed]):
+        found: dict[float, Solution] = {}
+        for wanted in (
+            [v for v in speeds if v >= passive.speed],
+            [v for v in reversed(speeds) if v < passive.speed],
+        ):
             begin: object = passive
             for v in wanted:
                 found[v] = self.problem(v).solve(begin, accuracy=1e-7)
@@ -92,19 +127,36 @@ class Walk:
 
 
 def rows() -> list[Row]:
-    walk = Walk()
+    walk = SpringWalk()
     nominal = walk.nominal()
     found = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]
     for k, v in enumerate(SPEEDS):
         soft = walk.softest(v, nominal[v])
         spring, damper = (soft.parameters[n] for n in SPRUNG)
-        found.append(_row("spring and damper", k, v, soft.totals.get("effort", soft.cost), _passive(soft.totals.get("effort", soft.cost))))
-        remark = (
-            "of all springs that do it without torque the softest, where the foot comes down at exactly 0.5 m/s"
-            if spring > 0.1
-            else "no spring: it makes a walker faster, and never slower" + ("; the damper slows it" if damper > 1e-3 else "; nor damper")
+        found.append(
+            _row(
+                "spring and damper",
+                k,
+                v,
+                soft.totals.get("effort", soft.cost),
+                _passive(soft.totals.get("effort", soft.cost)),
+            )
         )
-        found.append(Row(f"{v} m/s: spring [N m/rad], damper [N m s/rad]", SPRINGS[k], f"{spring:.4g}, {damper:.3g}", remark))
+        remark = (
+            "of all springs that do it without torque the softest, where the foot comes down at exactly 0.5 "
+            "m/s"
+            if spring > 0.1
+            else "no spring: it makes a walker faster, and never slower"
+            + ("; the damper slows it" if damper > 1e-3 else "; nor damper")
+        )
+        found.append(
+            Row(
+                f"{v} m/s: spring [N m/rad], damper [N m s/rad]",
+                SPRINGS[k],
+                f"{spring:.4g}, {damper:.3g}",
+                remark,
+            )
+        )
     for label, free in (("mass", WEIGHED), ("mass, spring and damper", {**WEIGHED, **SPRUNG})):
         for k, v in enumerate(SPEEDS):
             best = walk.weighed(v, free, nominal[v], float(MASSES[label][k]))
@@ -112,12 +164,22 @@ def rows() -> list[Row]:
             same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
             told = f", with which ours would be {max(same, 0.0):.2g}"
             bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * LIGHTEST else ""
-            found.append(_row(label, k, v, best.cost, f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{told}"))
+            found.append(
+                _row(
+                    label,
+                    k,
+                    v,
+                    best.cost,
+                    f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{told}",
+                )
+            )
     return found
 
 
 def _row(case: str, k: int, speed: float, cost: float, remark: str = "") -> Row:
-    return Row(f"{speed} m/s: squared torque, {case} [N^2 m^2 s]", COSTS[case][k], f"{max(cost, 0.0):.3g}", remark)
+    return Row(
+        f"{speed} m/s: squared torque, {case} [N^2 m^2 s]", COSTS[case][k], f"{max(cost, 0.0):.3g}", remark
+    )
 
 
 def _passive(cost: float) -> str:

@@ -1,9 +1,11 @@
 """The simplest walking model: two gaits at every small slope, and the doubling of the longer one.
 
-As the slope goes to 0 the model becomes linear between heel strikes, theta'' = theta and phi'' = theta - phi, begun at phi = 2 theta with
-phi' = 0 and ended by phi = 2 theta = -2 theta(0). This leaves cos(t/2) (3 cos(t/2) + coth(t/2) sin(t/2)) = 0 for the period t: pi for the
-short gait, the first root of tan(t/2) = -3 tanh(t/2) for the long one; and theta' = -theta coth(t/2). What the slope gives per step,
-2 theta slope, is what the strike takes, 2 theta'^2 theta^2: so theta = tanh(t/2)^(2/3) slope^(1/3).
+As the slope goes to 0 the model becomes linear between heel strikes, theta'' = theta and phi'' = theta - phi,
+begun at phi = 2 theta with
+phi' = 0 and ended by phi = 2 theta = -2 theta(0). This leaves cos(t/2) (3 cos(t/2) + coth(t/2) sin(t/2)) = 0
+for the period t: pi for the short gait, the first root of tan(t/2) = -3 tanh(t/2) for the long one; and
+theta' = -theta coth(t/2). What the slope gives per step, 2 theta slope, is what the strike takes, 2 theta'^2
+theta^2: so theta = tanh(t/2)^(2/3) slope^(1/3).
 """
 
 from __future__ import annotations
@@ -26,9 +28,19 @@ def rows() -> list[Row]:
         Row("long gait at 0.009: stance angle [rad]", "0.200310900544287", f"{long.x0['stance']:.12f}"),
         Row("long gait at 0.009: stance rate", "-0.199832473004977", f"{long.x0['stance_rate']:.12f}"),
         Row("long gait at 0.009: multipliers", "-0.190 ± 0.558 i", f"{m.real:.9f} ± {abs(m.imag):.9f} i"),
-        Row("long gait is stable for slopes up to", "0.0151", f"{doubling.at:.7f}", "where a multiplier is -1"),
-        Row("short gait at 0.009", "unstable", f"multipliers {short.multipliers[0].real:.6f}, {short.multipliers[1].real:.6f}"),
-        *[row for k, name in enumerate(("long", "short")) for row in _limits(name, [gaits[k] for gaits in found])],
+        Row(
+            "long gait is stable for slopes up to", "0.0151", f"{doubling.at:.7f}", "where a multiplier is -1"
+        ),
+        Row(
+            "short gait at 0.009",
+            "unstable",
+            f"multipliers {short.multipliers[0].real:.6f}, {short.multipliers[1].real:.6f}",
+        ),
+        *[
+            row
+            for k, name in enumerate(("long", "short"))
+            for row in _limits(name, [gaits[k] for gaits in found])
+        ],
     ]
 
 
@@ -43,14 +55,22 @@ def period_limit(name: str) -> float:
 
 
 def _limits(name: str, gaits: list[Gait]) -> list[Row]:
-    """The limits in closed form, and ours from two small slopes: corrections go as slope^(2/3), a quarter at the smaller one."""
+    """The limits in closed form, and ours from two small slopes: corrections go as slope^(2/3), a quarter at
+    the smaller one."""
     period = period_limit(name)
     periods = [g.period for g in gaits]
     angles = [g.x0["stance"] / slope ** (1 / 3) for g, slope in zip(gaits, SMALL, strict=True)]
     remark = "published: the closed form; ours: from slopes of 0.001 and an eighth of it"
     return [
-        Row(f"period as the slope goes to 0: {name}", f"{period:.6f}", f"{_extrapolated(periods):.6f}", remark),
-        Row(f"stance angle / slope^(1/3): {name}", f"{math.tanh(period / 2) ** (2 / 3):.6f}", f"{_extrapolated(angles):.6f}", remark),
+        Row(
+            f"period as the slope goes to 0: {name}", f"{period:.6f}", f"{_extrapolated(periods):.6f}", remark
+        ),
+        Row(
+            f"stance angle / slope^(1/3): {name}",
+            f"{math.tanh(period / 2) ** (2 / 3):.6f}",
+            f"{_extrapolated(angles):.6f}",
+            remark,
+        ),
     ]
 
 

@@ -20,11 +20,18 @@ def rows() -> list[Row]:
     doubled = first.doubled(to=math.radians(5.05), points=60)
     second = next((b for b in doubled.bifurcations if b.kind == "doubling"), None)
     return [
-        Row("slope of the first doubling [deg]", "4.37", f"{math.degrees(first.at):.7f}", _ours_is_exact(first.at)),
+        Row(
+            "slope of the first doubling [deg]",
+            "4.37",
+            f"{math.degrees(first.at):.7f}",
+            _ours_is_exact(first.at),
+        ),
         Row(
             "slope of the second doubling [deg]",
             "-",
-            f"{math.degrees(second.at):.7f}" if second else f"none up to {math.degrees(doubled.parameter[-1]):.4f}",
+            f"{math.degrees(second.at):.7f}"
+            if second
+            else f"none up to {math.degrees(doubled.parameter[-1]):.4f}",
             "of gaits that repeat after two steps" if second else f"the doubled branch: {doubled.ended}",
         ),
         Row("period at 3 deg [s]", "-", f"{gait.period:.9f}"),
@@ -39,7 +46,10 @@ def rows() -> list[Row]:
 
 
 def _ours_is_exact(at: float) -> str:
-    return f"ours is where a multiplier is -1, {at:.9f} rad: closer to it, a simulated walk takes ever longer to settle"
+    return (
+        f"ours is where a multiplier is -1, {at:.9f} rad: closer to it, a simulated walk takes ever "
+        f"longer to settle"
+    )
 
 
 def _lengths(slope: float, begin: Mapping[str, float]) -> str:

@@ -1,4 +1,5 @@
-"""Saurel's study of actuators: rigid, in series, in parallel; a compass and a whole body; work and squared torque over distance."""
+"""Saurel's study of actuators: rigid, in series, in parallel; a compass and a whole body; work and squared
+torque over distance."""
 
 from __future__ import annotations
 
@@ -7,7 +8,20 @@ from dataclasses import dataclass
 
 from strut.actuator import KINDS
 from strut.actuator.series import INERTIA
-from strut.studies.saurel_drives import ANGLES, DURATIONS, FRICTION, LENGTHS, MOST, PRICE, RATES, SLOPE, TORQUE, WORK, Driven, walk
+from strut.studies.saurel_drives import (
+    ANGLES,
+    DURATIONS,
+    FRICTION,
+    LENGTHS,
+    MOST,
+    PRICE,
+    RATES,
+    SLOPE,
+    TORQUE,
+    WORK,
+    Driven,
+    walk,
+)
 from strut.studies.study import Row, Study
 
 STEEP = (0.0, 0.35)
@@ -16,11 +30,14 @@ NOTHING = 1e-4
 """Costs, springs and distances to bounds that are less are none."""
 MANY = 4
 """A motor that turns round more often in a step does not follow the leg: it rings on its spring."""
-USELESS = "a spring beside a motor makes legs swing faster, and these steps last as long as they may: the best one is none"
+USELESS = (
+    "a spring beside a motor makes legs swing faster, and these steps last as long as they may: the "
+    "best one is none"
+)
 
 
 @dataclass(frozen=True)
-class Case:
+class ActuatorCase:
     """A column of his tables: cost, step length [m], duration [s]."""
 
     model: str
@@ -43,8 +60,8 @@ _TABLES = {
     ("M_E", WORK): ((0.51831, 0.6, 0.59480), (0.00844, 0.6, 0.82184), (0.04792, 0.85526, 0.47053)),
     ("M_E", TORQUE): ((0.62844, 0.6, 0.64572), (0.12800, 0.6, 0.81010), (0.36654, 0.6, 0.51664)),
 }
-CASES: tuple[Case, ...] = tuple(
-    Case(model, cost, drive, numbers)
+CASES: tuple[ActuatorCase, ...] = tuple(
+    ActuatorCase(model, cost, drive, numbers)
     for (model, cost), columns in _TABLES.items()
     for drive, numbers in zip(("rigid", "series", "parallel"), columns, strict=True)
 )
@@ -53,14 +70,24 @@ CASES: tuple[Case, ...] = tuple(
 def settings() -> list[Row]:
     """What the thesis does not say, and what was chosen."""
     return [
-        Row("slope [rad]", "-", f"{SLOPE}", "that of the paper; the thesis does not say it again, nor whether it is free"),
+        Row(
+            "slope [rad]",
+            "-",
+            f"{SLOPE}",
+            "that of the paper; the thesis does not say it again, nor whether it is free",
+        ),
         Row(
             "steps [m]",
             "0.6 to ?",
             f"{LENGTHS[0]} to {LENGTHS[1]}",
             "six of twelve are 0.6 exactly, so that must be a bound; the other is the paper's",
         ),
-        Row("durations [s]", "-", f"{DURATIONS[0]} to {DURATIONS[1]}", "free, as his tables show: 0.47 to 0.90"),
+        Row(
+            "durations [s]",
+            "-",
+            f"{DURATIONS[0]} to {DURATIONS[1]}",
+            "free, as his tables show: 0.47 to 0.90",
+        ),
         Row(
             "inertia of a motor behind its gear [kg m^2]",
             "-",
@@ -71,7 +98,8 @@ def settings() -> list[Row]:
             "springs",
             "one set for both sides",
             "one set for both sides",
-            "[N m/rad], in series 1 to 2000, in parallel 0 to 2000; no dampers, though our series drives have one unless told otherwise",
+            "[N m/rad], in series 1 to 2000, in parallel 0 to 2000; no dampers, though our series drives "
+            "have one unless told otherwise",
         ),
         Row(
             "friction, torque at most [N m]",
@@ -79,7 +107,12 @@ def settings() -> list[Row]:
             f"{FRICTION}, {MOST:g}",
             "as in saurel-table1; so are stature, masses and how the old foot must lift",
         ),
-        Row("angles [rad], rates [rad/s]", "-", f"within {ANGLES:g}, {RATES:g}", "of motors, too: how far one may ring on its spring"),
+        Row(
+            "angles [rad], rates [rad/s]",
+            "-",
+            f"within {ANGLES:g}, {RATES:g}",
+            "of motors, too: how far one may ring on its spring",
+        ),
         Row(
             "price of squared torque beside work [J/(N m)^2/s]",
             "-",
@@ -89,18 +122,32 @@ def settings() -> list[Row]:
     ]
 
 
-def rows_of(case: Case, found: Driven, here: Driven) -> list[Row]:
-    """One case: `found` on the slope of the paper, `here` in the published step on whatever slope suits it."""
+def rows_of(case: ActuatorCase, found: Driven, here: Driven) -> list[Row]:
+    """One case: `found` on the slope of the paper, `here` in the published step on whatever slope suits
+    it."""
     cost, length, duration = case.published
     result, replay = found.result, found.design.replay
     mine = f"{found.value:.5g}" if result.success else f"not solved: {result.status}"
     ring = f"its motor turns round {found.turns} times a step" if found.turns > MANY else ""
-    trust = f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance {replay.balance.relative:.0e}"
+    trust = (
+        f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
+        f"{replay.balance.relative:.0e}"
+    )
     agrees = f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}"
     refused = f"; {found.refused} cheaper ones touch the ground on their way" if found.refused else ""
     return [
-        Row(f"{case.name} [{case.unit}]", f"{cost:.5f}", mine, "; ".join(t for t in (_springs(found), ring) if t)),
-        Row(f"{case.name}: step [m], duration [s]", f"{length:.3f}, {duration:.3f}", _step(found), _bounds(found)),
+        Row(
+            f"{case.name} [{case.unit}]",
+            f"{cost:.5f}",
+            mine,
+            "; ".join(t for t in (_springs(found), ring) if t),
+        ),
+        Row(
+            f"{case.name}: step [m], duration [s]",
+            f"{length:.3f}, {duration:.3f}",
+            _step(found),
+            _bounds(found),
+        ),
         Row(f"{case.name}: time to solve [s]", "-", f"{found.seconds:.2f}", _starts(found)),
         Row(
             f"{case.name}: how far to trust it",
@@ -108,7 +155,9 @@ def rows_of(case: Case, found: Driven, here: Driven) -> list[Row]:
             trust,
             agrees + refused if replay.ok else f"the simulator does not agree: {replay.ended}",
         ),
-        Row(f"{case.name}, in the published step, on a free slope [{case.unit}]", f"{cost:.5f}", *_there(here)),
+        Row(
+            f"{case.name}, in the published step, on a free slope [{case.unit}]", f"{cost:.5f}", *_there(here)
+        ),
     ]
 
 
@@ -122,8 +171,15 @@ def _step(found: Driven) -> str:
 
 def _bounds(found: Driven) -> str:
     at = []
-    for what, value, bounds in (("step", found.design.step_length, LENGTHS), ("duration", found.result.duration, DURATIONS)):
-        at += [f"{what} at its {side} bound" for side, b in zip(("lower", "upper"), bounds, strict=True) if abs(value - b) < NOTHING]
+    for what, value, bounds in (
+        ("step", found.design.step_length, LENGTHS),
+        ("duration", found.result.duration, DURATIONS),
+    ):
+        at += [
+            f"{what} at its {side} bound"
+            for side, b in zip(("lower", "upper"), bounds, strict=True)
+            if abs(value - b) < NOTHING
+        ]
     return ", ".join(at)
 
 
@@ -132,8 +188,16 @@ def _starts(found: Driven) -> str:
     if not costs:
         return "no start was solved"
     spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + NOTHING
-    led = f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh" if spread else "led to the same"
-    return f"all starts and meshes together; {len(costs)} starts {led}" if len(costs) > 1 else "all meshes together; one start was solved"
+    led = (
+        f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh"
+        if spread
+        else "led to the same"
+    )
+    return (
+        f"all starts and meshes together; {len(costs)} starts {led}"
+        if len(costs) > 1
+        else "all meshes together; one start was solved"
+    )
 
 
 def _there(here: Driven) -> tuple[str, str]:
@@ -143,7 +207,8 @@ def _there(here: Driven) -> tuple[str, str]:
             wanted = next(r.low for r in here.result.problem.requirements if r.name == "step length")
             return (
                 "no such step",
-                f"the old foot lifts in steps up to {wanted - amount:.3f} m; his legs are longer, or he does not ask that",
+                f"the old foot lifts in steps up to {wanted - amount:.3f} m; his legs are longer, or he does "
+                f"not ask that",
             )
         return "not solved", f"{here.result.status}: {name} by {amount:.2g}"
     nothing = "it walks so by itself" if here.value < NOTHING else ""
@@ -156,18 +221,27 @@ def rows(models: tuple[str, ...] = ("M_A", "M_E")) -> list[Row]:
     found = settings()
     solved: dict[tuple[str, str, str], tuple[Driven, Driven]] = {}
     for case in sorted((c for c in CASES if c.model in models), key=lambda c: (c.model, c.cost != TORQUE)):
-        solved[case.model, case.cost, case.drive] = pair = both(case, solved.get((case.model, TORQUE, case.drive)))
+        solved[case.model, case.cost, case.drive] = pair = both(
+            case, solved.get((case.model, TORQUE, case.drive))
+        )
         found += rows_of(case, *pair)
     for model in models:
-        found += together(model, {(cost, drive): one for (m, cost, drive), (one, _) in solved.items() if m == model})
+        found += together(
+            model, {(cost, drive): one for (m, cost, drive), (one, _) in solved.items() if m == model}
+        )
     return found
 
 
-def both(case: Case, smooth: tuple[Driven, Driven] | None = None) -> tuple[Driven, Driven]:
-    """On the slope of the paper, and in the published step on a free one. Squared torque is the smoother cost, from which the search for
+def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tuple[Driven, Driven]:
+    """On the slope of the paper, and in the published step on a free one. Squared torque is the smoother
+    cost, from which the search for
     little work begins: `smooth`."""
     length, duration = case.published[1:]
-    there: dict[str, tuple[float, float]] = {"slope": STEEP, "step_length": (length, length), "duration": (duration, duration)}
+    there: dict[str, tuple[float, float]] = {
+        "slope": STEEP,
+        "step_length": (length, length),
+        "duration": (duration, duration),
+    }
     first = [smooth[0].result] if smooth is not None and smooth[0].result.success else []
     one = walk(case.model, case.drive, case.cost, first=first)
     near = [walk(case.model, case.drive, TORQUE, there).result] if case.cost == WORK else []
@@ -185,28 +259,51 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
             remark = "springs cost less than rigid motors, as he finds" if better else USELESS
             found.append(
                 Row(
-                    f"{model}: {word}, {drive} over rigid", f"{his[drive] / his['rigid']:.2g}", f"{ours[drive] / ours['rigid']:.2g}", remark
+                    f"{model}: {word}, {drive} over rigid",
+                    f"{his[drive] / his['rigid']:.2g}",
+                    f"{ours[drive] / ours['rigid']:.2g}",
+                    remark,
                 )
             )
         unit = (ours["rigid"] / his["rigid"]) ** (1.0 if cost == WORK else 0.5)
         remark = (
-            f"his unit is [{'W/m' if cost == WORK else 'N^2 m'}]; were it one of torque alone, both costs and both models would agree on it"
+            f"his unit is [{'W/m' if cost == WORK else 'N^2 m'}]; were it one of torque alone, both "
+            f"costs and both models would agree on it"
         )
-        found.append(Row(f"{model}: {word}: unit of torque in which our rigid walk costs what his does [N m]", "-", f"{unit:.3g}", remark))
+        found.append(
+            Row(
+                f"{model}: {word}: unit of torque in which our rigid walk costs what his does [N m]",
+                "-",
+                f"{unit:.3g}",
+                remark,
+            )
+        )
     free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": STEEP})}
     free[WORK] = walk(model, "rigid", WORK, {"slope": STEEP}, [free[TORQUE].result])
     slopes = " and ".join(f"{free[cost].result.parameters['slope']:.3f}" for cost in (WORK, TORQUE))
-    remark = f"on slopes of {slopes} it walks by itself: if his slope was free, his numbers tell how near to nothing a search came"
+    remark = (
+        f"on slopes of {slopes} it walks by itself: if his slope was free, his numbers tell how near to "
+        f"nothing a search came"
+    )
     published = ", ".join(
-        f"{c.published[0]}" for cost in (WORK, TORQUE) for c in CASES if (c.model, c.cost, c.drive) == (model, cost, "rigid")
+        f"{c.published[0]}"
+        for cost in (WORK, TORQUE)
+        for c in CASES
+        if (c.model, c.cost, c.drive) == (model, cost, "rigid")
     )
     mine = ", ".join(f"{max(free[cost].value, 0.0):.1g}" for cost in (WORK, TORQUE))
-    return [*found, Row(f"{model}: rigid, on a free slope: work [J/m], squared torque [N^2 m s]", published, mine, remark)]
+    return [
+        *found,
+        Row(
+            f"{model}: rigid, on a free slope: work [J/m], squared torque [N^2 m s]", published, mine, remark
+        ),
+    ]
 
 
 STUDY = Study(
     "saurel-actuators",
-    "Étude d'actionneurs: motors that are rigid, in series and in parallel with springs; work and squared torque over distance",
+    "Étude d'actionneurs: motors that are rigid, in series and in parallel with springs; work and squared "
+    "torque over distance",
     "Saurel, PhD thesis, Université de Toulouse; section on actuators, in the author's public manuscript",
     rows,
 )

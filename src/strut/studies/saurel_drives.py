@@ -1,4 +1,5 @@
-"""One step of Saurel's walkers driven rigidly, by springs in series and by springs in parallel: the problem, and how it is solved."""
+"""One step of Saurel's walkers driven rigidly, by springs in series and by springs in parallel: the problem,
+and how it is solved."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from strut.actuator import constants, driven, drives
 from strut.optimal import Design, Problem, cost_of_transport, walking
-from strut.optimal.solver.result import Result
+from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
 from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, resumed
 from strut.system import System
@@ -20,11 +21,13 @@ from strut.walkers.saurel import saurel_a, saurel_e
 
 WORK, TORQUE = "absolute-work-per-metre", "squared-torque-per-metre"
 LENGTHS = (0.6, 1.0)
-"""Of a step [m]: six of the twelve published steps are 0.6 exactly, which so must be a bound; the upper one is the paper's."""
+"""Of a step [m]: six of the twelve published steps are 0.6 exactly, which so must be a bound; the upper one
+is the paper's."""
 DURATIONS = (0.4, 1.0)
 """Of a step [s]; published are 0.47 to 0.90, and free. Our choice."""
 PRICE = 1e-4
-"""Of squared torque [J/(N m)^2/s] beside work, which alone would not care how large torques are as long as nothing moves. Our choice."""
+"""Of squared torque [J/(N m)^2/s] beside work, which alone would not care how large torques are as long as
+nothing moves. Our choice."""
 SLOPE = 0.05
 """Downhill [rad], as in the paper; the thesis does not say it again."""
 EVENTS = ("heel_strike",)
@@ -45,8 +48,8 @@ THOROUGH = ("M_A",)
 SPRINGS = (5.0, 250.0)
 """Between which guesses of springs lie [N m/rad]."""
 STARTS = {("M_A", WORK): 8, ("M_A", TORQUE): 6, ("M_E", WORK): 1, ("M_E", TORQUE): 12}
-"""Guesses to begin from, every other one with springs of its own; work of the whole body is slow to solve for, and begins from the step of
-least squared torque."""
+"""Guesses to begin from, every other one with springs of its own; work of the whole body is slow to solve
+for, and begins from the step of least squared torque."""
 Bounds = Mapping[str, tuple[float, float]]
 NO_OTHERS: Bounds = {}
 MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
@@ -54,13 +57,14 @@ MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 
 @dataclass(frozen=True, eq=False)
 class Driven:
-    """A solved step: of which model, driven how, at which cost. seconds: in the solver, all starts and meshes together. found: what the
+    """A solved step: of which model, driven how, at which cost. seconds: in the solver, all starts and meshes
+    together. found: what the
     starts led to, of those that were solved. refused: how many cheaper steps the simulator did not make."""
 
     model: str
     drive: str
     cost: str
-    result: Result = field(repr=False)
+    result: Solution = field(repr=False)
     seconds: float
     found: tuple[float, ...] = ()
     refused: int = 0
@@ -73,7 +77,11 @@ class Driven:
     def value(self) -> float:
         """What was to be small, integrated anew: [J/m], or [N^2 m s]."""
         integrated = self.result.integrated
-        names = [n for n in integrated if (n == "squared_torque" if self.cost == TORQUE else n.startswith("absolute_work"))]
+        names = [
+            n
+            for n in integrated
+            if (n == "squared_torque" if self.cost == TORQUE else n.startswith("absolute_work"))
+        ]
         return float(sum(integrated[n] for n in names)) / self.design.step_length
 
     @property
@@ -103,22 +111,35 @@ def problem(
     step_length: tuple[float, float] = LENGTHS,
     duration: tuple[float, float] = DURATIONS,
 ) -> Problem:
-    """One step that repeats, torques included, as cheap as there is for the distance. Bounds: of the slope [rad], the step [m], its
-    duration [s]. A rigid drive is one with springs beside its motors that are held at zero, so that nothing is compiled twice."""
+    """One step that repeats, torques included, as cheap as there is for the distance. Bounds: of the slope
+    [rad], the step [m], its duration [s]. A rigid drive is one with springs beside its motors that are held
+    at zero, so that nothing is compiled twice."""
     rigid = MODELS[model]()
     system = driven(rigid, drive)
     system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
     p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(resumed(system))
-    p = p.within({name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES) for name in system.labels("x")})
-    springs = dict.fromkeys(constants(rigid, "parallel"), (0.0, 0.0)) if drive == "rigid" else constants(rigid, drive)
+    p = p.within(
+        {
+            name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES)
+            for name in system.labels("x")
+        }
+    )
+    springs = (
+        dict.fromkeys(constants(rigid, "parallel"), (0.0, 0.0))
+        if drive == "rigid"
+        else constants(rigid, drive)
+    )
     p = p.free(**springs, slope=slope)
     wanted, torque = (cost_of_transport(system, name, EVENTS) for name in (cost, TORQUE))
     price = wanted.expression + PRICE * torque.expression if cost == WORK else wanted.expression
     return p.minimise(SCALES[cost] * price)
 
 
-def begin(p: Problem, model: str, step: float, random: np.random.Generator | None = None, springs: bool = False) -> dict[str, Any]:
-    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines, the slope where it is free, and `springs`."""
+def begin(
+    p: Problem, model: str, step: float, random: np.random.Generator | None = None, springs: bool = False
+) -> dict[str, Any]:
+    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines, the slope where it
+    is free, and `springs`."""
     found = guess(p.system, step, random)
     found["duration"] = sum(found["duration"])
     rigid = MODELS[model]()
@@ -126,7 +147,9 @@ def begin(p: Problem, model: str, step: float, random: np.random.Generator | Non
         if f"{d.name}_motor" in found:
             f = ca.Function("motor", [ca.vertcat(*[q.sym for q in rigid.x])], [d.angle, d.rate])
             ends = [[float(e) for e in f([found[n][k] for n in rigid.labels("x")])] for k in (0, 1)]
-            found |= {f"{d.name}_motor{what}": [end[k] for end in ends] for k, what in enumerate(("", "_rate"))}
+            found |= {
+                f"{d.name}_motor{what}": [end[k] for end in ends] for k, what in enumerate(("", "_rate"))
+            }
     for name, (low, high) in p.parameters.items():
         if low < high and random is not None and (springs or name == "slope"):
             inside = SPRINGS if name.endswith("_spring") else (0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
@@ -134,9 +157,17 @@ def begin(p: Problem, model: str, step: float, random: np.random.Generator | Non
     return found
 
 
-def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: Sequence[Result] = (), starts: int = 0) -> Driven:
-    """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few points; then with as many as
-    accuracy takes. What the problem does not know is that a foot which has passed the other must not touch the ground on its way.
+def walk(
+    model: str,
+    drive: str,
+    cost: str,
+    bounds: Bounds = NO_OTHERS,
+    first: Sequence[Solution] = (),
+    starts: int = 0,
+) -> Driven:
+    """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few
+    points; then with as many as accuracy takes. What the problem does not know is that a foot which has
+    passed the other must not touch the ground on its way.
     bounds: other ones, of `problem`. starts: how many guesses, if not as many as usual."""
     asked = problem(model, drive, cost, **bounds)
     longest = bounds.get("step_length", LENGTHS)
@@ -146,8 +177,14 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
         random = np.random.default_rng(k // 2)
         step = float(np.clip(random.uniform(0.6, 0.9), *longest))
         tried.append(begin(asked, model, step, random if k else None, springs=k % 2 == 1))
-    begun: list[tuple[Any, dict[str, Any]]] = [*[(g, LINEAR) for g in tried], *[(r, options) for r in first for options in (LINEAR, WARM)]]
-    rough = [asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(options), **how) for g, options in begun]
+    begun: list[tuple[Any, dict[str, Any]]] = [
+        *[(g, LINEAR) for g in tried],
+        *[(r, options) for r in first for options in (LINEAR, WARM)],
+    ]
+    rough = [
+        asked.solve(g, accuracy=None, tolerance=1e-6, stages=COARSE, options=dict(options), **how)
+        for g, options in begun
+    ]
     seconds = sum(r.times["solve"] for r in rough)
     solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)
     known = tuple(r.cost / SCALES[cost] for r in solved)
@@ -155,7 +192,14 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
     for r in _different(solved) or rough[:1]:
         fine = r
         for options in (WARM, LINEAR) if r.success else ():
-            fine = asked.solve(r, accuracy=ACCURACY, tolerance=1e-8, stages=FINE, options=dict(options), **{**how, "iterations": 600})
+            fine = asked.solve(
+                r,
+                accuracy=ACCURACY,
+                tolerance=1e-8,
+                stages=FINE,
+                options=dict(options),
+                **{**how, "iterations": 600},
+            )
             seconds += fine.times["solve"]
             if fine.success:
                 break
@@ -166,9 +210,9 @@ def walk(model: str, drive: str, cost: str, bounds: Bounds = NO_OTHERS, first: S
     return replace(min(good, key=lambda each: each.value) if good else found[0], seconds=seconds)
 
 
-def _different(results: list[Result]) -> list[Result]:
+def _different(results: list[Solution]) -> list[Solution]:
     """Of results in order of their costs, one of each; the best few."""
-    kept: list[Result] = []
+    kept: list[Solution] = []
     for r in results:
         if not kept or abs(r.cost - kept[-1].cost) > SAME * (SAME + abs(r.cost)):
             kept.append(r)

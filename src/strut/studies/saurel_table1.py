@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from strut.extras import optional_module
-from strut.studies.saurel_walks import CASES, Case, Walk, walk
+from strut.studies.saurel_walks import CASES, Case, SaurelWalk, walk
 from strut.studies.study import Row, Study
 
 CHEAP = 0.01
 """With torques that cost this part of what they do in the table, the printed problem shows."""
 
 
-def rows_of(case: Case, found: Walk) -> list[Row]:
+def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
     """The rows of one case."""
     cost, length, iterations, seconds = case.published
     result, replay, design = found.result, found.design.replay, found.design
@@ -21,7 +21,10 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
     if case.passive:
         share = found.fallen / (design.weight * design.step_length)
         spring, damper = (result.parameters[f"hip_{what}"] for what in ("spring", "damping"))
-        remark = f"gravity's share alone, as the thesis counts, is {share:.4f}, the sine of the slope; springs of {spring:.3g} N m/rad, "
+        remark = (
+            f"gravity's share alone, as the thesis counts, is {share:.4f}, the sine of the slope; "
+            f"springs of {spring:.3g} N m/rad, "
+        )
         remark += f"dampers of {damper:.3g} N m s/rad"
     else:
         remark = f"squared torques priced at {case.price:g}; torques up to {peak:.1f} N m"
@@ -30,9 +33,24 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
     compile_ = found.coarse.times["compile"] + result.times["compile"]
     return [
         Row(f"{case.name}: mass [kg]", f"{case.mass}", f"{design.weight / design._gravity():.2f}"),
-        Row(f"{case.name}: cost of transport", f"{cost}", f"{found.cost_of_transport:.5f}", "; ".join(t for t in (said, remark) if t)),
-        Row(f"{case.name}: step length [m]", f"{length:.2f}", f"{design.step_length:.4f}", _bound(design.step_length)),
-        Row(f"{case.name}: iterations", f"{iterations}", f"{found.iterations}", f"{found.coarse.iterations} on the coarse mesh"),
+        Row(
+            f"{case.name}: cost of transport",
+            f"{cost}",
+            f"{found.cost_of_transport:.5f}",
+            "; ".join(t for t in (said, remark) if t),
+        ),
+        Row(
+            f"{case.name}: step length [m]",
+            f"{length:.2f}",
+            f"{design.step_length:.4f}",
+            _bound(design.step_length),
+        ),
+        Row(
+            f"{case.name}: iterations",
+            f"{iterations}",
+            f"{found.iterations}",
+            f"{found.coarse.iterations} on the coarse mesh",
+        ),
         Row(
             f"{case.name}: time to solve [s]",
             f"{seconds}",
@@ -43,8 +61,10 @@ def rows_of(case: Case, found: Walk) -> list[Row]:
         Row(
             f"{case.name}: how far to trust it",
             "-",
-            f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance {found.unbalanced:.0e}",
-            f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}, energy balance "
+            f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
+            f"{found.unbalanced:.0e}",
+            f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}, "
+            f"energy balance "
             f"{replay.balance.relative:.0e}"
             if replay.ok
             else f"the simulator does not agree: {replay.ended}",
@@ -66,8 +86,9 @@ def rows() -> list[Row]:
     return found + printed(walks)
 
 
-def printed(walks: dict[str, Walk]) -> list[Row]:
-    """What the printed problem, in which torque costs nothing, asks for, and what would make its optimum the published number."""
+def printed(walks: dict[str, SaurelWalk]) -> list[Row]:
+    """What the printed problem, in which torque costs nothing, asks for, and what would make its optimum the
+    published number."""
     found = []
     for name in ("M_A", "M_C active"):
         case = CASES[name]
@@ -78,7 +99,8 @@ def printed(walks: dict[str, Walk]) -> list[Row]:
                 f"{name}: cost of transport where torque is {1 / CHEAP:.0f} times cheaper",
                 f"{case.published[0]}",
                 f"{free.cost_of_transport:.5f}",
-                f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not the optimum of the "
+                f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not "
+                f"the optimum of the "
                 "printed problem, in which braking is paid for and torque is free",
             )
         )
@@ -95,7 +117,13 @@ def printed(walks: dict[str, Walk]) -> list[Row]:
     for name in ("M_C active", "M_D"):
         case = CASES[name]
         power = _where(lambda e, case=case: walk(case, price=10.0**e), case.published[0], -3.6, -2.5)  # type: ignore[misc]
-        found.append(Row(f"{name}: price of squared torque at which the optimum costs as published", "-", f"{10.0**power:.2e}"))
+        found.append(
+            Row(
+                f"{name}: price of squared torque at which the optimum costs as published",
+                "-",
+                f"{10.0**power:.2e}",
+            )
+        )
     return found
 
 
@@ -105,7 +133,7 @@ def _root_finder() -> Callable[..., float]:
     return brentq
 
 
-def _where(solve: Callable[[float], Walk], cost: float, low: float, high: float) -> float:
+def _where(solve: Callable[[float], SaurelWalk], cost: float, low: float, high: float) -> float:
     """The number between two at which a walk costs this much."""
     return float(_root_finder()(lambda a: solve(a).cost_of_transport - cost, low, high, xtol=1e-4))
 

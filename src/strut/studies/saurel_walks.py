@@ -1,4 +1,5 @@
-"""One step of each of Saurel's walkers as an optimal control problem: the settings of the paper, and how it is solved."""
+"""One step of each of Saurel's walkers as an optimal control problem: the settings of the paper, and how it
+is solved."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from strut.actuator import drives
 from strut.actuator.exchange import after_event
 from strut.gait import distance, weight
 from strut.optimal import Design, Integral, Jumps, Problem, impact, walking
-from strut.optimal.solver.result import Result
+from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
 from strut.system import System, sx, time
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
@@ -29,34 +30,46 @@ FRICTION = 0.7
 MOST = 200.0
 """Torque of every motor at most [N m]."""
 PRICE = 3e-4
-"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever larger ones."""
+"""Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever
+larger ones."""
 DEAR = {"neck": 10.0, "shoulder": 10.0}
 """Motors whose squared torques cost more, by this factor: weaker ones."""
 CLEARANCE = 0.01
 """Of a foot whose leg bends, in the middle of the swing [m]."""
 SLACK = 1e-3
-"""Where a constraint meets an equation at the end of its phase, it gives way by this [m], or the solver would have to weigh both."""
+"""Where a constraint meets an equation at the end of its phase, it gives way by this [m], or the solver would
+have to weigh both."""
 BENDS = (0.0, 2.5)
 """Of a knee [rad]."""
 NODS = (-0.5, 0.5)
 """Of a neck [rad]."""
 EVENTS = ("passes", "heel_strike")
-"""A step is solved in two phases, until the swing foot is in front and until it lands: the simulator lets no foot land before."""
+"""A step is solved in two phases, until the swing foot is in front and until it lands: the simulator lets no
+foot land before."""
 INTERVALS = (4, 5)
 """Nine, as in the paper."""
 COARSE, FINE = 4, 8
 """Collocation points of an interval, first and then."""
 LINEAR = {"mumps_permuting_scaling": 0, "mumps_pivtol": 1e-4}
-"""Of IPOPT's linear solver: the many points of an interval make it exchange rows where it need not; seven times faster, and steadier."""
-WARM = {**LINEAR, "mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8, "slack_bound_push": 1e-8, "slack_bound_frac": 1e-8}
+"""Of IPOPT's linear solver: the many points of an interval make it exchange rows where it need not; seven
+times faster, and steadier."""
+WARM = {
+    **LINEAR,
+    "mu_init": 1e-6,
+    "bound_push": 1e-8,
+    "bound_frac": 1e-8,
+    "slack_bound_push": 1e-8,
+    "slack_bound_frac": 1e-8,
+}
 """Of IPOPT, from a solution on a coarser mesh."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A column of Saurel's table. passive: springs and dampers instead of motors. published: cost of transport, step length [m],
-    iterations, time [s]; corrected: the cost of the author's thesis, where it differs. accuracy, tolerance, fine: defects, solver and
-    points of the last mesh; a knee that is held by torque alone magnifies errors a million times in a step. price: of squared torques."""
+    """A column of Saurel's table. passive: springs and dampers instead of motors. published: cost of
+    transport, step length [m], iterations, time [s]; corrected: the cost of the author's thesis, where it
+    differs. accuracy, tolerance, fine: defects, solver and points of the last mesh; a knee that is held by
+        torque alone magnifies errors a million times in a step. price: of squared torques."""
 
     name: str
     make: Callable[[], System]
@@ -74,9 +87,18 @@ CASES: dict[str, Case] = {
     case.name: case
     for case in (
         Case("M_A", saurel_a, (0.1007, 0.56, 56, 2.8), 33.1),
-        Case("M_B", saurel_b, (0.0544, 0.85, 40, 2.9), 33.1, accuracy=1e-9, tolerance=1e-9, fine=12, price=4e-4),
+        Case(
+            "M_B", saurel_b, (0.0544, 0.85, 40, 2.9), 33.1, accuracy=1e-9, tolerance=1e-9, fine=12, price=4e-4
+        ),
         Case("M_C active", saurel_c, (0.0618, 0.40, 76, 2.6), 60.3),
-        Case("M_C passive", lambda: saurel_c(driven=False), (0.2796, 0.40, 9, 1.2), 60.3, passive=True, corrected=0.0499),
+        Case(
+            "M_C passive",
+            lambda: saurel_c(driven=False),
+            (0.2796, 0.40, 9, 1.2),
+            60.3,
+            passive=True,
+            corrected=0.0499,
+        ),
         Case("M_D", saurel_d, (0.0621, 0.40, 66, 4.1), 60.3),
         Case("M_E", saurel_e, (0.0651, 0.41, 108, 7.6), 65.9, fine=7),
     )
@@ -84,12 +106,12 @@ CASES: dict[str, Case] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class SaurelWalk:
     """A solved case. coarse: the first solution. result: on the mesh that is accurate enough."""
 
     case: Case
-    coarse: Result = field(repr=False)
-    result: Result = field(repr=False)
+    coarse: Solution = field(repr=False)
+    result: Solution = field(repr=False)
 
     @cached_property
     def design(self) -> Design:
@@ -97,7 +119,8 @@ class Walk:
 
     @property
     def cost_of_transport(self) -> float:
-        """Saurel's equation 9 with the energy of the impact: on a step that repeats, twice that energy over weight and distance."""
+        """Saurel's equation 9 with the energy of the impact: on a step that repeats, twice that energy over
+        weight and distance."""
         return 2 * self.design.energy_lost / (self.design.weight * self.design.step_length)
 
     @property
@@ -113,7 +136,8 @@ class Walk:
 
     @property
     def unbalanced(self) -> float:
-        """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of the plan, integrated anew."""
+        """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of
+        the plan, integrated anew."""
         lost = self.design.energy_lost
         return abs(self.fallen + self.work - lost) / max(self.fallen, lost, abs(self.work))
 
@@ -140,10 +164,15 @@ def resumed(system: System) -> dict[str, str]:
     """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
     found = drives(system)
     places = after_event(system, found, system.event(EVENTS[-1]))
-    return {d.input.name: ("-" if sign < 0 else "") + found[j].input.name for d, (j, sign) in zip(found, places, strict=True)}
+    return {
+        d.input.name: ("-" if sign < 0 else "") + found[j].input.name
+        for d, (j, sign) in zip(found, places, strict=True)
+    }
 
 
-def problem(system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS) -> Problem:
+def problem(
+    system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS
+) -> Problem:
     """One step of a walker: as short an impact as there is, for the distance."""
     section = EVENTS[-1]
     p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
@@ -170,8 +199,11 @@ def _dear(torque: str) -> float:
     return next((factor for part, factor in DEAR.items() if part in torque), 1.0)
 
 
-def guess(system: System, step: float = 0.5, random: np.random.Generator | None = None, spread: float = 0.1) -> dict[str, Any]:
-    """Legs that swing evenly between the ends of a step, everything else at rest; `random` moves the ends of every line by `spread`."""
+def guess(
+    system: System, step: float = 0.5, random: np.random.Generator | None = None, spread: float = 0.1
+) -> dict[str, Any]:
+    """Legs that swing evenly between the ends of a step, everything else at rest; `random` moves the ends of
+    every line by `spread`."""
     leg = next(float(q.value[0]) for q in system.p if q.name == "stature") * 0.865 / 1.77
     slope = next(float(q.value[0]) for q in system.p if q.name == "slope")
     half = math.asin(step / 2 / leg)
@@ -182,15 +214,18 @@ def guess(system: System, step: float = 0.5, random: np.random.Generator | None 
         ends = np.array([half - slope, -half - slope][::sign] if sign else [0.0, 0.0])
         if name.endswith("_rate"):
             ends = np.full(2, -2 * sign * half / STEP_TIME)
-        found[name] = ends + (spread * (1 + np.abs(ends)) * random.standard_normal(2) if random is not None else 0.0)
+        found[name] = ends + (
+            spread * (1 + np.abs(ends)) * random.standard_normal(2) if random is not None else 0.0
+        )
     if "shank" in found:
         low, high = found["shank"]
         found["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
     return found
 
 
-def walk(case: Case, begin: Any = None, **changes: Any) -> Walk:
-    """Solve a case: first on nine intervals with few points, then from there with as many as accuracy takes."""
+def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:
+    """Solve a case: first on nine intervals with few points, then from there with as many as accuracy
+    takes."""
     system = case.make()
     asked = problem(system, **{"price": case.price, **changes})
     if case.passive:
@@ -198,13 +233,21 @@ def walk(case: Case, begin: Any = None, **changes: Any) -> Walk:
     return solved(case, asked, guess(system) if begin is None else begin)
 
 
-def solved(case: Case, asked: Problem, begin: Any) -> Walk:
+def solved(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
     how: dict[str, Any] = {"control": "cubic", "iterations": 300}
-    coarse = asked.solve(begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how)
-    result = asked.solve(
-        coarse, accuracy=case.accuracy, tolerance=case.tolerance, stages=case.fine, intervals=INTERVALS, options=dict(WARM), **how
+    coarse = asked.solve(
+        begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how
     )
-    return Walk(case, coarse, result)
+    result = asked.solve(
+        coarse,
+        accuracy=case.accuracy,
+        tolerance=case.tolerance,
+        stages=case.fine,
+        intervals=INTERVALS,
+        options=dict(WARM),
+        **how,
+    )
+    return SaurelWalk(case, coarse, result)
 
 
-__all__ = ["CASES", "Case", "Walk", "guess", "problem", "resumed", "solved", "walk"]
+__all__ = ["CASES", "Case", "SaurelWalk", "guess", "problem", "resumed", "solved", "walk"]

@@ -23,7 +23,20 @@ from strut.system.quantity import (
     time,
 )
 from strut.system.rewrite import Together
-from strut.system.scene import HINGES, KINDS, Arrow, Floor, Hinge, Part, Scene, ball, hinge, place, rod, slope_floor
+from strut.system.scene import (
+    HINGES,
+    KINDS,
+    Arrow,
+    Floor,
+    Hinge,
+    Part,
+    Scene,
+    ball,
+    hinge,
+    place,
+    rod,
+    slope_floor,
+)
 from strut.system.sums import Like, Sums, Terms, Totals
 from strut.system.system import GROUPS, Implied, System
 from strut.system.values import Start, initial_values, parameters, runs_in, start

@@ -21,12 +21,14 @@ Rewrite = Callable[[Expression], ca.SX]
 
 @checked
 def prefixed(system: System, prefix: str) -> System:
-    """A copy whose every name begins with `prefix.`, with symbols of its own: a part that can stand beside another
-    copy of the same system."""
+    """A copy whose every name begins with `prefix.`, with symbols of its own: a part that can stand beside
+    another copy of the same system."""
     check_name(prefix, "prefix")
     fresh = {q: q.renamed(f"{prefix}.{q.name}") for q in system.quantities((*GROUPS, "randoms", "delays"))}
     follow = _substitution([q.sym for q in fresh], [q.sym for q in fresh.values()])
-    return _assembled(system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description)
+    return _assembled(
+        system.name, (system,), fresh, lambda name: f"{prefix}.{name}", follow, description=system.description
+    )
 
 
 @checked
@@ -41,28 +43,36 @@ def join(
 ) -> System:
     """One system from several whose names do not collide (see `prefixed`).
 
-    connect: input name -> what drives it: the name of an output or state, or an expression of the parts' symbols.
+    connect: input name -> what drives it: the name of an output or state, or an expression of the parts'
+        symbols.
     couplings: state name -> expression added to its flow.
     share: parameters that the parts have in common; 'g' makes one 'g' of 'left.g' and 'right.g'.
     outputs: further observables.
 
-    If one part walks (`System.walk`), so does the whole; if several do, the whole has no walk until it is given one by `replace(walk=...)`.
+    If one part walks (`System.walk`), so does the whole; if several do, the whole has no walk until it is
+    given one by `replace(walk=...)`.
     """
     quantities, merge = _shared(parts, tuple(share))
     inputs = {q.name: q for part in parts for q in part.u}
     sources: dict[str, ca.SX] = {}
     for target, source in (connect or {}).items():
         if target not in inputs:
-            raise UnknownNameError(f"join '{name}' connects to '{target}', which is not an input: {did_you_mean(target, list(inputs))}")
+            raise UnknownNameError(
+                f"join '{name}' connects to '{target}', which is not an input: "
+                f"{did_you_mean(target, list(inputs))}"
+            )
         sources[target] = merge(_lookup(parts, source, name) if isinstance(source, str) else source)
         if sources[target].numel() != inputs[target].size:
             raise ShapeError(
-                f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has {inputs[target].size}"
+                f"join '{name}' connects {sources[target].numel()} number(s) to input '{target}', which has "
+                f"{inputs[target].size}"
             )
     solved = _ordered(name, inputs, sources)
     plug = _substitution([inputs[n].sym for n in solved], list(solved.values()))
     kept = {q: new for q, new in quantities.items() if q.name not in sources}
-    return _assembled(name, parts, kept, str, lambda e: plug(merge(e)), couplings or {}, outputs or {}, description)
+    return _assembled(
+        name, parts, kept, str, lambda e: plug(merge(e)), couplings or {}, outputs or {}, description
+    )
 
 
 def _substitution(old: list[ca.SX], new: list[ca.SX]) -> Rewrite:
@@ -90,7 +100,9 @@ def _assembled(
         for mapping in mappings:
             for n, e in mapped(mapping).items():
                 if n in found:
-                    raise ModelError(f"two parts of '{name}' have {kind} '{n}': prefix them, prefixed(part, 'left')")
+                    raise ModelError(
+                        f"two parts of '{name}' have {kind} '{n}': prefix them, prefixed(part, 'left')"
+                    )
                 found[n] = e
         return found
 
@@ -105,7 +117,10 @@ def _assembled(
         found = []
         for part in parts:
             for jump in getattr(part, label):
-                changes: dict[str, Any] = {body: mapped(getattr(jump, body)), "loss": None if jump.loss is None else mapped(jump.loss)}
+                changes: dict[str, Any] = {
+                    body: mapped(getattr(jump, body)),
+                    "loss": None if jump.loss is None else mapped(jump.loss),
+                }
                 for other in ("guard", "when", "every", "offset"):
                     if getattr(jump, other, None) is not None:
                         changes[other] = follow(getattr(jump, other))
@@ -115,7 +130,9 @@ def _assembled(
     flow = {n: e for part in parts for n, e in mapped(part.flow).items()}
     for state, term in couplings.items():
         if state not in flow:
-            raise UnknownNameError(f"join '{name}' couples to '{state}', which is not a state: {did_you_mean(state, list(flow))}")
+            raise UnknownNameError(
+                f"join '{name}' couples to '{state}', which is not a state: {did_you_mean(state, list(flow))}"
+            )
         flow[state] = flow[state] + follow(term)
     entries = [
         gathered(f"a ledger entry ({kind})", [getattr(part.ledger, kind) for part in parts])
@@ -150,12 +167,17 @@ def _joined_scales(parts: tuple[System, ...], quantities: Mapping[Quantity, Quan
     """The scales of all parts; none where a part with states has none, for its numbers have units."""
     if any(part.x and not part.scales for part in parts):
         return ()
-    named = [quantities[q].name for part in parts for q in part.p if q.name in part.scales and q in quantities]
+    named = [
+        quantities[q].name for part in parts for q in part.p if q.name in part.scales and q in quantities
+    ]
     return tuple(dict.fromkeys(named))
 
 
 def _implied(
-    parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewrite, couplings: Mapping[str, Expression]
+    parts: tuple[System, ...],
+    rename: Callable[[str], str],
+    follow: Rewrite,
+    couplings: Mapping[str, Expression],
 ) -> Implied | None:
     """Of the parts together. Rates that a coupling adds to are no longer what the part implied."""
     found = [part.implied for part in parts if part.implied is not None]
@@ -164,7 +186,10 @@ def _implied(
         return None
     states = tuple(rename(n) for one in found for n in one.states)
     fresh = [ca.SX.sym("rate", one.unknown.numel()) for one in found]
-    residuals = [follow(ca.substitute([one.residual], [one.unknown], [new])[0]) for one, new in zip(found, fresh, strict=True)]
+    residuals = [
+        follow(ca.substitute([one.residual], [one.unknown], [new])[0])
+        for one, new in zip(found, fresh, strict=True)
+    ]
     return Implied(states, ca.vertcat(*fresh), ca.vertcat(*residuals))
 
 
@@ -199,7 +224,9 @@ def _revalued(q: Quantity, follow: Rewrite) -> Quantity:
 
 def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Quantity, Quantity], Rewrite]:
     """Which quantity stands for which after the parameters in `share` are made one."""
-    stands: dict[Quantity, Quantity] = {q: q for part in parts for q in part.quantities((*GROUPS, "randoms", "delays"))}
+    stands: dict[Quantity, Quantity] = {
+        q: q for part in parts for q in part.quantities((*GROUPS, "randoms", "delays"))
+    }
     for name in share:
         same = [q for q in stands if isinstance(q, Param) and q.name.split(".")[-1] == name]
         if not same:
@@ -207,11 +234,16 @@ def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Qua
         for other in same[1:]:
             if not np.array_equal(other.value, same[0].value):
                 raise ModelError(
-                    f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value before sharing '{name}'"
+                    f"'{same[0]}' is {same[0].value} but '{other}' is {other.value}: give them one value "
+                    f"before sharing '{name}'"
                 )
         one = max(same, key=lambda q: q.bounds[0]).renamed(name)
         stands.update(dict.fromkeys(same, one))
-    changed = {old.sym[0].element_hash() if old.size else 0: (old, new) for old, new in stands.items() if old is not new}.values()
+    changed = {
+        old.sym[0].element_hash() if old.size else 0: (old, new)
+        for old, new in stands.items()
+        if old is not new
+    }.values()
     return stands, _substitution([old.sym for old, _ in changed], [new.sym for _, new in changed])
 
 
@@ -222,19 +254,25 @@ def _lookup(parts: tuple[System, ...], name: str, joined: str) -> ca.SX:
         if name in names:
             return part[name]
         known += names
-    raise UnknownNameError(f"join '{joined}' connects from '{name}', which no part has: {did_you_mean(name, known)}")
+    raise UnknownNameError(
+        f"join '{joined}' connects from '{name}', which no part has: {did_you_mean(name, known)}"
+    )
 
 
 def _ordered(name: str, inputs: Mapping[str, Quantity], sources: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
     """The sources with connected inputs eliminated from them; a circle among them is an algebraic loop."""
     owner = {inputs[n].sym[i].element_hash(): n for n in sources for i in range(inputs[n].size)}
-    needs = {n: {owner[s.element_hash()] for s in ca.symvar(e) if s.element_hash() in owner} for n, e in sources.items()}
+    needs = {
+        n: {owner[s.element_hash()] for s in ca.symvar(e) if s.element_hash() in owner}
+        for n, e in sources.items()
+    }
     solved: dict[str, ca.SX] = {}
     while len(solved) < len(sources):
         ready = [n for n in sources if n not in solved and needs[n] <= set(solved)]
         if not ready:
             raise AlgebraicLoopError(
-                f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay or a Sample between them"
+                f"join '{name}' has an algebraic loop: {_circle(needs, set(solved))}; put a state, a delay "
+                f"or a Sample between them"
             )
         for n in ready:
             solved[n] = _substitution([inputs[m].sym for m in solved], list(solved.values()))(sources[n])

@@ -6,13 +6,15 @@ import casadi as ca
 
 
 class Factors:
-    """A = L' D L of a symmetric positive definite matrix, from the last unknown to the first: on a mass matrix whose
-    velocities are ordered from root to tip this makes no zero non-zero."""
+    """A = L' D L of a symmetric positive definite matrix, from the last unknown to the first: on a mass
+    matrix whose velocities are ordered from root to tip this makes no zero non-zero."""
 
     def __init__(self, A: ca.SX) -> None:
         n = A.shape[0]
         H = [[A[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
-        self.inverse = [ca.SX(0)] * n  # of D; a division takes as long as several products, so there is one a row
+        self.inverse = [
+            ca.SX(0)
+        ] * n  # of D; a division takes as long as several products, so there is one a row
         for k in reversed(range(n)):
             self.inverse[k] = 1 / H[k][k]
             for i in reversed(range(k)):

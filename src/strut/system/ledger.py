@@ -19,9 +19,9 @@ class Ledger:
     dissipated: powers [W] out of the system, positive when they remove energy.
 
     Every simulation integrates the powers beside the state and reports how well
-    stored(t) - stored(0) = supplied - dissipated - lost in events holds. A loss is positive; one that is negative is
-    energy an event adds. An energy that depends on an input changes when the input jumps, which nothing books: let it
-    depend on a discrete state set by a `Sample` instead.
+    stored(t) - stored(0) = supplied - dissipated - lost in events holds. A loss is positive; one that is
+    negative is energy an event adds. An energy that depends on an input changes when the input jumps, which
+    nothing books: let it depend on a discrete state set by a `Sample` instead.
     """
 
     stored: Mapping[str, Expression] = field(default_factory=dict)

@@ -1,9 +1,10 @@
 """Pickling what is made of CasADi expressions, for pools of processes.
 
-CasADi pickles no expression by itself. Here all expressions of an object are written together, as one CasADi function of
-their symbols, so that what they share stays shared and a system that is loaded has the same content hash: nothing is
-compiled again. Every symbol that was ever pickled has a key; a process that knows the key uses its own symbol, so that
-expressions made of a system fit the system that comes back. Files are another matter: see `strut.simulate.storage`.
+CasADi pickles no expression by itself. Here all expressions of an object are written together, as one CasADi
+function of their symbols, so that what they share stays shared and a system that is loaded has the same
+content hash: nothing is compiled again. Every symbol that was ever pickled has a key; a process that knows
+the key uses its own symbol, so that expressions made of a system fit the system that comes back. Files are
+another matter: see `strut.simulate.storage`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import casadi as ca
 
 _symbols: dict[str, ca.SX] = {}
 _keys: dict[int, str] = {}
-"""Both ways between symbols and their keys. Symbols are kept, so that the address that identifies one is not used again."""
+"""Both ways between symbols and their keys. Symbols are kept, so that the address that identifies one is not
+used again."""
 
 
 def name_symbol(key: str, symbol: ca.SX) -> ca.SX:
@@ -85,7 +87,8 @@ class _Unpickler(pickle.Unpickler):
 
 
 def pack(thing: Any) -> tuple[bytes, tuple[tuple[str, str], ...], str]:
-    """An object as data: without its expressions, then the keys and names of their symbols, then the expressions."""
+    """An object as data: without its expressions, then the keys and names of their symbols, then the
+    expressions."""
     file = io.BytesIO()
     pickler = _Pickler(file)
     pickler.dump(thing)

@@ -1,4 +1,5 @@
-"""A function whose arguments and results say what they are: what is exported or called outside of a `System`."""
+"""A function whose arguments and results say what they are: what is exported or called outside of a
+`System`."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def port(name: str, note: str, quantities: Iterable[Quantity], defaults: bool = 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A CasADi `SX` function with a port for every argument and result, and a sentence on what it computes."""
+    """A CasADi `SX` function with a port for every argument and result, and a sentence on what it
+    computes."""
 
     name: str
     note: str
@@ -81,12 +83,20 @@ class Labelled:
             (self.outputs, self.function.n_out(), self.function.size_out),
         ):
             if len(ports) != count:
-                raise ShapeError(f"function '{self.name}' has {count} arguments or results, but {len(ports)} labels")
+                raise ShapeError(
+                    f"function '{self.name}' has {count} arguments or results, but {len(ports)} labels"
+                )
             for k, each in enumerate(ports):
                 if each.name == "t" and each.rows_columns != (1, 1):
-                    raise ShapeError(f"'t' of function '{self.name}' has shape {each.rows_columns}: it is the time, one number")
+                    raise ShapeError(
+                        f"'t' of function '{self.name}' has shape {each.rows_columns}: it is the time, one "
+                        f"number"
+                    )
                 if tuple(size(k)) != each.rows_columns:
-                    raise ShapeError(f"'{each.name}' of function '{self.name}' has shape {size(k)}, but labels for {each.rows_columns}")
+                    raise ShapeError(
+                        f"'{each.name}' of function '{self.name}' has shape {size(k)}, but labels for "
+                        f"{each.rows_columns}"
+                    )
 
     @property
     def operations(self) -> int:
@@ -94,7 +104,9 @@ class Labelled:
         return operation_count(self.function)
 
 
-def labelled(name: str, note: str, inputs: Iterable[tuple[Port, ca.SX]], outputs: Iterable[tuple[Port, ca.SX]]) -> Labelled:
+def labelled(
+    name: str, note: str, inputs: Iterable[tuple[Port, ca.SX]], outputs: Iterable[tuple[Port, ca.SX]]
+) -> Labelled:
     """A function from expressions, made dense."""
     given, found = list(inputs), list(outputs)
     function = ca.Function("f", [e for _, e in given], [ca.densify(e) for _, e in found])

@@ -1,7 +1,7 @@
 """Named quantities: the letters from which a system is written.
 
-A `Quantity` carries its symbol, so it is used in expressions as if it were a number. States, discrete states, inputs
-and parameters differ only in who may change them and when.
+A `Quantity` carries its symbol, so it is used in expressions as if it were a number. States, discrete states,
+inputs and parameters differ only in who may change them and when.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def sx(value: Expression) -> ca.SX:
     try:
         return ca.densify(ca.SX(value))
     except (NotImplementedError, TypeError) as error:
-        raise ModelError(f"{value!r} is not an expression: use numbers, quantities and CasADi functions of them") from error
+        raise ModelError(
+            f"{value!r} is not an expression: use numbers, quantities and CasADi functions of them"
+        ) from error
 
 
 _alive: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary()
@@ -51,7 +53,8 @@ def known_symbol(symbol: ca.SX) -> Quantity | None:
 
 
 def own_value(expression: Expression) -> np.ndarray | None:
-    """An expression of parameters as numbers, with the values they have by themselves; None if it is made of more than parameters."""
+    """An expression of parameters as numbers, with the values they have by themselves; None if it is made of
+    more than parameters."""
     column = sx(expression)
     if column.is_constant():
         return np.array(ca.DM(column))
@@ -89,11 +92,31 @@ def _operator(symbol: str) -> Any:
 UFUNCS: dict[str, Any] = {
     **{
         name: getattr(ca, name)
-        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "fabs", "sign", "floor", "ceil")
+        for name in (
+            "sin",
+            "cos",
+            "tan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "sqrt",
+            "exp",
+            "log",
+            "fabs",
+            "sign",
+            "floor",
+            "ceil",
+        )
     },
     **{
         name: getattr(ca, ours)
-        for name, ours in (("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"), ("hypot", "hypot"))
+        for name, ours in (
+            ("arcsin", "asin"),
+            ("arccos", "acos"),
+            ("arctan", "atan"),
+            ("arctan2", "atan2"),
+            ("hypot", "hypot"),
+        )
     },
     **{
         "absolute": ca.fabs,
@@ -124,8 +147,8 @@ UNBOUNDED = (-math.inf, math.inf)
 class Quantity(Packed):
     """A named number or vector, and its symbol.
 
-    `value` is the value it starts from; for states it may be an expression of parameters. A vector is given by a
-    sequence. `bounds` are inclusive and checked whenever a value is set.
+    `value` is the value it starts from; for states it may be an expression of parameters. A vector is given
+    by a sequence. `bounds` are inclusive and checked whenever a value is set.
     """
 
     name: str
@@ -145,7 +168,9 @@ class Quantity(Packed):
             return
         value = sx(self.value)
         if value.shape[1] != 1:
-            raise ShapeError(f"{self.kind} '{self.name}' has shape {value.shape}: a number or a column is allowed")
+            raise ShapeError(
+                f"{self.kind} '{self.name}' has shape {value.shape}: a number or a column is allowed"
+            )
         if not isinstance(self.value, (Quantity, ca.SX)):
             try:
                 object.__setattr__(self, "value", np.asarray(ca.DM(value)).reshape(-1))
@@ -153,12 +178,16 @@ class Quantity(Packed):
                 object.__setattr__(self, "value", value)
         low, high = self.bounds
         if not low <= high:
-            raise ValueRangeError(f"{self.kind} '{self.name}' has bounds ({low}, {high}): the first must not exceed the second")
+            raise ValueRangeError(
+                f"{self.kind} '{self.name}' has bounds ({low}, {high}): the first must not exceed the second"
+            )
         if isinstance(self.value, np.ndarray):
             self.check(self.value)
         label = self.name.replace(".", "_")
         object.__setattr__(self, "size", int(value.numel()))
-        object.__setattr__(self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel()))
+        object.__setattr__(
+            self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel())
+        )
         for i in range(self.size):
             _alive[self.sym[i].element_hash()] = self
 
@@ -190,7 +219,9 @@ class Quantity(Packed):
         if array.size and (array.min() < low or array.max() > high):
             worst = float(array.min() if array.min() < low else array.max())
             unit = f" {self.unit}" if self.unit else ""
-            raise ValueRangeError(f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {low:g} to {high:g}{unit}")
+            raise ValueRangeError(
+                f"{self.kind} '{self.name}' is {worst:g}{unit}: allowed are {low:g} to {high:g}{unit}"
+            )
         return array
 
     def at_least(self, low: float) -> Quantity:
@@ -256,7 +287,8 @@ class Quantity(Packed):
         return function(*[sx(value) for value in inputs])
 
     def __eq__(self, other: object) -> Any:
-        """Two quantities are equal if they are the same object; with anything else, an expression that is 1 or 0."""
+        """Two quantities are equal if they are the same object; with anything else, an expression that is 1
+        or 0."""
         return self is other if isinstance(other, Quantity) else self.sym == sx(other)
 
     def __ne__(self, other: object) -> Any:
@@ -288,7 +320,8 @@ class Input(Quantity):
 
 @checked
 class Param(Quantity):
-    """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or optimised."""
+    """A parameter: constant during a run, and still a symbol in every expression, so it can be swept or
+    optimised."""
 
     kind = "parameter"
 
@@ -301,8 +334,9 @@ class Param(Quantity):
 @checked
 @dataclass(frozen=True, eq=False)
 class Random(Quantity):
-    """A random number, drawn anew whenever an event or sample that uses it happens; `law` is 'uniform' on [0, 1) or
-    'normal' with mean 0 and variance 1. To let noise act on a flow, hold it: set a `Discrete` to it in a `Sample`."""
+    """A random number, drawn anew whenever an event or sample that uses it happens; `law` is 'uniform' on [0,
+    1) or 'normal' with mean 0 and variance 1. To let noise act on a flow, hold it: set a `Discrete` to it in
+    a `Sample`."""
 
     law: str = "uniform"
     kind = "random number"
@@ -310,13 +344,16 @@ class Random(Quantity):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.law not in ("uniform", "normal"):
-            raise ModelError(f"random number '{self.name}' has law '{self.law}': allowed are 'uniform' and 'normal'")
+            raise ModelError(
+                f"random number '{self.name}' has law '{self.law}': allowed are 'uniform' and 'normal'"
+            )
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Delay(Quantity):
-    """What `signal` was `by` seconds ago. Before the run began it is `before`, an expression of time and parameters.
+    """What `signal` was `by` seconds ago. Before the run began it is `before`, an expression of time and
+    parameters.
 
     The delay is an expression of parameters and must be positive; no step is longer than it.
     """
@@ -329,7 +366,12 @@ class Delay(Quantity):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.signal is None:
-            raise ModelError(f"delay '{self.name}' has no signal: say what is delayed, Delay('{self.name}', signal=..., by=...)")
+            raise ModelError(
+                f"delay '{self.name}' has no signal: say what is delayed, Delay('{self.name}', signal=..., "
+                f"by=...)"
+            )
         for label in ("signal", "by", "before"):
             if sx(getattr(self, label)).numel() != 1:
-                raise ShapeError(f"delay '{self.name}': its {label} must be a single number, one Delay per signal")
+                raise ShapeError(
+                    f"delay '{self.name}': its {label} must be a single number, one Delay per signal"
+                )

@@ -1,4 +1,5 @@
-"""How a system looks: shapes, arrows and ground, placed in the world by expressions of its quantities. Pictures only."""
+"""How a system looks: shapes, arrows and ground, placed in the world by expressions of its quantities.
+Pictures only."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ KINDS: dict[str, dict[str, int]] = {
     "arc": {"at": 3, "rotation": 9, "radius": 1, "begin": 1, "finish": 1, "width": 1},
     "mesh": {"at": 3, "rotation": 9, "scale": 3},
 }
-"""What each kind of shape is made of. Rotations are column by column; arcs lie in their own x-z plane, their angles counted from
-straight down and positive towards x."""
+"""What each kind of shape is made of. Rotations are column by column; arcs lie in their own x-z plane, their
+angles counted from straight down and positive towards x."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,10 @@ class Part:
             raise ModelError(f"'{self.name}' is drawn as '{self.kind}': known are {', '.join(KINDS)}")
         found = {n: ca.densify(ca.vec(sx(e))) for n, e in self.values.items()}
         if {n: e.numel() for n, e in found.items()} != wanted:
-            raise ModelError(f"the {self.kind} '{self.name}' needs {wanted} numbers, not { {n: e.numel() for n, e in found.items()} }")
+            raise ModelError(
+                f"the {self.kind} '{self.name}' needs {wanted} numbers, not "
+                f"{ {n: e.numel() for n, e in found.items()} }"
+            )
         object.__setattr__(self, "values", found)
 
 
@@ -59,7 +63,8 @@ HINGES = ("revolute", "prismatic", "ball")
 
 @dataclass(frozen=True, eq=False)
 class Hinge:
-    """A joint, to be marked: `kind` is 'revolute' (turns about its axis), 'prismatic' (slides along it) or 'ball' (has none)."""
+    """A joint, to be marked: `kind` is 'revolute' (turns about its axis), 'prismatic' (slides along it) or
+    'ball' (has none)."""
 
     name: str
     kind: str
@@ -68,12 +73,15 @@ class Hinge:
 
     def __post_init__(self) -> None:
         if self.kind not in HINGES:
-            raise ModelError(f"the joint '{self.name}' is marked as '{self.kind}': known are {', '.join(HINGES)}")
+            raise ModelError(
+                f"the joint '{self.name}' is marked as '{self.kind}': known are {', '.join(HINGES)}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """The ground z = height, an expression of its own symbols x and y, and of parameters and discrete states."""
+    """The ground z = height, an expression of its own symbols x and y, and of parameters and discrete
+    states."""
 
     x: ca.SX
     y: ca.SX
@@ -84,8 +92,8 @@ class Floor:
 class Scene(Packed):
     """All that is drawn of a system. `planar`: seen from the side.
 
-    com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand still, of machines without
-    arrows for the forces on them.
+    com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand
+    still, of machines without arrows for the forces on them.
     """
 
     parts: tuple[Part, ...] = ()
@@ -98,7 +106,9 @@ class Scene(Packed):
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
-        found = {f"{part.name}/{k}/{n}": e for k, part in enumerate(self.parts) for n, e in part.values.items()}
+        found = {
+            f"{part.name}/{k}/{n}": e for k, part in enumerate(self.parts) for n, e in part.values.items()
+        }
         for k, arrow in enumerate(self.arrows):
             found |= {f"{arrow.name}>{k}>at": arrow.at, f"{arrow.name}>{k}>force": arrow.force}
         for k, hinge in enumerate(self.hinges):
@@ -108,19 +118,33 @@ class Scene(Packed):
 
     def with_columns(self, columns: Mapping[str, ca.SX]) -> Scene:
         """The scene with other expressions under the names of `columns`."""
-        parts = tuple(replace(p, values={n: columns[f"{p.name}/{k}/{n}"] for n in p.values}) for k, p in enumerate(self.parts))
-        arrows = tuple(Arrow(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"]) for k, a in enumerate(self.arrows))
-        hinges = tuple(replace(h, at=columns[f"{h.name}@{k}@at"], axis=columns[f"{h.name}@{k}@axis"]) for k, h in enumerate(self.hinges))
+        parts = tuple(
+            replace(p, values={n: columns[f"{p.name}/{k}/{n}"] for n in p.values})
+            for k, p in enumerate(self.parts)
+        )
+        arrows = tuple(
+            Arrow(a.name, columns[f"{a.name}>{k}>at"], columns[f"{a.name}>{k}>force"])
+            for k, a in enumerate(self.arrows)
+        )
+        hinges = tuple(
+            replace(h, at=columns[f"{h.name}@{k}@at"], axis=columns[f"{h.name}@{k}@axis"])
+            for k, h in enumerate(self.hinges)
+        )
         feet = {name: columns[f"{name}!foot"] for name in self.feet}
         return replace(self, parts=parts, arrows=arrows, hinges=hinges, com=columns.get("com!"), feet=feet)
 
     def mapped(self, f: Callable[[ca.SX], ca.SX], rename: Callable[[str], str] = str) -> Scene:
         """The same scene with every expression rewritten."""
-        parts = tuple(replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts)
+        parts = tuple(
+            replace(p, name=rename(p.name), values={n: f(e) for n, e in p.values.items()}) for p in self.parts
+        )
         arrows = tuple(Arrow(rename(a.name), f(a.at), f(a.force)) for a in self.arrows)
         hinges = tuple(Hinge(rename(h.name), h.kind, f(h.at), f(h.axis)) for h in self.hinges)
         floor = None if self.floor is None else replace(self.floor, height=f(self.floor.height))
-        com, feet = None if self.com is None else f(self.com), {rename(name): f(e) for name, e in self.feet.items()}
+        com, feet = (
+            None if self.com is None else f(self.com),
+            {rename(name): f(e) for name, e in self.feet.items()},
+        )
         return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges, com=com, feet=feet)
 
 

@@ -1,7 +1,9 @@
 """Rates that are sums of many like terms: one expression, and tables of what each term reads.
 
-A flow given so is a mapping from names to expressions like any other, but these are made only when someone asks for them. The
-generator of C does not: of 250,000 terms it writes one loop, and nothing is ever done with the terms one by one.
+A flow given so is a mapping from names to expressions like any other, but these are made only when someone
+asks for them. The
+generator of C does not: of 250,000 terms it writes one loop, and nothing is ever done with the terms one by
+    one.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from strut.system.quantity import Quantity, sx
 
 @dataclass(frozen=True, eq=False)
 class Like:
-    """`results`, a column of expressions of the symbols `slots`, computed many times: the k-th time, slot j is entry reads[j, k] of
-    what there is to read."""
+    """`results`, a column of expressions of the symbols `slots`, computed many times: the k-th time, slot j
+    is entry reads[j, k] of what there is to read."""
 
     slots: ca.SX
     results: ca.SX
@@ -76,14 +78,18 @@ class Terms(Like):
 
 def sizes(expressions: Mapping[str, Any]) -> dict[str, int]:
     """How many elements each expression has; none is made for that."""
-    return {name: e.numel() for name, e in (expressions.own if isinstance(expressions, Sums) else expressions).items()}
+    return {
+        name: e.numel()
+        for name, e in (expressions.own if isinstance(expressions, Sums) else expressions).items()
+    }
 
 
 class Sums(Mapping[str, ca.SX]):
     """Expressions by name, rates of states or outputs: own ones, to which sums of like terms are added.
 
-    entries, others: what terms may read, components of quantities and then other expressions. made: what is computed of these
-    beforehand; the results of each follow in what there is to read, all first ones, then all second ones. terms: what is added.
+    entries, others: what terms may read, components of quantities and then other expressions. made: what is
+    computed of these beforehand; the results of each follow in what there is to read, all first ones, then
+    all second ones. terms: what is added.
     own: what they are added to, columns that may be zero.
     """
 
@@ -95,7 +101,13 @@ class Sums(Mapping[str, ca.SX]):
         made: Sequence[Like] = (),
         terms: Sequence[Terms] = (),
     ) -> None:
-        self.own, self.entries, self.others, self.made, self.terms = dict(own), entries, others, tuple(made), tuple(terms)
+        self.own, self.entries, self.others, self.made, self.terms = (
+            dict(own),
+            entries,
+            others,
+            tuple(made),
+            tuple(terms),
+        )
 
     def __getitem__(self, name: str) -> ca.SX:
         if name not in self.own:
@@ -131,7 +143,8 @@ class Sums(Mapping[str, ca.SX]):
         return dict(zip(self.own, ca.vertsplit(total, self.ends), strict=True))
 
     def single(self) -> ca.SX:
-        """Rates that are one expression, or one term that is something it reads; not a number where they are more."""
+        """Rates that are one expression, or one term that is something it reads; not a number where they are
+        more."""
         column = ca.densify(ca.vertcat(*self.own.values()))
         rows = [t.rows + k for t in self.terms for k in range(t.size)]
         counts = np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *rows]), minlength=column.numel())
@@ -154,41 +167,63 @@ class Sums(Mapping[str, ca.SX]):
             chosen = kept[t.rows]
             if chosen.any():
                 terms.append(Terms(t.slots, t.results, t.reads[:, chosen], place[t.rows[chosen]]))
-        return Sums({n: e for n, e in self.own.items() if n in names}, self.entries, self.others, self.made, terms)
+        return Sums(
+            {n: e for n, e in self.own.items() if n in names}, self.entries, self.others, self.made, terms
+        )
 
     def within(self, own: Mapping[str, ca.SX], others: ca.SX | None = None) -> Sums:
-        """The same terms among those of `own`, which has these and perhaps more; perhaps with other expressions to read."""
+        """The same terms among those of `own`, which has these and perhaps more; perhaps with other
+        expressions to read."""
         whole = Sums(own, self.entries, self.others if others is None else others, self.made)
         starts = dict(zip(own, whole.ends, strict=False))
-        moved = np.concatenate([np.arange(rate.numel()) + starts[name] for name, rate in self.own.items()] or [np.empty(0, dtype=int)])
+        moved = np.concatenate(
+            [np.arange(rate.numel()) + starts[name] for name, rate in self.own.items()]
+            or [np.empty(0, dtype=int)]
+        )
         whole.terms = tuple(Terms(t.slots, t.results, t.reads, moved[t.rows]) for t in self.terms)
         return whole
 
     def check(self, where: str, known: Mapping[str, Quantity]) -> None:
-        """Terms read only what there is, and add to what exists. known: the quantities of the system, by name."""
+        """Terms read only what there is, and add to what exists. known: the quantities of the system, by
+        name."""
         for q, k in self.entries:
             found = known.get(q.name)
-            if found is not q and (found is None or found.size != q.size or not ca.is_equal(found.sym, q.sym)):
+            if found is not q and (
+                found is None or found.size != q.size or not ca.is_equal(found.sym, q.sym)
+            ):
                 raise UnknownNameError(
-                    f"{where} uses '{q.name}', which the system does not have: add that quantity (the same object) to x, z, u, p or delays"
+                    f"{where} uses '{q.name}', which the system does not have: add that quantity (the same "
+                    f"object) to x, z, u, p or delays"
                 )
             if not 0 <= k < q.size:
                 raise ShapeError(f"{where} reads component {k} of '{q.name}', which has {q.size}")
         there, height = len(self.entries) + self.others.numel(), self.ends[-1]
         for like in (*self.made, *self.terms):
             if not like.slots.is_valid_input() or like.slots.shape != (len(like.reads), 1):
-                raise ShapeError(f"{where}: like terms need a column of symbols as slots, and a row of places for each")
+                raise ShapeError(
+                    f"{where}: like terms need a column of symbols as slots, and a row of places for each"
+                )
             slots = {slot.element_hash() for slot in ca.vertsplit(like.slots)} if len(like.reads) else set()
             for symbol in ca.symvar(sx(like.results)):
                 if symbol.element_hash() not in slots:
-                    raise ModelError(f"{where}: like terms use '{symbol.name()}', which is none of their slots")
+                    raise ModelError(
+                        f"{where}: like terms use '{symbol.name()}', which is none of their slots"
+                    )
             if like.reads.size and not (like.reads.min() >= 0 and like.reads.max() < there):
                 raise ShapeError(f"{where}: like terms read entry {like.reads.max()} of {there}")
             if isinstance(like, Terms | Totals):
-                last, most = (like.totals - 1, like.totals) if isinstance(like, Totals) else (height - like.size, height)
+                last, most = (
+                    (like.totals - 1, like.totals)
+                    if isinstance(like, Totals)
+                    else (height - like.size, height)
+                )
                 if like.rows.shape != (like.count,):
-                    raise ShapeError(f"{where}: {like.count} like terms have {like.rows.size} rows: one is needed for each")
+                    raise ShapeError(
+                        f"{where}: {like.count} like terms have {like.rows.size} rows: one is needed for each"
+                    )
                 if like.count and not (like.rows.min() >= 0 and like.rows.max() <= last):
-                    raise ShapeError(f"{where}: like terms are added to row {like.rows.max() + most - last - 1} of {most}")
+                    raise ShapeError(
+                        f"{where}: like terms are added to row {like.rows.max() + most - last - 1} of {most}"
+                    )
             if not isinstance(like, Terms):
                 there += like.size * like.length

@@ -1,4 +1,5 @@
-"""`System`: a hybrid dynamical system over named vectors. The waist of strut: everything describes one, or uses one."""
+"""`System`: a hybrid dynamical system over named vectors. The waist of strut: everything describes one, or
+uses one."""
 
 from __future__ import annotations
 
@@ -15,7 +16,19 @@ from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
 from strut.system.pickling import Packed
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
+from strut.system.quantity import (
+    Delay,
+    Discrete,
+    Expression,
+    Input,
+    Param,
+    Quantity,
+    Random,
+    State,
+    check_name,
+    sx,
+    time,
+)
 from strut.system.scene import Scene
 from strut.system.sums import sizes
 from strut.system.walk import Walk
@@ -26,8 +39,9 @@ GROUPS = ("x", "z", "u", "p")
 
 @dataclass(frozen=True, eq=False)
 class Implied(Packed):
-    """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component) for which
-    `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come from a factorisation.
+    """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component)
+    for which `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come
+    from a factorisation.
 
     The residual's derivative by the unknown must be symmetric positive definite: a mass matrix.
     """
@@ -48,15 +62,17 @@ class System(Packed):
     outputs: named observables. output_units: their units, of those that have one.
     ledger: stored energies and powers.
     randoms, delays: random numbers used in resets, and delayed signals.
-    symmetry: new values of states that describe the same machine with left and right exchanged; what is not named
-        stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by it.
+    symmetry: new values of states that describe the same machine with left and right exchanged; what is not
+        named stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by
+        it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
-    scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times, lengths and energies
-        have no units (`dimensionless`), and nothing that is shown carries s, m or J.
+    scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times,
+        lengths and energies have no units (`dimensionless`), and nothing that is shown carries s, m or J.
     scene: how it looks; see `Scene`.
     walk: what makes it a walker, its feet, what ends a step, how far it comes; see `Walk`.
 
-    Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a system that
+    Expressions are CasADi `SX` made of the quantities' symbols. Everything is checked at construction; a
+    system that
     exists is well formed. It is immutable: `using` and `replace` give variants.
     """
 
@@ -109,22 +125,32 @@ class System(Packed):
         """The symbols of one group, 'x', 'z', 'u' or 'p', one below the other."""
         return ca.vertcat(*[q.sym for q in getattr(self, group)], ca.SX(0, 1))
 
-    def function(self, name: str, expressions: Sequence[Expression], groups: Iterable[str] = GROUPS, clock: bool = True) -> ca.Function:
-        """Expressions of the system as a CasADi function of the time and of the vectors of `groups`, results dense. clock=False leaves
-        the time out."""
+    def function(
+        self, name: str, expressions: Sequence[Expression], groups: Iterable[str] = GROUPS, clock: bool = True
+    ) -> ca.Function:
+        """Expressions of the system as a CasADi function of the time and of the vectors of `groups`, results
+        dense. clock=False leaves the time out."""
         arguments = [time] if clock else []
-        return ca.Function(name, [*arguments, *self.vectors(groups)], [ca.densify(sx(e)) for e in expressions])
+        return ca.Function(
+            name, [*arguments, *self.vectors(groups)], [ca.densify(sx(e)) for e in expressions]
+        )
 
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
         key = f"labels-{group}"
         if key not in self.cache:
-            self.cache[key] = tuple(label for name, size in self._sizes(group) for label in component_labels(name, size))
+            self.cache[key] = tuple(
+                label for name, size in self._sizes(group) for label in component_labels(name, size)
+            )
         labels: tuple[str, ...] = self.cache[key]
         return labels
 
     def _sizes(self, group: str) -> Iterable[tuple[str, int]]:
-        return sizes(self.outputs).items() if group == "outputs" else [(q.name, q.size) for q in getattr(self, group)]
+        return (
+            sizes(self.outputs).items()
+            if group == "outputs"
+            else [(q.name, q.size) for q in getattr(self, group)]
+        )
 
     def size(self, group: str) -> int:
         return len(self.labels(group))
@@ -160,7 +186,13 @@ class System(Packed):
     def __repr__(self) -> str:
         sizes = ", ".join(
             f"{len(getattr(self, group))} {word}"
-            for group, word in (("x", "states"), ("z", "discrete"), ("u", "inputs"), ("p", "parameters"), ("events", "events"))
+            for group, word in (
+                ("x", "states"),
+                ("z", "discrete"),
+                ("u", "inputs"),
+                ("p", "parameters"),
+                ("events", "events"),
+            )
         )
         return f"<System {self.name}: {sizes}>"
 
@@ -168,19 +200,33 @@ class System(Packed):
         """In a notebook."""
         words = (("p", "parameters"), ("x", "states"), ("z", "discrete states"), ("u", "inputs"))
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            word: (("name", "value", "unit", ""), [(q.name, _shown(q.value), q.unit, q.description) for q in getattr(self, group)])
+            word: (
+                ("name", "value", "unit", ""),
+                [(q.name, _shown(q.value), q.unit, q.description) for q in getattr(self, group)],
+            )
             for group, word in words
         }
-        tables["outputs"] = (("name", "unit"), [(name, self.output_units.get(name, "")) for name in self.outputs])
-        jumps = [(e.name, f"{e.direction}{', ends the run' if e.terminal else ''}", e.description) for e in self.events]
-        tables["events"] = (("name", "", ""), [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)])
+        tables["outputs"] = (
+            ("name", "unit"),
+            [(name, self.output_units.get(name, "")) for name in self.outputs],
+        )
+        jumps = [
+            (e.name, f"{e.direction}{', ends the run' if e.terminal else ''}", e.description)
+            for e in self.events
+        ]
+        tables["events"] = (
+            ("name", "", ""),
+            [*jumps, *((s.name, f"every {s.every} s", s.description) for s in self.samples)],
+        )
         return card(f"System {self.name}", self.description, tables)
 
     @property
     def dimensionless(self) -> bool:
         """Are all of its `scales` 1?"""
         chosen = [q.value for q in self.p if q.name in self.scales]
-        return bool(chosen) and all(isinstance(value, np.ndarray) and bool(np.all(value == 1)) for value in chosen)
+        return bool(chosen) and all(
+            isinstance(value, np.ndarray) and bool(np.all(value == 1)) for value in chosen
+        )
 
     def event(self, name: str) -> Event:
         """The event of a name."""
@@ -191,25 +237,35 @@ class System(Packed):
         raise UnknownNameError(f"system '{self.name}' has no event '{name}': {did_you_mean(name, known)}")
 
     def after(self, event: str, expression: Expression | str) -> ca.SX:
-        """An expression, or what a name stands for, as it is just after an event, written in the state before it."""
+        """An expression, or what a name stands for, as it is just after an event, written in the state before
+        it."""
         reset = self.event(event).reset
         states = [q for q in (*self.x, *self.z) if q.name in reset]
         named = self[expression] if isinstance(expression, str) else sx(expression)
-        return ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0] if states else named
+        return (
+            ca.substitute([named], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0]
+            if states
+            else named
+        )
 
     # ---- values ----
 
     @checked
     def using(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
-        """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled again."""
+        """The same system with other starting values: `walker.using(slope=0.05)`. Nothing is compiled
+        again."""
         known = {q.name: group for group in GROUPS for q in getattr(self, group)}
         wanted = self._whole({str(k): v for k, v in {**(values or {}), **more}.items()}, known)
         for name in wanted:
             if name not in known:
-                raise UnknownNameError(f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}")
+                raise UnknownNameError(
+                    f"system '{self.name}' has no '{name}': {did_you_mean(name, list(known))}"
+                )
         changed: dict[str, tuple[Quantity, ...]] = {}
         for group in {known[name] for name in wanted}:
-            changed[group] = tuple(_with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group))
+            changed[group] = tuple(
+                _with_value(q, wanted[q.name]) if q.name in wanted else q for q in getattr(self, group)
+            )
         variant = object.__new__(System)
         for label in self.__dataclass_fields__:
             object.__setattr__(variant, label, changed.get(label, getattr(self, label)))
@@ -223,7 +279,9 @@ class System(Packed):
             if bracket and base in known:
                 q = next(q for q in getattr(self, known[base]) if q.name == base)
                 if not index.rstrip("]").isdigit() or int(index.rstrip("]")) >= q.size:
-                    raise UnknownNameError(f"'{base}' of system '{self.name}' has no component '{name}': it has {q.size}")
+                    raise UnknownNameError(
+                        f"'{base}' of system '{self.name}' has no component '{name}': it has {q.size}"
+                    )
                 start = whole.get(base, q.value if isinstance(q.value, np.ndarray) else np.zeros(q.size))
                 whole[base] = np.array(np.broadcast_to(start, q.size), dtype=float)
                 whole[base][int(index.rstrip("]"))] = value
@@ -233,9 +291,12 @@ class System(Packed):
 
     @checked
     def replace(self, **changes: Any) -> System:
-        """A variant with other fields, checked anew. Other outputs take their units along where their names stay."""
+        """A variant with other fields, checked anew. Other outputs take their units along where their names
+        stay."""
         if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
-            changes["output_units"] = {n: unit for n, unit in self.output_units.items() if n in changes["outputs"]}
+            changes["output_units"] = {
+                n: unit for n, unit in self.output_units.items() if n in changes["outputs"]
+            }
         return replace(self, **changes)
 
 

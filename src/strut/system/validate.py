@@ -12,7 +12,19 @@ import numpy as np
 from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, a, did_you_mean
 from strut.system.event import Event, Sample
 from strut.system.ledger import Ledger
-from strut.system.quantity import Delay, Discrete, Expression, Input, Param, Quantity, Random, State, check_name, sx, time
+from strut.system.quantity import (
+    Delay,
+    Discrete,
+    Expression,
+    Input,
+    Param,
+    Quantity,
+    Random,
+    State,
+    check_name,
+    sx,
+    time,
+)
 from strut.system.scene import Scene
 from strut.system.sums import Sums
 from strut.system.walk import check_walk
@@ -25,10 +37,17 @@ RESERVED = ("t", "time")
 NO_RANDOM = "a flow cannot use random numbers; hold them in a discrete state with a Sample"
 STATUSES = ("running", "done", "terminal", "zeno", "not finite", "interrupted")
 
-KINDS: dict[str, type[Quantity]] = {"x": State, "z": Discrete, "u": Input, "p": Param, "randoms": Random, "delays": Delay}
+KINDS: dict[str, type[Quantity]] = {
+    "x": State,
+    "z": Discrete,
+    "u": Input,
+    "p": Param,
+    "randoms": Random,
+    "delays": Delay,
+}
 
 
-class Scope:
+class SymbolScope:
     """Which symbols an expression may use."""
 
     def __init__(self, system: str, groups: Mapping[str, tuple[Quantity, ...]]) -> None:
@@ -49,7 +68,8 @@ class Scope:
             group, _ = self.owner.get(symbol.element_hash(), (None, None))
             if group is None:
                 raise UnknownNameError(
-                    f"{where} in system '{self.system}' uses '{symbol.name()}', which the system does not have: "
+                    f"{where} in system '{self.system}' uses '{symbol.name()}', which the system does not "
+                    f"have: "
                     "add that quantity (the same object) to x, z, u, p, randoms or delays"
                 )
             found.add(group)
@@ -65,7 +85,9 @@ class Scope:
             elif column.numel() == 1 and size > 1:
                 column = ca.repmat(column, size, 1)
             else:
-                raise ShapeError(f"{where} in system '{self.system}' has shape {column.shape}: ({size}, 1) needed")
+                raise ShapeError(
+                    f"{where} in system '{self.system}' has shape {column.shape}: ({size}, 1) needed"
+                )
         for group in self.groups_in(column, where) - allowed:
             names = [s.name() for s in ca.symvar(column) if self.owner[s.element_hash()][0] == group]
             raise ModelError(f"{where} in system '{self.system}' depends on '{names[0]}': {why}")
@@ -76,23 +98,34 @@ def validated(system: System) -> dict[str, Any]:
     """The fields of a system in normal form: tuples, names as keys, dense columns as expressions."""
     for field in (*KINDS, "events", "samples"):
         if not isinstance(getattr(system, field), (tuple, list)):
-            raise ModelError(f"{field} of system '{system.name}' is {getattr(system, field)!r}: give a list, {field}=[...]")
+            raise ModelError(
+                f"{field} of system '{system.name}' is {getattr(system, field)!r}: give a list, {field}=[...]"
+            )
     groups, merge = _merged_quantities(system)
-    scope = Scope(system.name, groups)
+    scope = SymbolScope(system.name, groups)
     sizes = {q.name: q.size for group in ("x", "z") for q in groups[group]}
     states = {q.name: q.size for q in groups["x"]}
 
     flow: dict[str, Any] = {}
     merged = len(groups["p"]) != len(system.p)
-    for name, rate in _by_name(_own(system.flow, merged), states, f"the flow of system '{system.name}'").items():
+    for name, rate in _by_name(
+        _own(system.flow, merged), states, f"the flow of system '{system.name}'"
+    ).items():
         flow[name] = scope.allow(merge(rate), f"the flow of '{name}'", "txzupd", NO_RANDOM, states[name])
     for name in states:
         if name not in flow:
-            raise ModelError(f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant between events")
+            raise ModelError(
+                f"state '{name}' of system '{system.name}' has no flow: give its rate, 0 if it is constant "
+                f"between events"
+            )
 
     for group, known, why in (
         ("x", "p", "initial values may depend on parameters only"),
-        ("z", "px", "initial values of discrete states may depend on parameters and on the states a run begins with"),
+        (
+            "z",
+            "px",
+            "initial values of discrete states may depend on parameters and on the states a run begins with",
+        ),
     ):
         for q in groups[group]:
             scope.allow(merge(q.value), f"the initial value of '{q.name}'", known, why, q.size)
@@ -106,10 +139,16 @@ def validated(system: System) -> dict[str, Any]:
                 "a delay cannot delay a delay; delay the original signal by the sum",
             ),
             by=scope.allow(
-                merge(q.by), f"the duration of delay '{q.name}'", "p", "a duration is constant during a run: use parameters only"
+                merge(q.by),
+                f"the duration of delay '{q.name}'",
+                "p",
+                "a duration is constant during a run: use parameters only",
             ),
             before=scope.allow(
-                merge(q.before), f"the past of delay '{q.name}'", "tp", "nothing but time and parameters exists before a run"
+                merge(q.before),
+                f"the past of delay '{q.name}'",
+                "tp",
+                "nothing but time and parameters exists before a run",
             ),
         )
         for q in groups["delays"]
@@ -117,19 +156,29 @@ def validated(system: System) -> dict[str, Any]:
 
     events = tuple(_checked_event(e, scope, sizes, merge) for e in system.events)
     samples = tuple(_checked_sample(s, scope, sizes, merge) for s in system.samples)
-    _unique([*(e.name for e in events), *(s.name for s in samples)], f"events and samples of system '{system.name}'")
+    _unique(
+        [*(e.name for e in events), *(s.name for s in samples)],
+        f"events and samples of system '{system.name}'",
+    )
 
     outputs = {}
     for name, expression in _own(system.outputs, merged).items():
         check_name(str(name), "output")
         column = sx(merge(expression))
-        outputs[str(name)] = scope.allow(column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel())
+        outputs[str(name)] = scope.allow(
+            column, f"output '{name}'", "txzupd", "outputs cannot use random numbers", column.numel()
+        )
     names = [q.name for qs in groups.values() for q in qs] + list(outputs)
     _unique(names, f"names of system '{system.name}'")
     for name in (n for n in names if n in RESERVED):
-        raise ModelError(f"'{name}' of system '{system.name}' has the name of the time itself: choose another")
+        raise ModelError(
+            f"'{name}' of system '{system.name}' has the name of the time itself: choose another"
+        )
     for event in (e for e in events if e.name in STATUSES):
-        raise ModelError(f"event '{event.name}' of system '{system.name}' has the name of a status that runs end with: choose another")
+        raise ModelError(
+            f"event '{event.name}' of system '{system.name}' has the name of a status that runs end with: "
+            f"choose another"
+        )
 
     ledger = _checked_ledger(system.ledger, scope, merge)
     of_walk = {label: [n for q in groups[label] for n in (q.name, *q.labels)] for label in "xzp"} | {
@@ -142,7 +191,9 @@ def validated(system: System) -> dict[str, Any]:
 
     return {
         **groups,
-        "flow": _with_terms({name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"),
+        "flow": _with_terms(
+            {name: flow[name] for name in states}, system.flow, merged, groups, scope, "the flow"
+        ),
         "events": events,
         "samples": samples,
         "outputs": _with_terms(outputs, system.outputs, merged, groups, scope, "the outputs"),
@@ -154,7 +205,11 @@ def validated(system: System) -> dict[str, Any]:
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
-                merge(v), f"the symmetry of '{n}'", "xzp", "left and right are exchanged in states and discrete states", sizes[n]
+                merge(v),
+                f"the symmetry of '{n}'",
+                "xzp",
+                "left and right are exchanged in states and discrete states",
+                sizes[n],
             )
             for n, v in _by_name(system.symmetry, sizes, f"the symmetry of system '{system.name}'").items()
         },
@@ -162,12 +217,18 @@ def validated(system: System) -> dict[str, Any]:
 
 
 def _own(expressions: Mapping, merged: bool) -> Mapping:
-    """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are merged, sums are written out."""
+    """What is to be checked as expressions: all, or of sums what terms are added to. Where parameters are
+    merged, sums are written out."""
     return expressions.own if isinstance(expressions, Sums) and not merged else expressions
 
 
 def _with_terms(
-    own: dict[str, ca.SX], given: Mapping, merged: bool, groups: Mapping[str, tuple[Quantity, ...]], scope: Scope, what: str
+    own: dict[str, ca.SX],
+    given: Mapping,
+    merged: bool,
+    groups: Mapping[str, tuple[Quantity, ...]],
+    scope: SymbolScope,
+    what: str,
 ) -> Mapping[str, ca.SX]:
     """Expressions in normal form; terms of sums are checked, and stay what they are."""
     if not isinstance(given, Sums) or merged:
@@ -178,7 +239,8 @@ def _with_terms(
 
 
 def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:
-    """The groups with equal parameters of one name made one, and the substitution that makes expressions follow."""
+    """The groups with equal parameters of one name made one, and the substitution that makes expressions
+    follow."""
     groups: dict[str, tuple[Any, ...]] = {}
     old, new = [], []
     for group, kind in KINDS.items():
@@ -186,16 +248,24 @@ def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Call
         for q in getattr(system, group):
             if not isinstance(q, kind):
                 raise ModelError(
-                    f"'{q}' stands in {group} of system '{system.name}' but is {a(getattr(q, 'kind', type(q).__name__))}: "
+                    f"'{q}' stands in {group} of system '{system.name}' but is "
+                    f"{a(getattr(q, 'kind', type(q).__name__))}: "
                     f"{kind.__name__} needed"
                 )
             first = kept.setdefault(q.name, q)
             if first is q:
                 continue
-            if group == "p" and ca.is_equal(first.sym, q.sym) and np.array_equal(first.value, q.value):  # one of them has narrower bounds
+            if (
+                group == "p" and ca.is_equal(first.sym, q.sym) and np.array_equal(first.value, q.value)
+            ):  # one of them has narrower bounds
                 kept[q.name] = max(first, q, key=lambda each: each.bounds[0])
                 continue
-            if group != "p" or first.size != q.size or not np.array_equal(first.value, q.value) or first.bounds != q.bounds:
+            if (
+                group != "p"
+                or first.size != q.size
+                or not np.array_equal(first.value, q.value)
+                or first.bounds != q.bounds
+            ):
                 raise ModelError(
                     f"{q.kind} '{q.name}' stands twice in system '{system.name}' with different definitions: "
                     "rename one, or use one object in both places"
@@ -223,7 +293,9 @@ def _by_name(mapping: Mapping, known: Mapping[str, int], where: str) -> dict[str
     for key, value in dict(mapping).items():
         name = key.name if isinstance(key, Quantity) else str(key)
         if name not in known:
-            raise UnknownNameError(f"{where} names '{name}', which is not a state it can set: {did_you_mean(name, list(known))}")
+            raise UnknownNameError(
+                f"{where} names '{name}', which is not a state it can set: {did_you_mean(name, list(known))}"
+            )
         if name in named:
             raise ModelError(f"{where} names '{name}' twice")
         named[name] = value
@@ -238,28 +310,41 @@ def _unique(names: list[str], where: str) -> None:
         seen.add(name)
 
 
-def _checked_reset(reset: Mapping, owner: str, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> dict[str, ca.SX]:
+def _checked_reset(
+    reset: Mapping, owner: str, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable
+) -> dict[str, ca.SX]:
     named = _by_name(reset, sizes, f"the reset of {owner}")
-    return {n: scope.allow(merge(v), f"the reset of '{n}' in {owner}", "txzupdr", "", sizes[n]) for n, v in named.items()}
+    return {
+        n: scope.allow(merge(v), f"the reset of '{n}' in {owner}", "txzupdr", "", sizes[n])
+        for n, v in named.items()
+    }
 
 
-def _checked_loss(loss: Mapping | None, owner: str, scope: Scope, merge: Callable) -> dict[str, ca.SX] | None:
+def _checked_loss(
+    loss: Mapping | None, owner: str, scope: SymbolScope, merge: Callable
+) -> dict[str, ca.SX] | None:
     if loss is None:
         return None
     return {
-        str(n): scope.allow(merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event")
+        str(n): scope.allow(
+            merge(v), f"the loss '{n}' of {owner}", "txzup", "a loss is known from the state before the event"
+        )
         for n, v in loss.items()
     }
 
 
-def _checked_event(event: Event, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Event:
+def _checked_event(event: Event, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Event:
     owner = f"event '{event.name}'"
     guard = scope.allow(
-        merge(event.guard), f"the guard of {owner}", "txzup", "a guard cannot use random numbers or delays; hold them in a state"
+        merge(event.guard),
+        f"the guard of {owner}",
+        "txzup",
+        "a guard cannot use random numbers or delays; hold them in a state",
     )
     if any(guard.is_op(op) for op in TRUTHS):
         raise GuardError(
-            f"the guard of {owner} in system '{scope.system}' is {guard}, true or false: give a number that crosses zero, "
+            f"the guard of {owner} in system '{scope.system}' is {guard}, true or false: give a number that "
+            f"crosses zero, "
             "height instead of height < 0 (with direction='down')"
         )
     if not scope.groups_in(guard, owner) & {"t", "x", "z", "u"}:
@@ -286,12 +371,24 @@ def _checked_event(event: Event, scope: Scope, sizes: Mapping[str, int], merge: 
     )
 
 
-def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merge: Callable) -> Sample:
+def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int], merge: Callable) -> Sample:
     owner = f"sample '{sample.name}'"
-    every = scope.allow(merge(sample.every), f"the period of {owner}", "p", "a period is constant during a run: use parameters only")
+    every = scope.allow(
+        merge(sample.every),
+        f"the period of {owner}",
+        "p",
+        "a period is constant during a run: use parameters only",
+    )
     if every.is_constant() and not float(ca.DM(every)) > 0:
-        raise ModelError(f"{owner} in system '{scope.system}' has period {float(ca.DM(every)):g} s: it must be positive")
-    offset = scope.allow(merge(sample.offset), f"the offset of {owner}", "p", "an offset is constant during a run: use parameters only")
+        raise ModelError(
+            f"{owner} in system '{scope.system}' has period {float(ca.DM(every)):g} s: it must be positive"
+        )
+    offset = scope.allow(
+        merge(sample.offset),
+        f"the offset of {owner}",
+        "p",
+        "an offset is constant during a run: use parameters only",
+    )
     return replace(
         sample,
         every=every,
@@ -301,24 +398,36 @@ def _checked_sample(sample: Sample, scope: Scope, sizes: Mapping[str, int], merg
     )
 
 
-def _checked_scene(scene: Scene, scope: Scope, merge: Callable) -> Scene:
+def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
     for name, expression in scene.columns().items():
         column = merge(expression)
-        scope.allow(column, f"'{name}' of the scene", "txzup", "a picture cannot use random numbers or delays", column.numel())
+        scope.allow(
+            column,
+            f"'{name}' of the scene",
+            "txzup",
+            "a picture cannot use random numbers or delays",
+            column.numel(),
+        )
     if scene.floor is not None:
-        flat = ca.substitute([merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(1), ca.DM(1)])[0]
+        flat = ca.substitute(
+            [merge(scene.floor.height)], [scene.floor.x, scene.floor.y], [ca.DM(1), ca.DM(1)]
+        )[0]
         scope.allow(flat, "the floor of the scene", "tzup", "the ground does not move with the machine")
     return scene.mapped(merge)
 
 
-def _checked_implied(system: System, scope: Scope, states: Mapping[str, int], merge: Callable) -> Any:
+def _checked_implied(system: System, scope: SymbolScope, states: Mapping[str, int], merge: Callable) -> Any:
     implied = system.implied
     if implied is None:
         return None
     where = f"the implied rates of system '{system.name}'"
     _by_name(dict.fromkeys(implied.states), states, where)
     size = sum(states[n] for n in implied.states)
-    if implied.unknown.shape != (size, 1) or implied.residual.shape != (size, 1) or not implied.unknown.is_valid_input():
+    if (
+        implied.unknown.shape != (size, 1)
+        or implied.residual.shape != (size, 1)
+        or not implied.unknown.is_valid_input()
+    ):
         raise ShapeError(f"{where} need {size} symbols as unknown and as many residuals")
     residual = merge(implied.residual)
     known = ca.substitute([residual], [implied.unknown], [ca.DM.zeros(size)])[0]
@@ -331,7 +440,8 @@ def _checked_scales(system: System) -> tuple[str, ...]:
     for name in system.scales:
         if str(name) not in known:
             raise UnknownNameError(
-                f"scales of system '{system.name}' name '{name}', which is no parameter: {did_you_mean(str(name), known)}"
+                f"scales of system '{system.name}' name '{name}', which is no parameter: "
+                f"{did_you_mean(str(name), known)}"
             )
     return tuple(str(name) for name in system.scales)
 
@@ -340,14 +450,17 @@ def _checked_units(system: System, outputs: Mapping[str, ca.SX]) -> dict[str, st
     for name in system.output_units:
         if str(name) not in outputs:
             raise UnknownNameError(
-                f"output_units of system '{system.name}' name '{name}', which is not an output: {did_you_mean(str(name), list(outputs))}"
+                f"output_units of system '{system.name}' name '{name}', which is not an output: "
+                f"{did_you_mean(str(name), list(outputs))}"
             )
     return {str(name): str(unit) for name, unit in system.output_units.items() if unit}
 
 
-def _checked_ledger(ledger: Ledger, scope: Scope, merge: Callable) -> Ledger:
+def _checked_ledger(ledger: Ledger, scope: SymbolScope, merge: Callable) -> Ledger:
     def column(name: str, value: Expression, groups: str) -> ca.SX:
-        return scope.allow(merge(value), f"'{name}' in the ledger", groups, "an energy depends on the present state only")
+        return scope.allow(
+            merge(value), f"'{name}' in the ledger", groups, "an energy depends on the present state only"
+        )
 
     stored = {str(n): column(n, e, "txzup") for n, e in ledger.stored.items()}
     supplied = {str(n): column(n, e, "txzupd") for n, e in ledger.supplied.items()}

@@ -29,9 +29,11 @@ class Start:
     p: np.ndarray
 
 
-def start(system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None) -> Start:
-    """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With `runs`,
-    numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
+def start(
+    system: System, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None, runs: int | None = None
+) -> Start:
+    """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With
+    `runs`, numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
     with paused():
         pv = _vector(system, "p", p, runs)
         uv = _vector(system, "u", u, runs)
@@ -76,7 +78,12 @@ def _numbers(value: Any, what: str) -> np.ndarray:
 
 
 def _vector(
-    system: System, group: str, given: Any, runs: int | None, p: np.ndarray | None = None, x: np.ndarray | None = None
+    system: System,
+    group: str,
+    given: Any,
+    runs: int | None,
+    p: np.ndarray | None = None,
+    x: np.ndarray | None = None,
 ) -> np.ndarray:
     quantities, size = getattr(system, group), system.size(group)
     if given is None and runs is None and all(isinstance(q.value, np.ndarray) for q in quantities):
@@ -92,7 +99,9 @@ def _vector(
         if group in ("u", "p"):  # a state may have left its bounds in the run that a whole vector comes from
             _check(system, group, array)
         elif not np.all(np.isfinite(array)):
-            raise ValueRangeError(f"{WORDS[group]}s of '{system.name}' are {array}: finite numbers are needed")
+            raise ValueRangeError(
+                f"{WORDS[group]}s of '{system.name}' are {array}: finite numbers are needed"
+            )
         return np.ascontiguousarray(np.broadcast_to(array, shape))
     named = {str(key): value for key, value in (given or {}).items()}
     places = system.slices(group)
@@ -110,9 +119,12 @@ def _vector(
             allowed.append((runs,) if width == 1 else (runs, width))
         if numbers.shape not in allowed:
             raise ShapeError(
-                f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed" + ("" if runs is None else " per run")
+                f"{WORDS[group]} '{name}' has shape {numbers.shape}: {width} number(s) needed"
+                + ("" if runs is None else " per run")
             )
-        array[..., places[name]] = numbers[:, None] if runs is not None and width == 1 and numbers.shape == (runs,) else numbers
+        array[..., places[name]] = (
+            numbers[:, None] if runs is not None and width == 1 and numbers.shape == (runs,) else numbers
+        )
     return array
 
 
@@ -121,12 +133,17 @@ def _unknown(system: System, group: str, name: str) -> UnknownNameError:
     for other, word in WORDS.items():
         if name in system.slices(other):
             return UnknownNameError(
-                f"'{name}' of '{system.name}' is {a(word)}, not {a(WORDS[group])}: give it as {GIVEN[other]}={{'{name}': ...}}"
+                f"'{name}' of '{system.name}' is {a(word)}, not {a(WORDS[group])}: give it as "
+                f"{GIVEN[other]}={{'{name}': ...}}"
             )
     if name in system.slices("outputs"):
-        return UnknownNameError(f"'{name}' of '{system.name}' is an output: it follows from the states, set those")
+        return UnknownNameError(
+            f"'{name}' of '{system.name}' is an output: it follows from the states, set those"
+        )
     known = [q.name for q in getattr(system, group)]
-    return UnknownNameError(f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, known)}")
+    return UnknownNameError(
+        f"'{name}' is not {a(WORDS[group])} of '{system.name}': {did_you_mean(name, known)}"
+    )
 
 
 def _check(system: System, group: str, array: np.ndarray) -> None:
@@ -134,13 +151,22 @@ def _check(system: System, group: str, array: np.ndarray) -> None:
         q.check(array[..., system.slices(group)[q.name]])
 
 
-def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray | None, x: np.ndarray | None, given: Mapping) -> np.ndarray:
-    """The system's own values; expressions, of parameters and for discrete states also of the states that a run begins with, are
-    evaluated where `given` does not replace them."""
+def _defaults(
+    system: System,
+    group: str,
+    shape: tuple[int, ...],
+    p: np.ndarray | None,
+    x: np.ndarray | None,
+    given: Mapping,
+) -> np.ndarray:
+    """The system's own values; expressions, of parameters and for discrete states also of the states that a
+    run begins with, are evaluated where `given` does not replace them."""
     array = np.empty(shape)
     columns = None
     places, quantities = system.slices(group), getattr(system, group)
-    if quantities and all(isinstance(q.value, np.ndarray) for q in quantities):  # at once: large networks have 100,000 of them
+    if quantities and all(
+        isinstance(q.value, np.ndarray) for q in quantities
+    ):  # at once: large networks have 100,000 of them
         array[...] = np.concatenate([q.value for q in quantities])
         return array
     for q in quantities:
@@ -157,8 +183,8 @@ def _defaults(system: System, group: str, shape: tuple[int, ...], p: np.ndarray 
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions, and where each stands; made once. Called with matrices, the function maps over
-    their columns."""
+    """Initial values that are expressions, and where each stands; made once. Called with matrices, the
+    function maps over their columns."""
     expressed = [q for q in getattr(system, group) if not isinstance(q.value, np.ndarray)]
     key = f"initial {group} " + " ".join(q.name for q in expressed)
     if key not in system.cache:
@@ -173,6 +199,8 @@ def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]
 
 def initial_values(system: System) -> list[ca.SX]:
     """Initial x and z as expressions of parameters."""
-    x, z = (ca.densify(ca.vertcat(*[sx(q.value) for q in getattr(system, g)], ca.SX(0, 1))) for g in ("x", "z"))
+    x, z = (
+        ca.densify(ca.vertcat(*[sx(q.value) for q in getattr(system, g)], ca.SX(0, 1))) for g in ("x", "z")
+    )
     states = [q.sym for q in system.x]
     return [x, ca.substitute([z], [ca.vertcat(*states)], [x])[0] if states and z.numel() else z]

@@ -1,6 +1,8 @@
-"""`Walk`: what makes a system a walker: its feet, the event that ends a step, how far it comes, what it weighs.
+"""`Walk`: what makes a system a walker: its feet, the event that ends a step, how far it comes, what it
+weighs.
 
-Rooms that use systems read this and guess nothing from names. Every name here is one of the system's own quantities, outputs or events.
+Rooms that use systems read this and guess nothing from names. Every name here is one of the system's own
+quantities, outputs or events.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ class Foot:
     """A part of a walker that touches the ground. What a model does not say of a foot stays empty.
 
     name: of the foot, in tables and pictures.
-    lands: the event in which it comes down. stands: the discrete state that is positive while it is on the ground.
-    normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the ground (one number, or one per
-        direction).
+    lands: the event in which it comes down. stands: the discrete state that is positive while it is on the
+        ground.
+    normal, friction: outputs or discrete states, the force of the ground on it [N]: upwards, and along the
+        ground (one number, or one per direction).
     gap: output, its height above the ground [m].
-    leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one lifts off the ground.
-    passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes out of ground that it scuffed.
+    leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one
+        lifts off the ground.
+    passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes
+        out of ground that it scuffed.
     """
 
     name: str
@@ -61,10 +66,11 @@ class Foot:
 class Walk:
     """What makes a system a walker.
 
-    section: the event that ends a step, where a return map begins. Without one it is the landing of the first foot that is off the ground
-        when a run begins.
+    section: the event that ends a step, where a return map begins. Without one it is the landing of the first
+        foot that is off the ground when a run begins.
     feet: see `Foot`.
-    progress: states or discrete states [m] that together say how far it has come along the ground, their changes at right angles.
+    progress: states or discrete states [m] that together say how far it has come along the ground, their
+        changes at right angles.
     step_length: a discrete state [m] that the section sets to the length of the step that it ends.
     slope: the parameter [rad] that inclines the ground, positive downhill.
     lift: a state or discrete state [m] which, increased, puts the whole machine higher over the ground.
@@ -85,7 +91,8 @@ class Walk:
 
     @property
     def step_events(self) -> tuple[str, ...]:
-        """The events that end a step in an account: landings of any foot, or the section where no foot says when it lands."""
+        """The events that end a step in an account: landings of any foot, or the section where no foot says
+        when it lands."""
         landings = tuple(dict.fromkeys(foot.lands for foot in self.feet if foot.lands))
         return landings or ((self.section,) if self.section else ())
 
@@ -114,19 +121,22 @@ def check_walk(
     events: Iterable[Event],
     weight: Callable[[Expression, str], ca.SX],
 ) -> Walk | None:
-    """A walk whose every name is one of the system's. groups: names of 'x', 'z', 'p', 'outputs' and ledger entries 'stored'; weight:
-    checks an expression."""
+    """A walk whose every name is one of the system's. groups: names of 'x', 'z', 'p', 'outputs' and ledger
+    entries 'stored'; weight: checks an expression."""
     if walk is None:
         return None
     if not isinstance(walk, Walk):
-        raise ModelError(f"walk of system '{system}' is {walk!r}: give a Walk(section=..., feet=[Foot(name=...)])")
+        raise ModelError(
+            f"walk of system '{system}' is {walk!r}: give a Walk(section=..., feet=[Foot(name=...)])"
+        )
     known = {kind: list(names) for kind, names in groups.items()} | {"events": [e.name for e in events]}
     states = [*known["x"], *known["z"]]
 
     def named(name: str, where: str, kind: str, choices: list[str]) -> None:
         if name and name not in choices:
             raise UnknownNameError(
-                f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: {did_you_mean(name, choices)}"
+                f"{where} of the walk of system '{system}' is '{name}', which is no {kind}: "
+                f"{did_you_mean(name, choices)}"
             )
 
     named(walk.section, "section", "event", known["events"])
@@ -141,7 +151,10 @@ def check_walk(
     seen: set[str] = set()
     for foot in walk.feet:
         if foot.name in seen:
-            raise ModelError(f"foot '{foot.name}' stands twice in the walk of system '{system}': give every foot its own name")
+            raise ModelError(
+                f"foot '{foot.name}' stands twice in the walk of system '{system}': give every foot its own "
+                f"name"
+            )
         seen.add(foot.name)
         for event in foot.events:
             named(event, f"an event of foot '{foot.name}'", "event", known["events"])
@@ -151,7 +164,10 @@ def check_walk(
         named(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", known["z"])
     feet, progress = tuple(walk.feet), tuple(walk.progress)
     return replace(
-        walk, feet=feet, progress=progress, weight=None if walk.weight is None else weight(sx(walk.weight), "the weight of the walk")
+        walk,
+        feet=feet,
+        progress=progress,
+        weight=None if walk.weight is None else weight(sx(walk.weight), "the weight of the walk"),
     )
 
 

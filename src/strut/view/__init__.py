@@ -1,7 +1,15 @@
-"""Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`, PNG, SVG and PDF `paper`."""
+"""Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`,
+PNG, SVG and PDF `paper`."""
 
 from strut.simulate.trajectory import SHOWN
-from strut.view.figures.energy_plots import energy, energy_areas, energy_flow, energy_per_step, ledger_table, residual
+from strut.view.figures.energy_plots import (
+    energy,
+    energy_areas,
+    energy_flow,
+    energy_per_step,
+    ledger_table,
+    residual,
+)
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers, pareto, trade_off
 from strut.view.figures.plots import (

@@ -1,4 +1,5 @@
-"""Ready-made machines. Each is a function that returns a `System`, keyword arguments replacing its default values; or a `Mechanism`."""
+"""Ready-made machines. Each is a function that returns a `System`, keyword arguments replacing its default
+values; or a `Mechanism`."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,9 @@
-"""Human segments scaled from stature and mass: Dumas, Cheze and Verriest 2007 (adjusted McConville and Young), male and female.
+"""Human segments scaled from stature and mass: Dumas, Cheze and Verriest 2007 (adjusted McConville and
+Young), male and female.
 
-Fractions are of body mass; lengths of the mean subject scale with stature; centres of mass and radii of gyration are fractions of
-segment length. Axes here are strut's: x forward, y left, z up; the table's X anterior, Y superior, Z right.
+Fractions are of body mass; lengths of the mean subject scale with stature; centres of mass and radii of
+gyration are fractions of segment length. Axes here are strut's: x forward, y left, z up; the table's X
+anterior, Y superior, Z right.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from strut.system import Expression, sx
 
 STATURE = {"male": 1.77, "female": 1.61}  # [m] of the mean subjects
 
-# segment: length [mm] male, female; mass [%] male, female; male centre of mass X, Y, Z [% of length]; male radii of gyration
+# segment: length [mm] male, female; mass [%] male, female; male centre of mass X, Y, Z [% of length]; male
+# radii of gyration
 # xx, yy, zz, and xy, xz, yz [%], where a negative number stands for a negative product of inertia
 # fmt: off
 SEGMENTS: dict[str, tuple[Any, ...]] = {
@@ -37,8 +40,8 @@ SEGMENTS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """length [m], mass [kg], centre of mass [m] from the proximal joint (torso and head: from the neck), inertia about it
-    [kg m^2]; expressions where stature or mass are."""
+    """length [m], mass [kg], centre of mass [m] from the proximal joint (torso and head: from the neck),
+    inertia about it [kg m^2]; expressions where stature or mass are."""
 
     name: str
     length: ca.SX
@@ -55,11 +58,13 @@ class Segment:
 
 
 @checked
-def segment(name: str, stature: Expression, mass: Expression, sex: str = "male", side: str = "right") -> Segment:
+def segment(
+    name: str, stature: Expression, mass: Expression, sex: str = "male", side: str = "right"
+) -> Segment:
     """A segment of a person of `stature` [m] and `mass` [kg]; both may be parameters.
 
-    Shapes (centres and radii) are those of the male sample for both sexes: the female table's were not at hand. Left segments
-    are mirrored.
+    Shapes (centres and radii) are those of the male sample for both sexes: the female table's were not at
+    hand. Left segments are mirrored.
     """
     if name not in SEGMENTS:
         raise ModelError(f"there is no segment '{name}': {did_you_mean(name, list(SEGMENTS))}")
@@ -78,5 +83,9 @@ def segment(name: str, stature: Expression, mass: Expression, sex: str = "male",
     xx, yy, zz = (r * r * square for r in row[5])  # about the table's X (forward), Y (up), Z (right)
     xy, xz, yz = ((r * r if r >= 0 else -r * r) * square for r in row[6])
     # up is our z, right is our -y: (x, y, z) = (X, -Z, Y)
-    inertia = ca.vertcat(ca.horzcat(xx, -mirror * xz, xy), ca.horzcat(-mirror * xz, zz, -mirror * yz), ca.horzcat(xy, -mirror * yz, yy))
+    inertia = ca.vertcat(
+        ca.horzcat(xx, -mirror * xz, xy),
+        ca.horzcat(-mirror * xz, zz, -mirror * yz),
+        ca.horzcat(xy, -mirror * yz, yy),
+    )
     return Segment(name, L, m, com, inertia)

@@ -1,4 +1,5 @@
-"""COMAN, the compliant humanoid: 23 actuated joints on a floating base (Dallali et al., with the public parameters)."""
+"""COMAN, the compliant humanoid: 23 actuated joints on a floating base (Dallali et al., with the public
+parameters)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from strut.checks import checked
 from strut.mechanism import Mechanism, joints
 
 # link: parent, offset of its joint in the parent [m], joint name, axis, mass [kg], centre of mass [m],
-#       inertia xx, yy, zz, xy, xz, yz about it [kg m^2]; the right side and the trunk, frames aligned with the world
+# inertia xx, yy, zz, xy, xz, yz about it [kg m^2]; the right side and the trunk, frames aligned with the
+# world
 # fmt: off
 LINKS = {
     "r_hip_motor": ("waist", (0, -0.023, 0), "r_hip_sag", "y", 0.89258, (-0.00033, -0.02359, -0.00026),
@@ -40,12 +42,19 @@ LINKS = {
 }
 # fmt: on
 WAIST = (1.80087, (-0.02639, -0.00058, 0.05263), (5.1033e-3, 6.2416e-3, 2.4518e-3, -5.7e-5, 1.692e-3, 1.7e-5))
-FOOT_POINTS = ((0, 0, -0.0793), (0.13, 0.045, -0.0793), (0.13, -0.045, -0.0793), (-0.06, 0.045, -0.0793), (-0.06, -0.045, -0.0793))
+FOOT_POINTS = (
+    (0, 0, -0.0793),
+    (0.13, 0.045, -0.0793),
+    (0.13, -0.045, -0.0793),
+    (-0.06, 0.045, -0.0793),
+    (-0.06, -0.045, -0.0793),
+)
 
 
 @checked
 def coman_mechanism() -> Mechanism:
-    """The humanoid COMAN without ground: it falls freely until contact.rigid(...) or the like puts it on some.
+    """The humanoid COMAN without ground: it falls freely until contact.rigid(...) or the like puts it on
+    some.
 
     The 29-joint tree: three translations and three rotations carry the waist, then 23 joints. 28.357 kg.
     """
@@ -71,7 +80,13 @@ def coman_mechanism() -> Mechanism:
             flip = np.array([1, -1, 1]) if mirrored else np.ones(3)
             rename = (lambda n: n.replace("r_", "l_", 1) if n.startswith("r_") else n) if mirrored else str
             body = m.body(rename(link), mass, tuple(np.array(com) * flip), _matrix(inertia, mirrored))
-            m.joint(rename(joint), m.bodies[rename(parent)], body, joints.revolute(axis), at=tuple(np.array(offset) * flip))
+            m.joint(
+                rename(joint),
+                m.bodies[rename(parent)],
+                body,
+                joints.revolute(axis),
+                at=tuple(np.array(offset) * flip),
+            )
     for side in ("r", "l"):
         for k, point in enumerate(FOOT_POINTS):
             m.frame(f"{side}_sole{k}", m.bodies[f"{side}_foot"], point)

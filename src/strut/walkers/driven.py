@@ -13,19 +13,39 @@ DEG3 = 0.05235987755982988
 
 @checked
 def compass_driven(**values: float) -> System:
-    """The compass gait with motors in the hip and in the stance ankle, and a spring and a damper in the hip: any motion of its legs is
-    possible, and torques are what it needs. Two legs with their mass in the middle, point feet."""
+    """The compass gait with motors in the hip and in the stance ankle, and a spring and a damper in the hip:
+    any motion of its legs is possible, and torques are what it needs. Two legs with their mass in the middle,
+    point feet."""
     m = Mechanism("compass_driven", planar=True, g=Param("g", 9.8, "m/s^2"))
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10))
     mass = Param("leg_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="in the middle of each leg")
     hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3))
     stance = m.body("stance_leg", mass, (0, 0, length / 2))
-    m.joint("stance", on_foot(m), stance, joints.revolute(ANGLE), initial=0.299294 - DEG3, rate=-1.072963, actuated=False)
+    m.joint(
+        "stance",
+        on_foot(m),
+        stance,
+        joints.revolute(ANGLE),
+        initial=0.299294 - DEG3,
+        rate=-1.072963,
+        actuated=False,
+    )
     hip = level(m, "hip", stance, "stance", (0, 0, length), hip_mass)
     swing = m.body("swing_leg", mass, (0, 0, -length / 2))
-    m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.299294 - DEG3, rate=-0.364556, actuated=False)
+    m.joint(
+        "swing", hip, swing, joints.revolute(ANGLE), initial=-0.299294 - DEG3, rate=-0.364556, actuated=False
+    )
     m.frame("stance_foot", stance)
     m.frame("swing_foot", swing, (0, 0, -length))
     drives = [hip_drive(), Between("ankle", {"stance": 1.0})]
-    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", 0.75 * length, drives, margin=0.02 * length)
+    legs = Legs(
+        ("foot_x", "foot_z"),
+        "stance_foot",
+        "swing_foot",
+        SWAP,
+        "hip",
+        0.75 * length,
+        drives,
+        margin=0.02 * length,
+    )
     return stepping(m, legs, plane(slope(DEG3)), "compass gait with motors in hip and ankle").using(values)

@@ -20,13 +20,22 @@ FEET = ("foot_l", "foot_r")
 
 @checked
 def compass_duindam(**values: float) -> System:
-    """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x = `step_at` on."""
+    """The compass gait with both feet free to land, hold and lift. `step_down` lowers the ground from x =
+    `step_at` on."""
     m = Mechanism("compass_duindam", planar=True, g=Param("g", 9.8, "m/s^2"))
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg")
     mass = Param("leg_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="in the middle of each leg")
     hip_mass = Param("hip_mass", 5.0, "kg", bounds=(0, 1e3))
     left = m.body("leg_l", mass, (0, 0, length / 2))
-    m.joint("leg", on_foot(m), left, joints.revolute(ANGLE), initial=0.299294 - DEG3, rate=-1.072963, actuated=False)
+    m.joint(
+        "leg",
+        on_foot(m),
+        left,
+        joints.revolute(ANGLE),
+        initial=0.299294 - DEG3,
+        rate=-1.072963,
+        actuated=False,
+    )
     hip = m.body("hip", hip_mass)
     m.joint("hip_mount", left, hip, joints.fixed(), at=(0, 0, length))
     right = m.body("leg_r", mass, (0, 0, -length / 2))
@@ -51,14 +60,21 @@ def compass_duindam(**values: float) -> System:
 
 @checked
 def dribbel(**values: float) -> System:
-    """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in the hip."""
+    """Dribbel: thighs and shanks, knees that lock through stance and open when their foot lifts, one motor in
+    the hip."""
     m = Mechanism("dribbel", planar=True)
     shank = Param("shank", 0.43, "m", bounds=(0.05, 5), description="length of the lower leg")
     thigh = Param("thigh", 0.47, "m", bounds=(0.05, 5), description="length of the upper leg")
     shank_mass = Param("shank_mass", 1.6, "kg", bounds=(1e-6, 1e3), description="of a pair of lower legs")
-    thigh_mass = Param("thigh_mass", 3.0, "kg", bounds=(1e-6, 1e3), description="of a pair of upper legs with half the hip")
-    shank_inertia = Param("shank_inertia", 0.059, "kg m^2", bounds=(0, 100), description="about its centre of mass")
-    thigh_inertia = Param("thigh_inertia", 0.108, "kg m^2", bounds=(0, 100), description="about its centre of mass")
+    thigh_mass = Param(
+        "thigh_mass", 3.0, "kg", bounds=(1e-6, 1e3), description="of a pair of upper legs with half the hip"
+    )
+    shank_inertia = Param(
+        "shank_inertia", 0.059, "kg m^2", bounds=(0, 100), description="about its centre of mass"
+    )
+    thigh_inertia = Param(
+        "thigh_inertia", 0.108, "kg m^2", bounds=(0, 100), description="about its centre of mass"
+    )
     com = Param("thigh_com", 0.35, "m", bounds=(0, 5), description="knee to centre of mass of the upper leg")
     low = m.body("shank_l", shank_mass, (0, 0, shank / 2), shank_inertia)
     high = m.body("thigh_l", thigh_mass, (0, 0, com), thigh_inertia)
@@ -82,7 +98,12 @@ def dribbel(**values: float) -> System:
         symmetry=lambda tree: _led_by(
             tree,
             "foot_r",
-            {"ankle": ("ankle", "-knee_l", "hip", "knee_r"), "knee_l": ("knee_r",), "hip": ("-hip",), "knee_r": ("knee_l",)},
+            {
+                "ankle": ("ankle", "-knee_l", "hip", "knee_r"),
+                "knee_l": ("knee_r",),
+                "hip": ("-hip",),
+                "knee_r": ("knee_l",),
+            },
         ),
         description="Dribbel: knees that lock, one hip motor; walks down 3 degrees by itself",
     ).using(values)
@@ -90,7 +111,8 @@ def dribbel(**values: float) -> System:
 
 @checked
 def trunk_3d(**values: float) -> System:
-    """Two straight legs and a trunk in space, all joined at the hip, with motors that turn each against the vertical."""
+    """Two straight legs and a trunk in space, all joined at the hip, with motors that turn each against the
+    vertical."""
     m = Mechanism("trunk_3d")
     length = Param("leg_length", 1.0, "m", bounds=(0.1, 10), description="length of a leg, and of the trunk")
     mass = Param("foot_mass", 1.0, "kg", bounds=(1e-6, 1e3), description="of each foot")
@@ -103,7 +125,13 @@ def trunk_3d(**values: float) -> System:
         at = carried
     right = _limb(m, "leg_r", at, (0, 0, 0), mass, (0, 0, 0), (-0.25, -0.1), (1.0, 0.1))
     upright = m.body("level_roll")
-    m.joint("level_roll", right, upright, joints.gear("leg_r_roll", -1.0, of=joints.revolute("x")), at=(0, 0, length))
+    m.joint(
+        "level_roll",
+        right,
+        upright,
+        joints.gear("leg_r_roll", -1.0, of=joints.revolute("x")),
+        at=(0, 0, length),
+    )
     hip = m.body("hip", hip_mass)
     m.joint("level_pitch", upright, hip, joints.gear("leg_r_pitch", -1.0, of=joints.revolute("y")))
     left = _limb(m, "leg_l", hip, (0, 0, 0), mass, (0, 0, -length.sym), (0.25, 0.1), (0.0, 0.0))
@@ -147,7 +175,8 @@ def _passing() -> dict:
 
 
 def _led_by(tree: Tree, foot: str, angles: Mapping[str, tuple[str, ...]]) -> dict[str, ca.SX]:
-    """The same posture told from the other foot: its place first, then each angle as a sum of the old ones."""
+    """The same posture told from the other foot: its place first, then each angle as a sum of the old
+    ones."""
     place, speed = observe.position(tree, foot), observe.velocity(tree, foot)
     found = {"foot_x": place[0], "foot_z": place[2], "foot_x_rate": speed[0], "foot_z_rate": speed[2]}
     for name, terms in angles.items():

@@ -10,7 +10,8 @@ from strut.system import Input, Ledger, Param, Scene, State, System, ball, hinge
 
 @checked
 def pendulum(**values: float) -> System:
-    """A point mass on a rod, hanging at angle 0 and swinging in the x-z plane, with damping and a motor at the pivot."""
+    """A point mass on a rod, hanging at angle 0 and swinging in the x-z plane, with damping and a motor at
+    the pivot."""
     angle = State("angle", 1.0, "rad", description="from hanging straight down")
     rate = State("rate", 0.0, "rad/s")
     mass = Param("mass", 1.0, "kg", bounds=(0, 1e6))
@@ -35,6 +36,9 @@ def pendulum(**values: float) -> System:
             supplied={"motor": torque * rate},
             dissipated={"damper": damping * rate**2},
         ),
-        scene=Scene((rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length)), hinges=(hinge("pivot", (0, 0)),)),
+        scene=Scene(
+            (rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length)),
+            hinges=(hinge("pivot", (0, 0)),),
+        ),
         description="point mass on a rod, with damping and a motor",
     ).using(values)

@@ -1,8 +1,9 @@
 """Saurel's walkers: a person's segments on point feet, from a compass to one with torso, neck and arms.
 
-Segments are Dumas's, without feet and hands, of a man of 68.2 kg. Legs, torso and head are told by their angles from the vertical, as
-everywhere here: positive where the lower end is in front of the upper one. Parameters NAME_share (part of the body's mass) and
-NAME_stretch (length, relative to the table) change single segments on both sides.
+Segments are Dumas's, without feet and hands, of a man of 68.2 kg. Legs, torso and head are told by their
+angles from the vertical, as
+everywhere here: positive where the lower end is in front of the upper one. Parameters NAME_share (part of the
+body's mass) and NAME_stretch (length, relative to the table) change single segments on both sides.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ class _Person:
     stature: Param = field(default_factory=lambda: Param("stature", 1.77, "m", bounds=(0.5, 3)))
     mass: Param = field(
         default_factory=lambda: Param(
-            "body_mass", REFERENCE_MASS, "kg", bounds=(1, 500), description="with feet and hands, which are left out"
+            "body_mass",
+            REFERENCE_MASS,
+            "kg",
+            bounds=(1, 500),
+            description="with feet and hands, which are left out",
         )
     )
     changes: dict[str, tuple[Param, Param]] = field(default_factory=dict)
@@ -47,7 +52,9 @@ class _Person:
                 Param(f"{name}_stretch", 1.0, bounds=(0.2, 5), description="length, relative to the table's"),
             )
         share, stretch = self.changes[name]
-        return segment(name, self.stature * stretch, self.mass * share / (SEGMENTS[name][2] * 1e-2), side=side)
+        return segment(
+            name, self.stature * stretch, self.mass * share / (SEGMENTS[name][2] * 1e-2), side=side
+        )
 
 
 def _solid(m: Mechanism, name: str, part: Segment) -> Body:
@@ -67,7 +74,15 @@ def _on_foot(m: Mechanism) -> Body:
     return at
 
 
-def _turn(m: Mechanism, name: str, parent: Body, initial: float, rate: float, at: Expression = (0, 0, 0), prefix: str = "") -> Body:
+def _turn(
+    m: Mechanism,
+    name: str,
+    parent: Body,
+    initial: float,
+    rate: float,
+    at: Expression = (0, 0, 0),
+    prefix: str = "",
+) -> Body:
     """A massless body that turns about the lateral axis."""
     body = m.body(f"{name}_turned")
     m.joint(name, parent, body, joints.revolute(ANGLE), at=at, initial=initial, rate=rate, actuated=False)
@@ -85,7 +100,8 @@ BEGIN = {"stance": (0.24, -0.95), "swing": (-0.34, 0.3)}
 
 
 class _Walker:
-    """What the five have in common: two legs, the stance leg standing on the ground, and whatever is carried by the hip.
+    """What the five have in common: two legs, the stance leg standing on the ground, and whatever is carried
+    by the hip.
 
     knees: of both legs. wide: [m] between the hips, in space.
     """
@@ -146,18 +162,34 @@ class _Walker:
     def head(self, parent: Body, at: Expression) -> None:
         _fixed(self.m, "head", parent, _upright(self.person.part("head")), at)
 
-    def system(self, drives: list[Between], description: str, values: Mapping[str, float], swap: Mapping[str, str] | None = None) -> System:
+    def system(
+        self,
+        drives: list[Between],
+        description: str,
+        values: Mapping[str, float],
+        swap: Mapping[str, str] | None = None,
+    ) -> System:
         base = ("foot_x", "foot_z") if self.wide is None else ("foot_x", "foot_y", "foot_z")
         legs = Legs(
-            base, "stance_foot", "swing_foot", {**self.swap, **(swap or {})}, "hip", FALLEN * self.leg, drives, margin=0.02 * self.leg
+            base,
+            "stance_foot",
+            "swing_foot",
+            {**self.swap, **(swap or {})},
+            "hip",
+            FALLEN * self.leg,
+            drives,
+            margin=0.02 * self.leg,
         )
         return stepping(self.m, legs, plane(slope(SLOPE)), description).using(values)
 
 
 def _upright(part: Segment) -> Segment:
-    """A segment of the middle: what Dumas measured beside the sagittal plane is left out, so that left and right are alike."""
+    """A segment of the middle: what Dumas measured beside the sagittal plane is left out, so that left and
+    right are alike."""
     keep = ca.SX([[1, 0, 1], [0, 1, 0], [1, 0, 1]])
-    return Segment(part.name, part.length, part.mass, ca.vertcat(part.com[0], 0, part.com[2]), part.inertia * keep)
+    return Segment(
+        part.name, part.length, part.mass, ca.vertcat(part.com[0], 0, part.com[2]), part.inertia * keep
+    )
 
 
 def _hips(elastic: bool = True, driven: bool = True) -> list[Between]:
@@ -168,13 +200,19 @@ def _hips(elastic: bool = True, driven: bool = True) -> list[Between]:
 def _pair(name: str, joints_: Mapping[str, str], against: str, driven: bool = True) -> list[Between]:
     spring = Param(f"{name}_spring", 0.0, "N m/rad", bounds=(0, 1e4), description="of each side")
     damping = Param(f"{name}_damping", 0.0, "N m s/rad", bounds=(0, 1e4), description="of each side")
-    rest = Param(f"{name}_rest", 0.0, "rad", bounds=(-2, 2), description="angle of the spring at rest, on each side")
-    return [Between(label, {angle: 1, against: -1}, spring, damping, rest, driven) for label, angle in joints_.items()]
+    rest = Param(
+        f"{name}_rest", 0.0, "rad", bounds=(-2, 2), description="angle of the spring at rest, on each side"
+    )
+    return [
+        Between(label, {angle: 1, against: -1}, spring, damping, rest, driven)
+        for label, angle in joints_.items()
+    ]
 
 
 @checked
 def saurel_a(**values: float) -> System:
-    """M_A, the compass: straight legs and a pelvis that does not turn; one motor between the legs. 33.0 kg."""
+    """M_A, the compass: straight legs and a pelvis that does not turn; one motor between the legs. 33.0
+    kg."""
     w = _Walker("saurel_a")
     w.pelvis(w.hip, w.middle)
     return w.system([_between_legs()], "Saurel's M_A: human legs that do not bend, and a pelvis", values)
@@ -182,15 +220,17 @@ def saurel_a(**values: float) -> System:
 
 @checked
 def saurel_b(**values: float) -> System:
-    """M_B: the same with knees, which motors move, of both legs. Nothing stops a knee from overextending: who plans a walk
-    requires `thigh - stance` and `swing - shank` to stay positive."""
+    """M_B: the same with knees, which motors move, of both legs. Nothing stops a knee from overextending: who
+    plans a walk requires `thigh - stance` and `swing - shank` to stay positive."""
     w = _Walker("saurel_b", knees=True)
     w.pelvis(w.hip, w.middle)
     spring, damping = (
         Param(f"knee_{what}", 0.0, unit, bounds=(0, 1e4), description="of each knee")
         for what, unit in (("spring", "N m/rad"), ("damping", "N m s/rad"))
     )
-    rest = Param("knee_rest", 0.0, "rad", bounds=(-2, 2), description="bend of a knee whose spring is at rest")
+    rest = Param(
+        "knee_rest", 0.0, "rad", bounds=(-2, 2), description="bend of a knee whose spring is at rest"
+    )
     drives = [_between_legs("thigh")]
     for name, upper, lower in (("stance_knee", "thigh", "stance"), ("swing_knee", "swing", "shank")):
         drives.append(Between(name, {upper: 1, lower: -1}, spring, damping, rest))
@@ -208,8 +248,8 @@ def _between_legs(stance: str = "stance") -> Between:
 
 @checked
 def saurel_c(driven: bool = True, **values: float) -> System:
-    """M_C: straight legs, and pelvis, torso and head as one body; a motor, a spring and a damper at each hip. 60.3 kg.
-    Without motors unless `driven`."""
+    """M_C: straight legs, and pelvis, torso and head as one body; a motor, a spring and a damper at each hip.
+    60.3 kg. Without motors unless `driven`."""
     w = _Walker("saurel_c" if driven else "saurel_c_passive")
     body, pelvis, torso = w.torso()
     w.head(body, (0, 0, pelvis.length + torso.length))
@@ -230,11 +270,14 @@ def saurel_d(**values: float) -> System:
 
 @checked
 def saurel_e(**values: float) -> System:
-    """M_E, in space: M_C with arms that swing, which motors move at the shoulders. All joints turn about the lateral axis, so the body as
-    a whole yaws and rolls on its stance foot, and the rest are angles in its own plane. 65.9 kg."""
+    """M_E, in space: M_C with arms that swing, which motors move at the shoulders. All joints turn about the
+    lateral axis, so the body as a whole yaws and rolls on its stance foot, and the rest are angles in its own
+    plane. 65.9 kg."""
     wide = Param("hip_width", 0.17, "m", bounds=(0, 1), description="between the hips")
     shoulders = Param("shoulder_width", 0.36, "m", bounds=(0, 2), description="between the shoulders")
-    drop = Param("shoulder_drop", 0.06, "m", bounds=(-1, 1), description="from the neck down to the shoulders")
+    drop = Param(
+        "shoulder_drop", 0.06, "m", bounds=(-1, 1), description="from the neck down to the shoulders"
+    )
     w = _Walker("saurel_e", wide=wide)
     body, pelvis, torso = w.torso()
     top = pelvis.length + torso.length
@@ -245,6 +288,9 @@ def saurel_e(**values: float) -> System:
         turned = _turn(w.m, name, upright, 0.0, 0.0, (0, sign * shoulders.sym, 0))
         _fixed(w.m, f"{name}_upper", turned, arm, (0, 0, 0))
         _fixed(w.m, f"{name}_lower", turned, forearm, (0, 0, -arm.length))
-    drives = [*_hips(), *_pair("shoulder", {"stance_shoulder": "stance_arm", "swing_shoulder": "swing_arm"}, "torso")]
+    drives = [
+        *_hips(),
+        *_pair("shoulder", {"stance_shoulder": "stance_arm", "swing_shoulder": "swing_arm"}, "torso"),
+    ]
     swap = {"stance_arm": "swing_arm", "swing_arm": "stance_arm"}
     return w.system(drives, "Saurel's M_E: straight legs, a torso and arms, in space", values, swap)

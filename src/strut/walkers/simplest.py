@@ -6,16 +6,32 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
-from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, hinge, place, rod, slope_floor, time
+from strut.system import (
+    Discrete,
+    Event,
+    Foot,
+    Ledger,
+    Param,
+    Scene,
+    State,
+    System,
+    Walk,
+    ball,
+    hinge,
+    place,
+    rod,
+    slope_floor,
+    time,
+)
 
 
 @checked
 def simplest(**values: float) -> System:
     """A mass at the hip, legs that weigh nothing but swing as if they did, point feet.
 
-    Angles are those of the slope: `stance` from its normal, positive where the hip is behind the foot; `hip` from the
-    stance leg to the swing leg. Legs may pass through the ground in mid-swing, as always in this model: the swing foot
-    can land only after it has been in front and above the ground.
+    Angles are those of the slope: `stance` from its normal, positive where the hip is behind the foot; `hip`
+    from the stance leg to the swing leg. Legs may pass through the ground in mid-swing, as always in this
+    model: the swing foot can land only after it has been in front and above the ground.
     """
     leg = Param("leg", 1.0, "m", bounds=(1e-3, 10))
     mass = Param("mass", 1.0, "kg", bounds=(1e-6, 1e3), description="at the hip")
@@ -26,7 +42,11 @@ def simplest(**values: float) -> System:
     rate = State("stance_rate", -0.19983247300495, "rad/s")
     hip_rate = State("hip_rate", -0.19983247300495 * (1 - _cos(2 * 0.20031090054425)), "rad/s")
     x, z = Discrete("foothold_x", 0.0, "m"), Discrete("foothold_z", 0.0, "m")
-    length, duration, struck = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s"), Discrete("struck_at", 0.0, "s")
+    length, duration, struck = (
+        Discrete("step_length", 0.0, "m"),
+        Discrete("step_time", 0.0, "s"),
+        Discrete("struck_at", 0.0, "s"),
+    )
     pull = g.sym / leg.sym
     s, c = ca.sin(theta.sym - slope.sym), ca.cos(theta.sym - slope.sym)
     swing = ca.sin(phi.sym) * (rate.sym**2 - pull * c) + pull * s
@@ -52,7 +72,9 @@ def simplest(**values: float) -> System:
         struck.name: time,
     }
     kinetic = mass.sym * (leg.sym * rate.sym) ** 2 / 2
-    normal = mass.sym * (g.sym * ca.cos(slope.sym) - leg.sym * (pull * s * ca.sin(theta.sym) + rate.sym**2 * ca.cos(theta.sym)))
+    normal = mass.sym * (
+        g.sym * ca.cos(slope.sym) - leg.sym * (pull * s * ca.sin(theta.sym) + rate.sym**2 * ca.cos(theta.sym))
+    )
     low = 0.75 * leg.sym - leg.sym * ca.cos(theta.sym)
     return System(
         "simplest",
@@ -63,8 +85,22 @@ def simplest(**values: float) -> System:
         events=(
             *swinging.events(),
             Event("heel_strike", guard=-gap, when=swinging.armed.sym, reset=strike, priority=1),
-            Event("fall", ca.if_else(theta.sym < 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_FORWARD),
-            Event("sit", ca.if_else(theta.sym >= 0, low, -1), terminal=True, failure=True, priority=2, description=FELL_BACK),
+            Event(
+                "fall",
+                ca.if_else(theta.sym < 0, low, -1),
+                terminal=True,
+                failure=True,
+                priority=2,
+                description=FELL_FORWARD,
+            ),
+            Event(
+                "sit",
+                ca.if_else(theta.sym >= 0, low, -1),
+                terminal=True,
+                failure=True,
+                priority=2,
+                description=FELL_BACK,
+            ),
             Event("take_off", guard=-normal, terminal=True, failure=True, priority=3, description=PULLED),
         ),
         outputs={
@@ -81,7 +117,11 @@ def simplest(**values: float) -> System:
             "stance_normal": normal,
         },
         output_units={
-            **{f"{point}_{axis}": "m" for point in ("hip", "stance_foot", "swing_foot", "com") for axis in "xz"},
+            **{
+                f"{point}_{axis}": "m"
+                for point in ("hip", "stance_foot", "swing_foot", "com")
+                for axis in "xz"
+            },
             **{"clearance": "m", "speed": "m/s", "stance_normal": "N"},
         },
         ledger=Ledger({"kinetic": kinetic, "gravity": mass.sym * g.sym * hip_z}),

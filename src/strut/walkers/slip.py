@@ -1,4 +1,5 @@
-"""The spring-loaded inverted pendulum: how animals run, in five numbers (Kieboom, section 2.4, model 2.15)."""
+"""The spring-loaded inverted pendulum: how animals run, in five numbers (Kieboom, section 2.4, model
+2.15)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,21 @@ import math
 import casadi as ca
 
 from strut.checks import checked
-from strut.system import Discrete, Event, Foot, Ledger, Param, Scene, State, System, Walk, ball, place, rod, slope_floor
+from strut.system import (
+    Discrete,
+    Event,
+    Foot,
+    Ledger,
+    Param,
+    Scene,
+    State,
+    System,
+    Walk,
+    ball,
+    place,
+    rod,
+    slope_floor,
+)
 
 
 @checked
@@ -19,7 +34,13 @@ def slip(**values: float) -> System:
     mass = Param("mass", 80.0, "kg", bounds=(1e-9, 1e6))
     length = Param("length", 1.0, "m", bounds=(1e-9, 1e6), description="of the leg at rest")
     stiffness = Param("stiffness", 20e3, "N/m", bounds=(0, 1e12))
-    attack = Param("attack", math.radians(68), "rad", bounds=(0, math.pi / 2), description="angle of the leg from the ground at landing")
+    attack = Param(
+        "attack",
+        math.radians(68),
+        "rad",
+        bounds=(0, math.pi / 2),
+        description="angle of the leg from the ground at landing",
+    )
     g = Param("g", 9.81, "m/s^2")
     max_steps = Param("max_steps", 24, bounds=(1, 1e9))
 
@@ -34,7 +55,10 @@ def slip(**values: float) -> System:
     leg = ca.hypot(x - foot, y)
     force = stance * stiffness * (length - leg)
     landing_height = length * ca.sin(attack)
-    toe = (ca.if_else(stance > 0, foot, x + length * ca.cos(attack)), ca.if_else(stance > 0, 0, y - landing_height))
+    toe = (
+        ca.if_else(stance > 0, foot, x + length * ca.cos(attack)),
+        ca.if_else(stance > 0, 0, y - landing_height),
+    )
     return System(
         "slip",
         x=(x, y, vx, vy),
@@ -50,13 +74,30 @@ def slip(**values: float) -> System:
                 reset={stance: 1, foot: x + length * ca.cos(attack), steps: steps + 1},
             ),
             Event("takeoff", leg - length, when=stance, reset={stance: 0}, loss={}),
-            Event("fell", -y, terminal=True, failure=True, priority=1, description="it fell: the mass reached the ground"),
-            Event("finished", steps - max_steps + 0.5, terminal=True, priority=2, description="it made max_steps steps"),
+            Event(
+                "fell",
+                -y,
+                terminal=True,
+                failure=True,
+                priority=1,
+                description="it fell: the mass reached the ground",
+            ),
+            Event(
+                "finished",
+                steps - max_steps + 0.5,
+                terminal=True,
+                priority=2,
+                description="it made max_steps steps",
+            ),
         ),
         outputs={"leg": ca.if_else(stance > 0, leg, length), "force": force},
         output_units={"leg": "m", "force": "N"},
         ledger=Ledger(
-            stored={"kinetic": mass * (vx**2 + vy**2) / 2, "gravity": mass * g * y, "spring": stance * stiffness * (length - leg) ** 2 / 2}
+            stored={
+                "kinetic": mass * (vx**2 + vy**2) / 2,
+                "gravity": mass * g * y,
+                "spring": stance * stiffness * (length - leg) ** 2 / 2,
+            }
         ),
         scene=Scene(
             (rod("leg", (x, y), toe, 0.03 * length), ball("mass", (x, y), 0.12 * length)),

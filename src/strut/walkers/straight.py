@@ -1,4 +1,5 @@
-"""Walkers with two straight legs that change names at every step: the compass gait, and the one on curved feet."""
+"""Walkers with two straight legs that change names at every step: the compass gait, and the one on curved
+feet."""
 
 from __future__ import annotations
 
@@ -50,14 +51,41 @@ def compass(**values: float) -> System:
     leg_mass = Param("leg_mass", 5.0, "kg", bounds=(1e-6, 1e3), description="of each leg")
     hip_mass = Param("hip_mass", 10.0, "kg", bounds=(0, 1e3))
     stance = m.body("stance_leg", leg_mass, (0, 0, a))
-    m.joint("stance", on_foot(m), stance, joints.revolute(ANGLE), initial=0.218668802939, rate=-1.092383589884, actuated=False)
+    m.joint(
+        "stance",
+        on_foot(m),
+        stance,
+        joints.revolute(ANGLE),
+        initial=0.218668802939,
+        rate=-1.092383589884,
+        actuated=False,
+    )
     hip = level(m, "hip", stance, "stance", (0, 0, a + b), hip_mass)
     swing = m.body("swing_leg", leg_mass, (0, 0, -b))
-    m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.323388558059, rate=-0.377373948907, actuated=False)
+    m.joint(
+        "swing",
+        hip,
+        swing,
+        joints.revolute(ANGLE),
+        initial=-0.323388558059,
+        rate=-0.377373948907,
+        actuated=False,
+    )
     m.frame("stance_foot", stance)
     m.frame("swing_foot", swing, (0, 0, -a - b))
-    legs = Legs(("foot_x", "foot_z"), "stance_foot", "swing_foot", SWAP, "hip", 0.75 * (a + b), [hip_drive()], margin=0.02 * (a + b))
-    return stepping(m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet").using(values)
+    legs = Legs(
+        ("foot_x", "foot_z"),
+        "stance_foot",
+        "swing_foot",
+        SWAP,
+        "hip",
+        0.75 * (a + b),
+        [hip_drive()],
+        margin=0.02 * (a + b),
+    )
+    return stepping(
+        m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet"
+    ).using(values)
 
 
 @checked
@@ -65,19 +93,45 @@ def round_foot(**values: float) -> System:
     """Straight legs that roll on arcs."""
     m = Mechanism("round_foot", planar=True, g=Param("g", 1.0, "m/s^2"))
     radius = Param("radius", 0.2, "m", bounds=(0, 10), description="of the feet")
-    centre = Param("centre", 1.0, "m", bounds=(1e-3, 10), description="hip to the centre of the arc, along the leg")
-    com = Param("com", 0.5, "m", bounds=(0, 10), description="hip to the centre of mass of a leg, along the leg")
+    centre = Param(
+        "centre", 1.0, "m", bounds=(1e-3, 10), description="hip to the centre of the arc, along the leg"
+    )
+    com = Param(
+        "com", 0.5, "m", bounds=(0, 10), description="hip to the centre of mass of a leg, along the leg"
+    )
     leg_mass = Param("leg_mass", 0.5, "kg", bounds=(1e-6, 1e3), description="of each leg")
-    leg_inertia = Param("leg_inertia", 0.02, "kg m^2", bounds=(0, 1e3), description="of each leg, about its centre of mass")
+    leg_inertia = Param(
+        "leg_inertia", 0.02, "kg m^2", bounds=(0, 1e3), description="of each leg, about its centre of mass"
+    )
     hip_mass = Param("hip_mass", 1.0, "kg", bounds=(0, 1e3))
     stance = m.body("stance_leg", leg_mass, (0, 0, centre - com), leg_inertia)
-    m.joint("stance", on_foot(m), stance, joints.revolute(ANGLE), initial=0.179438283253, rate=-0.239010987813, actuated=False)
+    m.joint(
+        "stance",
+        on_foot(m),
+        stance,
+        joints.revolute(ANGLE),
+        initial=0.179438283253,
+        rate=-0.239010987813,
+        actuated=False,
+    )
     hip = level(m, "hip", stance, "stance", (0, 0, centre), hip_mass)
     swing = m.body("swing_leg", leg_mass, (0, 0, -com), leg_inertia)
-    m.joint("swing", hip, swing, joints.revolute(ANGLE), initial=-0.199438283253, rate=-0.187613981468, actuated=False)
+    m.joint(
+        "swing",
+        hip,
+        swing,
+        joints.revolute(ANGLE),
+        initial=-0.199438283253,
+        rate=-0.187613981468,
+        actuated=False,
+    )
     m.frame("stance_arc", stance)
     m.frame("swing_arc", swing, (0, 0, -centre))
-    m.shape(stance, shapes.capsule((0, 0, -0.9 * radius), (0, 0, centre), 0.04), shapes.arc(radius, begin=-0.6, finish=0.6))
+    m.shape(
+        stance,
+        shapes.capsule((0, 0, -0.9 * radius), (0, 0, centre), 0.04),
+        shapes.arc(radius, begin=-0.6, finish=0.6),
+    )
     m.shape(
         swing,
         shapes.capsule((0, 0, 0), (0, 0, -centre - 0.9 * radius), 0.04),
@@ -85,6 +139,14 @@ def round_foot(**values: float) -> System:
     )
     m.shape(hip, shapes.sphere(0.08))
     feet = (arc("stance_arc", radius), arc("swing_arc", radius))
-    legs = Legs(("foot_x", "foot_z"), *feet, SWAP, "hip", 0.75 * (centre + radius), [hip_drive()], margin=0.02 * (centre + radius))
+    legs = Legs(
+        ("foot_x", "foot_z"),
+        *feet,
+        SWAP,
+        "hip",
+        0.75 * (centre + radius),
+        [hip_drive()],
+        margin=0.02 * (centre + radius),
+    )
     walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
     return walker.replace(scales=("hip_mass", "centre", "g")).using(values)

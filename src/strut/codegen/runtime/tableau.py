@@ -1,6 +1,7 @@
 """Runge-Kutta tables, and the C functions written from them.
 
-The only place where these numbers stand; the engine in Python reads the tables, the C runtime includes the text.
+The only place where these numbers stand; the engine in Python reads the tables, the C runtime includes the
+text.
 """
 
 from __future__ import annotations
@@ -106,8 +107,25 @@ DOP853 = Tableau(  # Hairer, Norsett, Wanner: Solving Ordinary Differential Equa
         (0.2413651341592667, 0, -0.8845494793282861, 0.924834003261792),
         (0.037037037037037035, 0, 0, 0.17082860872947386, 0.12546768756682242),
         (0.037109375, 0, 0, 0.17025221101954405, 0.06021653898045596, -0.017578125),
-        (0.03709200011850479, 0, 0, 0.17038392571223998, 0.10726203044637328, -0.015319437748624402, 0.008273789163814023),
-        (0.6241109587160757, 0, 0, -3.3608926294469414, -0.868219346841726, 27.59209969944671, 20.154067550477894, -43.48988418106996),
+        (
+            0.03709200011850479,
+            0,
+            0,
+            0.17038392571223998,
+            0.10726203044637328,
+            -0.015319437748624402,
+            0.008273789163814023,
+        ),
+        (
+            0.6241109587160757,
+            0,
+            0,
+            -3.3608926294469414,
+            -0.868219346841726,
+            27.59209969944671,
+            20.154067550477894,
+            -43.48988418106996,
+        ),
         (
             0.47766253643826434,
             0,
@@ -345,7 +363,10 @@ def c_text(m: Tableau) -> str:
     """`name`, a trial step that returns its error, and `name_dense`, its dense output, as C."""
     end = len(m.b)
     text = f"/* strut runtime: one step of {m.name}, written out so that no zero is multiplied. */\n\n"
-    text += f"STRUT_FN strut_real STRUT_({m.name})(STRUT_(sim) * s, strut_real h)\n{{\n    strut_real *x = s->x_new;\n"
+    text += (
+        f"STRUT_FN strut_real STRUT_({m.name})(STRUT_(sim) * s, strut_real h)\n{{\n    strut_real *x = "
+        f"s->x_new;\n"
+    )
     for k, row in enumerate(m.a, start=1):
         text += _stage(row, "x") + f"    STRUT_(rate)(s, s->t + R({m.c[k]!r}) * h, x, s->k[{k}]);\n"
     text += _stage(m.b, "x")
@@ -354,24 +375,44 @@ def c_text(m: Tableau) -> str:
         text += f"    {last}    strut_real e = R(0);\n    for (int i = 0; i < STRUT_NX; i++)\n"
         text += f"        e += strut_sq(h * ({_sum(m.errors[0], end)}) / STRUT_(scale)(s, i));\n"
         text += "    return STRUT_SQRT(e / R(STRUT_SLOTS(STRUT_NX)));\n}\n"
-    else:  # the estimates of order 5 and 3 combined; a NaN stays one; a step that fails is not evaluated at its end
-        text += "    strut_real e5 = R(0), e3 = R(0), e;\n    for (int i = 0; i < STRUT_NX; i++) {\n        e = STRUT_(scale)(s, i);\n"
-        text += f"        e5 += strut_sq(({_sum(m.errors[0])}) / e);\n        e3 += strut_sq(({_sum(m.errors[1])}) / e);\n    }}\n"
-        text += "    e = e5 + R(0.01) * e3;\n    e = e > R(0) ? h * e5 / STRUT_SQRT(e * R(STRUT_SLOTS(STRUT_NX))) : e;\n"
+    # the estimates of order 5 and 3 combined; a NaN stays one; a step that fails is not evaluated at its end
+    else:
+        text += (
+            "    strut_real e5 = R(0), e3 = R(0), e;\n    for (int i = 0; i < STRUT_NX; i++) {\n        "
+            "e = STRUT_(scale)(s, i);\n"
+        )
+        text += (
+            f"        e5 += strut_sq(({_sum(m.errors[0])}) / e);\n        e3 += "
+            f"strut_sq(({_sum(m.errors[1])}) / e);\n    }}\n"
+        )
+        text += (
+            "    e = e5 + R(0.01) * e3;\n    e = e > R(0) ? h * e5 / STRUT_SQRT(e * "
+            "R(STRUT_SLOTS(STRUT_NX))) : e;\n"
+        )
         text += f"    if (e <= R(1)) {last}    return e;\n}}\n"
     text += f"\nSTRUT_FN void STRUT_({m.name}_dense)(STRUT_(sim) * s, strut_real h)\n{{\n"
     if m.extra_a:
-        text += "    strut_real x[STRUT_SLOTS(STRUT_N)];\n    for (int i = 0; i < STRUT_N; i++) s->k[12][i] = s->dx_new[i];\n"
+        text += (
+            "    strut_real x[STRUT_SLOTS(STRUT_N)];\n    for (int i = 0; i < STRUT_N; i++) s->k[12][i] "
+            "= s->dx_new[i];\n"
+        )
         for k, row in enumerate(m.extra_a):
-            text += _stage(row, "x") + f"    STRUT_(rate)(s, s->t + R({m.extra_c[k]!r}) * h, x, s->k[{end + 1 + k}]);\n"
+            text += (
+                _stage(row, "x")
+                + f"    STRUT_(rate)(s, s->t + R({m.extra_c[k]!r}) * h, x, s->k[{end + 1 + k}]);\n"
+            )
     text += "    for (int i = 0; i < STRUT_N; i++) {\n        s->poly[0][i] = s->x[i];\n"
     if m.extra_a:
         text += "        strut_real f0 = s->x_new[i] - s->x[i], f1 = h * s->dx[i] - f0;\n"
         text += "        strut_real f2 = R(2) * f0 - h * (s->dx_new[i] + s->dx[i]);\n"
-        text += "".join(f"        strut_real f{k + 3} = h * ({_sum(row)});\n" for k, row in enumerate(m.dense))
+        text += "".join(
+            f"        strut_real f{k + 3} = h * ({_sum(row)});\n" for k, row in enumerate(m.dense)
+        )
         for power in range(1, 8):
             terms = [f"R({int(BASIS[power, k])}) * f{k}" for k in range(7) if BASIS[power, k]]
             text += f"        s->poly[{power}][i] = {' + '.join(terms)};\n"
     else:
-        text += "".join(f"        s->poly[{k + 1}][i] = h * ({_sum(row, end)});\n" for k, row in enumerate(m.dense))
+        text += "".join(
+            f"        s->poly[{k + 1}][i] = h * ({_sum(row, end)});\n" for k, row in enumerate(m.dense)
+        )
     return text + f"    }}\n    s->degree = {m.degree};\n}}\n"

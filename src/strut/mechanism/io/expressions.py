@@ -1,6 +1,7 @@
 """Arithmetic of parameters as text: "0.43 * thigh_length" to an expression, and back.
 
-Only numbers, names of parameters, + - * / **, parentheses and the functions below are known. The text is parsed, never run.
+Only numbers, names of parameters, + - * / **, parentheses and the functions below are known. The text is
+parsed, never run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,21 @@ NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     **{
-        name: (1, getattr(ca, name)) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log")
+        name: (1, getattr(ca, name))
+        for name in (
+            "sqrt",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "log",
+        )
     },
     "abs": (1, ca.fabs),
     "atan2": (2, ca.atan2),
@@ -52,7 +67,9 @@ class ExpressionError(ModelError):
 def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
     """The expression that `text` says, of the quantities in `names`."""
     if len(text) > LONGEST:
-        raise ExpressionError(f"the expression has {len(text)} characters: {LONGEST} are allowed", text[:60] + " ...", 0)
+        raise ExpressionError(
+            f"the expression has {len(text)} characters: {LONGEST} are allowed", text[:60] + " ...", 0
+        )
     if not text.isascii():
         at = next(k for k, c in enumerate(text) if not c.isascii())
         raise ExpressionError(f"'{text[at]}' is no arithmetic", text, at)
@@ -60,7 +77,9 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = (getattr(error, "offset", None) or 1) - 1
-        raise ExpressionError(_with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))) from None
+        raise ExpressionError(
+            _with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))
+        ) from None
     try:
         made = ca.densify(_Walk(text.strip(), names).value(tree.body))
     except RecursionError:
@@ -75,7 +94,9 @@ def _with_unit(text: str) -> str:
     found = NUMBER_AND_UNIT.fullmatch(text)
     if not found:
         return ""
-    instead = f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+    instead = (
+        f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+    )
     return f"a number has no unit here: write {instead}"
 
 
@@ -86,7 +107,11 @@ class _Walk:
         self.text, self.names = text, names
 
     def value(self, node: ast.expr) -> ca.SX:
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, (int, float))
+            and not isinstance(node.value, bool)
+        ):
             return ca.SX(float(node.value) if abs(node.value) < LARGEST else math.inf)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             inner = self.value(node.operand)
@@ -103,7 +128,9 @@ class _Walk:
         if isinstance(node, (ast.Name, ast.Attribute)):
             return self.named(node)
         raise self.error(
-            node, f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / ** and functions"
+            node,
+            f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / "
+            f"** and functions",
         )
 
     def named(self, node: ast.expr) -> ca.SX:
@@ -118,8 +145,14 @@ class _Walk:
 
     def component(self, node: ast.Subscript) -> ca.SX:
         whole, index = self.value(node.value), node.slice
-        if not isinstance(index, ast.Constant) or type(index.value) is not int or not 0 <= index.value < whole.numel():
-            raise self.error(index, f"there is no such component: write a number from 0 to {whole.numel() - 1}")
+        if (
+            not isinstance(index, ast.Constant)
+            or type(index.value) is not int
+            or not 0 <= index.value < whole.numel()
+        ):
+            raise self.error(
+                index, f"there is no such component: write a number from 0 to {whole.numel() - 1}"
+            )
         return whole[index.value]
 
     def call(self, node: ast.Call) -> ca.SX:
@@ -153,7 +186,21 @@ ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1  # how tightly a text binds
 
 CALLS = {
     getattr(ca, f"OP_{name.upper()}"): name
-    for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
+    for name in (
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "log",
+    )
 } | {ca.OP_FABS: "abs", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
 
 
@@ -176,7 +223,10 @@ def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
         else:
             held[o[0]] = _operation(op, [held[slot] for slot in i])
             if len(held[o[0]][0]) > LONGEST:
-                raise ModelError(f"an expression has more than {LONGEST} characters when written out: introduce a parameter for part of it")
+                raise ModelError(
+                    f"an expression has more than {LONGEST} characters when written out: introduce a "
+                    f"parameter for part of it"
+                )
     return result
 
 
@@ -203,7 +253,9 @@ def _operation(op: int, values: list[tuple[str, int]]) -> tuple[str, int]:
         return f"1 / {at_least(0, POWER)}", PRODUCT
     if op in CALLS:
         return f"{CALLS[op]}({', '.join(text for text, _ in values)})", ATOM
-    raise ModelError("an expression uses an operation that has no text: use + - * / ** and elementary functions")
+    raise ModelError(
+        "an expression uses an operation that has no text: use + - * / ** and elementary functions"
+    )
 
 
 def number_text(value: float) -> str:

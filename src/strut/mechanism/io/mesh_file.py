@@ -1,4 +1,5 @@
-"""Files of meshes as vertices and triangles: STL (binary), OBJ and MSH, as MuJoCo reads them, for the inertia of what they enclose."""
+"""Files of meshes as vertices and triangles: STL (binary), OBJ and MSH, as MuJoCo reads them, for the inertia
+of what they enclose."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def read_mesh(path: Path, what: str) -> Mesh:
     readers = {".stl": _stl, ".msh": _msh, ".obj": _obj}
     read = readers.get(path.suffix.lower())
     if read is None:
-        raise ModelError(f"{what}: '{path.name}' ends in '{path.suffix}': meshes are read from {', '.join(readers)}")
+        raise ModelError(
+            f"{what}: '{path.name}' ends in '{path.suffix}': meshes are read from {', '.join(readers)}"
+        )
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -27,7 +30,9 @@ def read_mesh(path: Path, what: str) -> Mesh:
     try:
         vertices, faces = read(content, f"{what}: '{path.name}'")
     except (ValueError, IndexError, OverflowError) as error:
-        raise ModelError(f"{what}: '{path.name}' is damaged: it is no {path.suffix[1:].upper()} file") from error
+        raise ModelError(
+            f"{what}: '{path.name}' is damaged: it is no {path.suffix[1:].upper()} file"
+        ) from error
     return check_mesh(vertices, faces, f"{what}: '{path.name}'")
 
 
@@ -55,7 +60,9 @@ def _msh(content: bytes, what: str) -> Mesh:
     if len(content) < 16:
         raise ModelError(f"{what} is no MSH file: it has no header")
     vertices, normals, textures, faces = (int(n) for n in np.frombuffer(content, "<i4", 4))
-    if min(vertices, normals, textures, faces) < 0 or len(content) != 16 + 4 * (3 * vertices + 3 * normals + 2 * textures + 3 * faces):
+    if min(vertices, normals, textures, faces) < 0 or len(content) != 16 + 4 * (
+        3 * vertices + 3 * normals + 2 * textures + 3 * faces
+    ):
         raise ModelError(f"{what} is no MSH file: its size does not fit its header")
     numbers = np.frombuffer(content, "<f4", 3 * vertices, 16).reshape(-1, 3).astype(float)
     at = 16 + 4 * (3 * vertices + 3 * normals + 2 * textures)
@@ -108,4 +115,6 @@ def _check_flat(corners: np.ndarray, what: str) -> None:
         return  # no area, no volume
     bent = np.abs((corners - corners[0]) @ normal).max() / length > FLAT_POLYGON * size
     if bent or (turns @ normal).min() < -FLAT_POLYGON * size**2 * length:
-        raise ModelError(f"{what} has a face of {len(corners)} corners that is bent or not convex: cut it into triangles")
+        raise ModelError(
+            f"{what} has a face of {len(corners)} corners that is bent or not convex: cut it into triangles"
+        )

@@ -16,7 +16,8 @@ SMALLEST_VOLUME = 1e-15
 
 @dataclass(frozen=True)
 class Solid:
-    """volume [m^3], or surface of a shell [m^2]; centre of mass [m]; inertia about it per density; the box around it along its
+    """volume [m^3], or surface of a shell [m^2]; centre of mass [m]; inertia about it per density; the box
+    around it along its
     principal axes: low and high corners seen from the centre, in columns of `axes`."""
 
     volume: float
@@ -31,8 +32,9 @@ class Solid:
 def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
     """The solid, or shell, of a mesh.
 
-    'exact' adds tetrahedra with their signs (the mesh must be closed), 'legacy', MuJoCo's default, adds their magnitudes as seen
-    from the centre of the faces, which differs where a mesh is not convex; 'convex' takes the hull; 'shell' the surface.
+    'exact' adds tetrahedra with their signs (the mesh must be closed), 'legacy', MuJoCo's default, adds their
+    magnitudes as seen from the centre of the faces, which differs where a mesh is not convex; 'convex' takes
+    the hull; 'shell' the surface.
     """
     vertices, faces = mesh
     if kind == "convex" or not len(faces):
@@ -41,21 +43,39 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
     volumes, middles = _parts(vertices - centre, faces, kind)
     total = float(volumes.sum())
     if total < SMALLEST_VOLUME:
-        found = "negative: its triangles face inwards" if total < 0 else 'too small: if it is a surface, give the mesh inertia="shell"'
+        found = (
+            "negative: its triangles face inwards"
+            if total < 0
+            else 'too small: if it is a surface, give the mesh inertia="shell"'
+        )
         raise ModelError(f"{what} has the volume {total:g} m^3, which is {found}")
     com = centre + 0.75 * (volumes @ middles) / total
-    volumes, _ = _parts(vertices - com, faces, kind)  # with magnitudes the volume depends on where it is seen from
+    volumes, _ = _parts(
+        vertices - com, faces, kind
+    )  # with magnitudes the volume depends on where it is seen from
     total = float(volumes.sum())
     D, E, F = ((vertices - com)[faces[:, k]] for k in range(3))
     products = np.zeros((3, 3))
-    for a, b, weight in ((D, D, 2), (E, E, 2), (F, F, 2), (D, E, 1), (E, D, 1), (D, F, 1), (F, D, 1), (E, F, 1), (F, E, 1)):
+    for a, b, weight in (
+        (D, D, 2),
+        (E, E, 2),
+        (F, F, 2),
+        (D, E, 1),
+        (E, D, 1),
+        (D, F, 1),
+        (F, D, 1),
+        (E, F, 1),
+        (F, E, 1),
+    ):
         products += weight * np.einsum("n,ni,nj->ij", volumes, a, b)
     products /= 12 if kind == "shell" else 20
     inertia = np.trace(products) * np.eye(3) - products
     moments, axes = np.linalg.eigh(inertia)
     moments, axes = moments[::-1], axes[:, ::-1]  # the longest axis last
     if not moments[2] > 0 or total <= 0:
-        raise ModelError(f"{what} has principal moments of inertia {moments.tolist()} per density: no solid has")
+        raise ModelError(
+            f"{what} has principal moments of inertia {moments.tolist()} per density: no solid has"
+        )
     half = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / total, 0)) / 2
     seen = (vertices - com) @ axes
     return Solid(total, com, inertia, axes, half, seen.min(axis=0), seen.max(axis=0))
@@ -68,7 +88,8 @@ def _triangles(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _parts(vertices: np.ndarray, faces: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Volumes of the tetrahedra over all triangles with their apex at the origin, or areas of a shell; and the triangles' middles."""
+    """Volumes of the tetrahedra over all triangles with their apex at the origin, or areas of a shell; and
+    the triangles' middles."""
     normals, middles = _triangles(vertices, faces)
     if kind == "shell":
         return np.linalg.norm(normals, axis=1) / 2, middles

@@ -1,4 +1,5 @@
-"""MJCF, MuJoCo's model files: reading the part of them that describes bodies, joints, closures and passive forces."""
+"""MJCF, MuJoCo's model files: reading the part of them that describes bodies, joints, closures and passive
+forces."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from strut.mechanism.io.mjcf_include import include_files
 from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
-from strut.mechanism.io.poses import HERE, Place, quat_of_rotation, rotation, shifted
+from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, shifted
 from strut.mechanism.looks import shapes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
 from strut.system import Param
@@ -32,7 +33,19 @@ SMALLEST_MOMENT = 1e-15
 LIKE_MOMENTS = 1e-6
 """Relative difference below which two moments of inertia count as equal."""
 QUIET = {
-    *("compiler", "option", "default", "asset", "visual", "statistic", "size", "custom", "contact", "sensor", "actuator"),
+    *(
+        "compiler",
+        "option",
+        "default",
+        "asset",
+        "visual",
+        "statistic",
+        "size",
+        "custom",
+        "contact",
+        "sensor",
+        "actuator",
+    ),
     *("keyframe", "worldbody", "equality", "tendon"),
 }
 
@@ -49,20 +62,24 @@ def load(
 
     stops: ranges of hinges, slides and tendons become soft end stops.
     symbolic_masses: every mass becomes a parameter BODY_mass.
-    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'fluidshape'. Without it whatever would change the
-        motion and is not read is an error: flexes, plugins, springs of tendons that wrap around geoms.
-    roots: folders that may be read besides the file's own: <include> and the files of meshes stay inside of them.
+    ignore: elements and attributes to leave out knowingly, such as 'tendon' or 'fluidshape'. Without it
+        whatever would change the motion and is not read is an error: flexes, plugins, springs of tendons that
+            wrap around geoms.
+    roots: folders that may be read besides the file's own: <include> and the files of meshes stay inside of
+        them.
 
-    Read are included files, bodies, frames, inertias (given, or from geoms and meshes), hinge, slide, ball and free joints, springs,
-    dampers, armatures, dry friction (smooth about zero, see `forces.dry_friction`), gravcomp, springs and dampers of tendons, geoms
-    as shapes, sites as frames, connect, weld, joint and tendon equalities (which are exact here), gravity, the drag of a fluid on
-    boxes of like inertia, and the flags that switch these off. Actuators say which joints have an input, their laws are not read;
-    contacts and sensors are left out.
+    Read are included files, bodies, frames, inertias (given, or from geoms and meshes), hinge, slide, ball
+    and free joints, springs, dampers, armatures, dry friction (smooth about zero, see `forces.dry_friction`),
+    gravcomp, springs and dampers of tendons, geoms as shapes, sites as frames, connect, weld, joint and
+    tendon equalities (which are exact here), gravity, the drag of a fluid on boxes of like inertia, and the
+    flags that switch these off. Actuators say which joints have an input, their laws are not read; contacts
+    and sensors are left out.
 
-    Coordinates are MuJoCo's, but for the order of quaternions (x, y, z, w) and the velocities of free joints, which are in the
-    body's axes. Several joints of one body become a chain with massless bodies between them, named after their joints; a body
-    without joint gets a fixed one of its own name. Where a joint is not at its body's origin, our body has its frame at the
-    joint, and a frame of the body's name is where MuJoCo's is. A site with the name of a body is the frame NAME_site.
+    Coordinates are MuJoCo's, but for the order of quaternions (x, y, z, w) and the velocities of free joints,
+    which are in the body's axes. Several joints of one body become a chain with massless bodies between them,
+    named after their joints; a body without joint gets a fixed one of its own name. Where a joint is not at
+    its body's origin, our body has its frame at the joint, and a frame of the body's name is where MuJoCo's
+    is. A site with the name of a body is the frame NAME_site.
     """
     return _parse(text.read(path), stops, symbolic_masses, ignore, str(path), Folders(path, roots))
 
@@ -76,11 +93,14 @@ def parse(
     where: str = "MJCF",
     roots: Sequence[str | Path] = (),
 ) -> Mechanism:
-    """A mechanism from the text of an MJCF file; see `load`. Files that it names are looked for in the first of `roots`."""
+    """A mechanism from the text of an MJCF file; see `load`. Files that it names are looked for in the first
+    of `roots`."""
     return _parse(source, stops, symbolic_masses, ignore, where, Folders(None, roots))
 
 
-def _parse(source: str, stops: bool, symbolic_masses: bool, ignore: Collection[str], where: str, folders: Folders) -> Mechanism:
+def _parse(
+    source: str, stops: bool, symbolic_masses: bool, ignore: Collection[str], where: str, folders: Folders
+) -> Mechanism:
     root = text.xml(source, where)
     folders.where = where
     if root.tag != "mujoco":
@@ -91,12 +111,15 @@ def _parse(source: str, stops: bool, symbolic_masses: bool, ignore: Collection[s
         for element in root:
             if element.tag in ("body", "geom", "site", "joint", "frame"):
                 raise ModelError(
-                    f"{where} has a <{element.tag}> outside of <worldbody>: it is a part of a model, to be included by another file; "
+                    f"{where} has a <{element.tag}> outside of <worldbody>: it is a part of a model, to be "
+                    f"included by another file; "
                     "load that one"
                 )
             if element.tag not in QUIET:
                 reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
-        m = Mechanism(text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2"))
+        m = Mechanism(
+            text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2")
+        )
         build = _Builder(m, reader, stops, symbolic_masses, _driven(root, reader))
         build.check_driven()
         build.contents(reader.world, m.world, HERE)
@@ -125,16 +148,22 @@ def _driven(root: ElementTree.Element, reader: Reader) -> set[str] | None:
 class _Builder:
     """Puts records into a mechanism."""
 
-    def __init__(self, m: Mechanism, reader: Reader, stops: bool, symbolic: bool, driven: set[str] | None) -> None:
+    def __init__(
+        self, m: Mechanism, reader: Reader, stops: bool, symbolic: bool, driven: set[str] | None
+    ) -> None:
         self.m, self.reader, self.stops, self.symbolic, self.driven = m, reader, stops, symbolic, driven
         self.records: dict[str, BodyRecord] = {}
         for record in reader.world.all():
             if record.name in self.records:
-                raise ModelError(f"{reader.where} has two bodies '{record.name}': give one of them another name")
+                raise ModelError(
+                    f"{reader.where} has two bodies '{record.name}': give one of them another name"
+                )
             self.records[record.name] = record
         self.moving = {joint.name for record in self.records.values() for joint in record.joints}
-        self.at: dict[str, Place] = {"world": HERE}  # MuJoCo's frame of a body in ours
-        self.reference: dict[str, float] = {}  # coordinates of joints in the configuration that the file shows
+        self.at: dict[str, NumericPose] = {"world": HERE}  # MuJoCo's frame of a body in ours
+        self.reference: dict[
+            str, float
+        ] = {}  # coordinates of joints in the configuration that the file shows
         self.springs: dict[str, float] = {}  # coordinates of joints in which their springs are slack
         self.tuned: dict[str, tuple[float, float]] = {}  # springdamper of joints
         self.frame_of_site: dict[str, str] = {}
@@ -152,9 +181,12 @@ class _Builder:
         """Every joint that an actuator names exists."""
         for name in self.driven or ():
             if name not in self.moving:
-                raise UnknownNameError(f"{self.reader.where}: an actuator drives joint '{name}': {did_you_mean(name, sorted(self.moving))}")
+                raise UnknownNameError(
+                    f"{self.reader.where}: an actuator drives joint '{name}': "
+                    f"{did_you_mean(name, sorted(self.moving))}"
+                )
 
-    def body(self, record: BodyRecord, parent: Body, X_parent: Place) -> None:
+    def body(self, record: BodyRecord, parent: Body, X_parent: NumericPose) -> None:
         """A body with its joints, and all it carries."""
         if not record.joints:
             mount = X_parent @ record.X
@@ -178,44 +210,79 @@ class _Builder:
         if after.moved:
             self.m.frame(record.name, made, after.p, _matrix(after))
         if record.gravcomp and "gravcomp" not in self.reader.options.off:
-            self.m.force(forces.support(f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside))
+            self.m.force(
+                forces.support(
+                    f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside
+                )
+            )
         self.contents(record, made, after)
         for child in record.bodies:
             self.body(child, made, after)
 
-    def _made(self, record: BodyRecord, after: Place) -> Body:
-        mass = Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6)) if self.symbolic and record.mass else record.mass
+    def _made(self, record: BodyRecord, after: NumericPose) -> Body:
+        mass = (
+            Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6))
+            if self.symbolic and record.mass
+            else record.mass
+        )
         about = after.R @ record.inertia @ after.R.T
-        return self.m.body(record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, True, self.reader.where)
+        return self.m.body(
+            record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, True, self.reader.where
+        )
 
     def _free(self, record: BodyRecord, parent: Body) -> Body:
         joint = record.joints[0]
         if len(record.joints) > 1 or parent is not self.m.world:
             raise ModelError(
-                f"{self.reader.where}: body '{record.name}' has a free joint: it must be its only one, and its parent the world"
+                f"{self.reader.where}: body '{record.name}' has a free joint: it must be its only one, and "
+                f"its parent the world"
             )
         if joint.armature:
-            self.reader.refuse("armature", f"the free joint '{joint.name}' of body '{record.name}' has an armature")
-        for key, value in (("stiffness", joint.stiffness), ("frictionloss", joint.friction), ("springdamper", joint.springdamper)):
+            self.reader.refuse(
+                "armature", f"the free joint '{joint.name}' of body '{record.name}' has an armature"
+            )
+        for key, value in (
+            ("stiffness", joint.stiffness),
+            ("frictionloss", joint.friction),
+            ("springdamper", joint.springdamper),
+        ):
             if value:
                 self.reader.refuse(key, f"the free joint '{joint.name}' of body '{record.name}' has a {key}")
         made = self._made(record, HERE)
         start = (*record.X.p, *quat_of_rotation(record.X.R))
-        self.m.joint(joint.name, parent, made, joints.free(), damping=self._damping(joint), actuated=False, initial=start)
+        self.m.joint(
+            joint.name,
+            parent,
+            made,
+            joints.free(),
+            damping=self._damping(joint),
+            actuated=False,
+            initial=start,
+        )
         return made
 
-    def _chain(self, record: BodyRecord, parent: Body, at: Place, last: Body, afters: list[Place]) -> None:
+    def _chain(
+        self, record: BodyRecord, parent: Body, at: NumericPose, last: Body, afters: list[NumericPose]
+    ) -> None:
         """One joint after the other, massless bodies between them."""
         for joint, after in zip(record.joints, afters, strict=True):
             child = last
             if joint is not record.joints[-1]:
-                child = self.m.body(joint.name if joint.name not in self.records else f"{record.name}_{joint.name}")
+                child = self.m.body(
+                    joint.name if joint.name not in self.records else f"{record.name}_{joint.name}"
+                )
             self._join(record, joint, parent, child, at @ shifted(_anchor(joint)))
             parent, at = child, after
 
-    def _join(self, record: BodyRecord, joint: JointRecord, parent: Body, child: Body, at: Place) -> None:
+    def _join(
+        self, record: BodyRecord, joint: JointRecord, parent: Body, child: Body, at: NumericPose
+    ) -> None:
         axis = tuple(joint.axis)
-        motion = {"hinge": lambda: joints.revolute(axis), "slide": lambda: joints.prismatic(axis), "ball": joints.spherical}[joint.kind]()
+        motion = {
+            "hinge": lambda: joints.revolute(axis),
+            "slide": lambda: joints.prismatic(axis),
+            "ball": joints.spherical,
+        }[joint.kind]()
         straight, off = joint.kind != "ball", self.reader.options.off
         stiffness = 0.0 if "spring" in off else joint.stiffness
         bounded = joint.range if "limit" not in off else None
@@ -243,7 +310,9 @@ class _Builder:
         if joint.friction and "frictionloss" not in off:
             self.m.force(forces.dry_friction(f"{joint.name}_friction", joint.name, joint.friction))
         if joint.springdamper and not straight:
-            self.reader.refuse("springdamper", f"the ball joint '{joint.name}' of body '{record.name}' has a springdamper")
+            self.reader.refuse(
+                "springdamper", f"the ball joint '{joint.name}' of body '{record.name}' has a springdamper"
+            )
         elif joint.springdamper:
             self.tuned[joint.name] = joint.springdamper
 
@@ -265,7 +334,8 @@ class _Builder:
                 if options.density and np.diff(moments).min() < LIKE_MOMENTS * moments[2]:
                     self.reader.refuse(
                         "density",
-                        f"body '{record.name}' has two equal moments of inertia, so that the axes of its drag in <option density> are open",
+                        f"body '{record.name}' has two equal moments of inertia, so that the axes of its "
+                        f"drag in <option density> are open",
                     )
                     continue
             moments = np.einsum("ki,kl,li->i", axes, record.inertia, axes)
@@ -273,7 +343,7 @@ class _Builder:
             fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
             self.m.force(drag(f"{record.name}_drag", record.name, record.com, axes, box, **fluid))  # type: ignore[arg-type]
 
-    def contents(self, record: BodyRecord, body: Body, at: Place) -> None:
+    def contents(self, record: BodyRecord, body: Body, at: NumericPose) -> None:
         """Sites as frames and geoms as shapes."""
         for name, site in record.sites.items():
             place = at @ site
@@ -285,7 +355,7 @@ class _Builder:
         looks = [self._shape(geom, at @ geom.X) for geom in record.geoms]
         self.m.shape(body, *[shape for shape in looks if shape is not None])
 
-    def _shape(self, geom: GeomRecord, at: Place) -> shapes.Shape | None:
+    def _shape(self, geom: GeomRecord, at: NumericPose) -> shapes.Shape | None:
         a, b, _ = np.abs(geom.size)
         if geom.kind == "sphere":
             return shapes.sphere(a, at.p, geom.colour)
@@ -302,7 +372,8 @@ class _Builder:
         return shapes.mesh(path, scale, at.p, _matrix(at), geom.colour) if path else None
 
     def _mesh_path(self, name: str) -> str:
-        """Where the file of a mesh is, for pictures; as a model given as text names it, nothing where it may not be read."""
+        """Where the file of a mesh is, for pictures; as a model given as text names it, nothing where it may
+        not be read."""
         file, folders = self.reader.geoms.file(name), self.reader.folders
         if not file or folders.home is None:
             return file
@@ -318,8 +389,10 @@ class _Builder:
             assert self.reader.folders.home is not None
             folder = self.reader.folders.suggest((self.reader.folders.home / self.outside[0]).resolve())
             self.reader.warn(
-                f"{len(set(self.outside))} files of meshes, such as '{self.outside[0]}', are outside of the model's folder and not "
-                f"shown in pictures: if you trust them, name their folder, roots=['{folder}'] or --root {folder}"
+                f"{len(set(self.outside))} files of meshes, such as '{self.outside[0]}', are outside of the "
+                f"model's folder and not "
+                f"shown in pictures: if you trust them, name their folder, roots=['{folder}'] or --root "
+                f"{folder}"
             )
 
 
@@ -327,13 +400,14 @@ def _anchor(joint: JointRecord) -> np.ndarray:
     return np.zeros(3) if joint.kind == "slide" else joint.pos
 
 
-def _after(joint: JointRecord) -> Place:
-    """The body's frame, seen from the joint: back from the anchor, and back by the coordinate that means 'not moved'."""
+def _after(joint: JointRecord) -> NumericPose:
+    """The body's frame, seen from the joint: back from the anchor, and back by the coordinate that means 'not
+    moved'."""
     if joint.kind == "slide":
         return shifted(-joint.axis * joint.ref)
     turned = rotation(joint.axis, -joint.ref) if joint.kind == "hinge" and joint.ref else np.eye(3)
-    return Place(turned, -turned @ joint.pos)
+    return NumericPose(turned, -turned @ joint.pos)
 
 
-def _matrix(place: Place) -> ca.SX:
+def _matrix(place: NumericPose) -> ca.SX:
     return ca.densify(ca.SX(place.R))

@@ -17,7 +17,7 @@ from strut.mechanism.io import names as text
 from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord
 from strut.mechanism.io.mjcf_tendon import Position, Tendons
-from strut.mechanism.io.poses import Place, rotation_of_quat, shifted
+from strut.mechanism.io.poses import NumericPose, rotation_of_quat, shifted
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 
@@ -28,7 +28,7 @@ class Built(Protocol):
     """What is known of the bodies once they are built."""
 
     records: dict[str, BodyRecord]
-    at: dict[str, Place]
+    at: dict[str, NumericPose]
     reference: dict[str, float]
     frame_of_site: dict[str, str]
 
@@ -63,12 +63,16 @@ class Equalities:
             self._tendons(name, element)
         elif element.tag in ("connect", "weld"):
             a, b = self._sites(name, element) if "site1" in element.attrib else self._bodies(name, element)
-            self.m.constrain((constraints.point if element.tag == "connect" else constraints.weld)(name, a, b))
+            self.m.constrain(
+                (constraints.point if element.tag == "connect" else constraints.weld)(name, a, b)
+            )
         else:
             self.reader.refuse(element.tag, f"equality '{name}' is a <{element.tag}>")
 
     def _polynomial(self, name: str, element: Element) -> list[float]:
-        given = text.numbers(element.get("polycoef", "0 1 0 0 0"), 1, 5, f"{self.reader.where}: polycoef of equality '{name}'")
+        given = text.numbers(
+            element.get("polycoef", "0 1 0 0 0"), 1, 5, f"{self.reader.where}: polycoef of equality '{name}'"
+        )
         return [float(v) for v in given] + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
 
     def _joints(self, name: str, element: Element) -> None:
@@ -84,10 +88,13 @@ class Equalities:
             self.m.constrain(_along(name, full, ends, (known[second], known[first])))
             return
         offset, ratio = full[:2]
-        self.m.constrain(constraints.coupled(name, first, second, ratio, known[second] + offset - ratio * known[first]))
+        self.m.constrain(
+            constraints.coupled(name, first, second, ratio, known[second] + offset - ratio * known[first])
+        )
 
     def _tendons(self, name: str, element: Element) -> None:
-        """The same of the lengths of two tendons, counted from those in the configuration that the file shows."""
+        """The same of the lengths of two tendons, counted from those in the configuration that the file
+        shows."""
         full, lengths = self._polynomial(name, element), []
         for key in ("tendon1", "tendon2")[: 1 + ("tendon2" in element.attrib)]:
             record = self.tendons.records[self._named(name, element, key, list(self.tendons.records))]
@@ -107,7 +114,8 @@ class Equalities:
         return frames[a], frames[b]
 
     def _bodies(self, name: str, element: Element) -> tuple[str, str]:
-        """Frames on both bodies that coincide as the bodies do in the configuration that the file shows, or as told."""
+        """Frames on both bodies that coincide as the bodies do in the configuration that the file shows, or
+        as told."""
         records: Mapping[str, BodyRecord] = self.built.records
         a, b = self._named(name, element, "body1", list(records)), "world"
         if "body2" in element.attrib:
@@ -119,11 +127,16 @@ class Equalities:
             on_a = shifted(anchor)
             on_b = X_ab.inverse() @ on_a
         else:  # in the second
-            relative = text.numbers(element.get("relpose", "0 1 0 0 0 0 0"), 7, 7, f"{self.reader.where}: relpose of equality '{name}'")
+            relative = text.numbers(
+                element.get("relpose", "0 1 0 0 0 0 0"),
+                7,
+                7,
+                f"{self.reader.where}: relpose of equality '{name}'",
+            )
             on_b = shifted(anchor)
             on_a = X_ab @ on_b
             if np.any(relative[3:]):  # MuJoCo takes its position as that of the anchor in the first body
-                on_a = Place(rotation_of_quat(relative[3:]), relative[:3])
+                on_a = NumericPose(rotation_of_quat(relative[3:]), relative[:3])
         for suffix, body, on in (("a", a, on_a), ("b", b, on_b)):
             place = self.built.at[body] @ on
             self.m.frame(f"{name}_{suffix}", self.m.bodies[body], place.p, ca.densify(ca.SX(place.R)))
@@ -132,7 +145,9 @@ class Equalities:
     def _named(self, name: str, element: Element, key: str, known: list[str]) -> str:
         found = text.name_of(element.get(key, ""))
         if found not in known:
-            raise UnknownNameError(f"{self.reader.where}: equality '{name}' has {key} '{found}': {did_you_mean(found, known)}")
+            raise UnknownNameError(
+                f"{self.reader.where}: equality '{name}' has {key} '{found}': {did_you_mean(found, known)}"
+            )
         return found
 
 
@@ -140,7 +155,9 @@ def _coordinate(joint: str) -> Length:
     return lambda tree: tree.q[tree.q_of[joint].start]
 
 
-def _along(name: str, coefficients: list[float], ends: tuple[Length, Length], start: tuple[float, float]) -> constraints.Constraint:
+def _along(
+    name: str, coefficients: list[float], ends: tuple[Length, Length], start: tuple[float, float]
+) -> constraints.Constraint:
     """One length is a polynomial of another, both counted from where they start."""
 
     def error(tree: Tree) -> ca.SX:

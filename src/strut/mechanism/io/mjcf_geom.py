@@ -14,7 +14,7 @@ from strut.mechanism.io.mesh_file import Mesh, check_mesh, read_mesh
 from strut.mechanism.io.mesh_inertia import KINDS, Solid, solid_of
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord
 from strut.mechanism.io.names import numbers
-from strut.mechanism.io.poses import Place, between, moments_of, rotation_of_quat, volume_of
+from strut.mechanism.io.poses import NumericPose, between, moments_of, rotation_of_quat, volume_of
 
 if TYPE_CHECKING:
     from strut.mechanism.io.mjcf_read import Reader
@@ -35,7 +35,9 @@ class Geoms:
     def __init__(self, root: Element, reader: Reader) -> None:
         self.reader, self.where = reader, reader.where
         self.from_geoms = reader.choice("inertiafromgeom", ("auto", "true", "false"))
-        low, high = numbers(reader.compiler.get("inertiagrouprange", "0 5"), 2, 2, f"{self.where}: inertiagrouprange")
+        low, high = numbers(
+            reader.compiler.get("inertiagrouprange", "0 5"), 2, 2, f"{self.where}: inertiagrouprange"
+        )
         self.groups = (float(low), float(high))
         self.meshes: dict[str, dict[str, str]] = {}
         for element in root.findall("asset/mesh"):
@@ -43,11 +45,13 @@ class Geoms:
             self.meshes[a.get("name") or PureWindowsPath(a.get("file", "")).stem] = a
         self.materials = {str(m.get("name")): m.get("rgba") for m in root.findall("asset/material")}
         self.solids: dict[str, Solid] = {}
-        self.waiting: dict[int, tuple[dict[str, str], str]] = {}  # geoms whose inertia is worked out only if it is needed
+        self.waiting: dict[
+            int, tuple[dict[str, str], str]
+        ] = {}  # geoms whose inertia is worked out only if it is needed
 
     # ---- one geom ----
 
-    def read(self, element: Element, body: BodyRecord, X: Place, childclass: str) -> GeomRecord:
+    def read(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> GeomRecord:
         reader = self.reader
         a = reader.attributes(element, childclass)
         what = f"geom '{a['name']}' of body '{body.name}'" if "name" in a else f"a geom of body '{body.name}'"
@@ -59,11 +63,19 @@ class Geoms:
         size[: len(given)] = given
         if "fromto" in a and kind in ("capsule", "cylinder", "box", "ellipsoid"):
             at, half = between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
-            size = np.array([size[0], half, 0.0]) if kind in ("capsule", "cylinder") else np.array([size[0], size[0], half])
+            size = (
+                np.array([size[0], half, 0.0])
+                if kind in ("capsule", "cylinder")
+                else np.array([size[0], size[0], half])
+            )
         else:
             at = reader.place(a, what)
         colour = a.get("rgba") or self.materials.get(a.get("material", ""))
-        rgba = tuple(float(v) for v in numbers(colour, 3, 4, f"{self.where}: rgba of {what}")) if colour else None
+        rgba = (
+            tuple(float(v) for v in numbers(colour, 3, 4, f"{self.where}: rgba of {what}"))
+            if colour
+            else None
+        )
         made = GeomRecord(
             kind=kind,
             X=X @ at,
@@ -96,12 +108,16 @@ class Geoms:
             sizes = {"sphere": [max(half)], "cylinder": [wide, half[2]], "capsule": [wide, half[2] - wide]}
         else:
             wide = (half[0] + half[1]) / 2
-            sizes = {"sphere": [half.mean()], "cylinder": [wide, half[2]], "capsule": [wide, max(0.0, half[2] - wide / 2)]}
+            sizes = {
+                "sphere": [half.mean()],
+                "cylinder": [wide, half[2]],
+                "capsule": [wide, max(0.0, half[2] - wide / 2)],
+            }
         fitted = sizes.get(geom.kind, list(half))
         scale = float(numbers(a.get("fitscale", "1"), 1, 1, f"{self.where}: fitscale of {what}")[0])
         geom.size = np.array([*fitted, 0.0, 0.0][:3]) * scale
         turn = solid.axes * np.sign(np.linalg.det(solid.axes))
-        geom.X = geom.X @ Place(turn, solid.com + solid.axes @ centre)
+        geom.X = geom.X @ NumericPose(turn, solid.com + solid.axes @ centre)
 
     # ---- inertia of one geom ----
 
@@ -129,7 +145,9 @@ class Geoms:
         count = SIZES[geom.kind]
         if not np.all(geom.size[:count] > 0):
             found = geom.size[:count].tolist()
-            raise ModelError(f"{self.where}: {what} is a {geom.kind} of size {found}: {count} positive numbers are needed")
+            raise ModelError(
+                f"{self.where}: {what} is a {geom.kind} of size {found}: {count} positive numbers are needed"
+            )
         if a.get("shellinertia") == "true":
             reader.refuse("shellinertia", f"{what} has shellinertia")
         geom.mass = density * volume_of(geom.kind, geom.size) if mass is None else mass
@@ -141,10 +159,14 @@ class Geoms:
     def solid(self, name: str, what: str) -> Solid:
         """What a mesh encloses."""
         if name not in self.meshes:
-            raise UnknownNameError(f"{self.where}: {what} has mesh '{name}': {did_you_mean(name, list(self.meshes))}")
+            raise UnknownNameError(
+                f"{self.where}: {what} has mesh '{name}': {did_you_mean(name, list(self.meshes))}"
+            )
         if name not in self.solids:
             a, mesh = self.meshes[name], f"{self.where}: mesh '{name}'"
-            kind = a.get("inertia", "exact" if self.reader.compiler.get("exactmeshinertia") == "true" else "legacy")
+            kind = a.get(
+                "inertia", "exact" if self.reader.compiler.get("exactmeshinertia") == "true" else "legacy"
+            )
             if kind not in KINDS:
                 raise ModelError(f"{mesh} has inertia '{kind}': {did_you_mean(kind, KINDS)}")
             vertices, faces = self._points(a, mesh)
@@ -173,20 +195,31 @@ class Geoms:
 
     def _points(self, a: Mapping[str, str], mesh: str) -> Mesh:
         if "vertex" in a:
-            vertices = numbers(a["vertex"], 12, 3 * MOST_VERTICES, f"{mesh}: vertex").astype(np.float32).astype(float)
+            vertices = (
+                numbers(a["vertex"], 12, 3 * MOST_VERTICES, f"{mesh}: vertex")
+                .astype(np.float32)
+                .astype(float)
+            )
             faces = numbers(a.get("face", ""), 0, 6 * MOST_VERTICES, f"{mesh}: face").astype(int)
             if len(vertices) % 3 or len(faces) % 3:
-                raise ModelError(f"{mesh} has {len(vertices)} numbers of vertices and {len(faces)} of faces: both come in threes")
+                raise ModelError(
+                    f"{mesh} has {len(vertices)} numbers of vertices and {len(faces)} of faces: both come in "
+                    f"threes"
+                )
             return check_mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3), mesh)
         name = a.get("name") or PureWindowsPath(a.get("file", "")).stem
         if not a.get("file"):
-            raise ModelError(f"{mesh} has neither a file nor vertices, which is all that is read: give the body an <inertial>")
+            raise ModelError(
+                f"{mesh} has neither a file nor vertices, which is all that is read: give the body an "
+                f"<inertial>"
+            )
         return read_mesh(self.reader.folders.find(self.file(name), f"mesh '{name}'"), mesh)
 
     # ---- inertias of bodies ----
 
     def give_inertias(self, bodies: list[BodyRecord]) -> None:
-        """Mass, centre of mass and inertia of every body, given or from its geoms, after the rules of <compiler>."""
+        """Mass, centre of mass and inertia of every body, given or from its geoms, after the rules of
+        <compiler>."""
         for body in bodies:
             if self.from_geoms == "true" or (self.from_geoms == "auto" and body.given is None):
                 self._sum_geoms(body, [g for g in body.geoms if self.groups[0] <= g.group <= self.groups[1]])

@@ -17,15 +17,16 @@ Element = ElementTree.Element
 def include_files(root: Element, folders: Folders, where: str, ignore: Collection[str] = ()) -> None:
     """Replace every <include> below `root` by the children of the file it names, in place.
 
-    As in MuJoCo a file may be included once, and its path counts from the folder of the model; where there is no such file,
-    from the folder of the file that includes it.
+    As in MuJoCo a file may be included once, and its path counts from the folder of the model; where there is
+    no such file, from the folder of the file that includes it.
     """
     if "include" in ignore:
         count = sum(1 for _ in root.iter("include"))
         if count:
             files = "a file" if count == 1 else f"{count} files"
             warnings.warn(
-                f"{where}: <include> of {files} is ignored, so whatever they hold is missing: bodies, joints, masses",
+                f"{where}: <include> of {files} is ignored, so whatever they hold is missing: bodies, "
+                f"joints, masses",
                 text.ReadWarning,
                 stacklevel=4,
             )
@@ -49,7 +50,10 @@ def _expand(parent: Element, beside: Path | None, folders: Folders, where: str, 
         seen.add(path)
         inner = text.xml(text.read(path), f"{where}: the included file '{name}'")
         if inner.tag not in ("mujoco", "mujocoinclude"):
-            raise ModelError(f"{where}: the included file '{name}' is no MJCF: such a file begins with <mujoco> or <mujocoinclude>")
+            raise ModelError(
+                f"{where}: the included file '{name}' is no MJCF: such a file begins with <mujoco> or "
+                f"<mujocoinclude>"
+            )
         _expand(inner, path.parent, folders, where, seen)
         at = list(parent).index(child)
         parent.remove(child)

@@ -27,9 +27,9 @@ FLAGS = {
 """What each flag switches off. Others change how MuJoCo computes, or contacts, which are not read."""
 
 
-class Options:
-    """gravity: the pull along -z [m/s^2], and `aside` along x and y; density [kg/m^3], viscosity [Pa s] and wind [m/s] of the fluid
-    around; off: what the flags switch off."""
+class MjcfOptions:
+    """gravity: the pull along -z [m/s^2], and `aside` along x and y; density [kg/m^3], viscosity [Pa s] and
+    wind [m/s] of the fluid around; off: what the flags switch off."""
 
     def __init__(self, root: ElementTree.Element, reader: Reader) -> None:
         self.off: set[str] = set()
@@ -45,12 +45,16 @@ class Options:
                 if key in option.attrib and key not in reader.ignore:
                     value = float(numbers(option.attrib[key], 1, 1, f"{reader.where}: {key}")[0])
                     if value < 0:
-                        raise ModelError(f"{reader.where}: <option> has {key} {value:g}: it must not be negative")
+                        raise ModelError(
+                            f"{reader.where}: <option> has {key} {value:g}: it must not be negative"
+                        )
                     setattr(self, key, value)
             for flag in option.findall("flag"):
                 for key, switch in flag.attrib.items():
                     if switch not in ("enable", "disable"):
-                        raise ModelError(f"{reader.where}: <flag> has {key}=\"{switch}\": it is 'enable' or 'disable'")
+                        raise ModelError(
+                            f"{reader.where}: <flag> has {key}=\"{switch}\": it is 'enable' or 'disable'"
+                        )
                     if switch == "disable":
                         self.off |= FLAGS.get(key, set())
         if "gravity" in self.off:

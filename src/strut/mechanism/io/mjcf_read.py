@@ -1,4 +1,5 @@
-"""MJCF as records: defaults applied, orientations and angles in one form, inertias worked out, all in numbers."""
+"""MJCF as records: defaults applied, orientations and angles in one form, inertias worked out, all in
+numbers."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ import numpy as np
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism.io.folders import Folders
 from strut.mechanism.io.mjcf_geom import Geoms
-from strut.mechanism.io.mjcf_option import Options
+from strut.mechanism.io.mjcf_option import MjcfOptions
 from strut.mechanism.io.mjcf_record import BodyRecord, JointRecord
 from strut.mechanism.io.names import ReadWarning, name_of, numbers
-from strut.mechanism.io.poses import HERE, Place, between, rotation, rotation_of_quat, rotation_to
+from strut.mechanism.io.poses import HERE, NumericPose, between, rotation, rotation_of_quat, rotation_to
 
 Element = ElementTree.Element
 
@@ -22,7 +23,20 @@ ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 QUIET = {"light", "camera"}  # inside bodies: nothing that moves depends on them
 BODY_ATTRIBUTES = {"name", "pos", *ORIENTATIONS, "childclass", "mocap", "gravcomp", "user", "sleep", "simple"}
 JOINT_ATTRIBUTES = {
-    *("name", "class", "type", "pos", "axis", "ref", "springref", "stiffness", "damping", "armature", "range", "limited"),
+    *(
+        "name",
+        "class",
+        "type",
+        "pos",
+        "axis",
+        "ref",
+        "springref",
+        "stiffness",
+        "damping",
+        "armature",
+        "range",
+        "limited",
+    ),
     *("group", "user", "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction"),
     *("actuatorfrcrange", "actuatorfrclimited", "actuatorgravcomp", "align", "frictionloss", "springdamper"),
 }
@@ -39,14 +53,19 @@ class Reader:
         self.compiler = compiler
         self.unit = 1.0 if self.choice("angle", ("degree", "radian")) == "radian" else np.pi / 180
         if compiler.get("coordinate", "local") != "local":
-            raise ModelError(f"{where}: <compiler coordinate=\"{compiler['coordinate']}\">: only 'local' coordinates are read")
+            raise ModelError(
+                f"{where}: <compiler coordinate=\"{compiler['coordinate']}\">: only 'local' coordinates are "
+                f"read"
+            )
         if compiler.get("alignfree", "false") == "true":
             self.refuse("alignfree", "<compiler alignfree> moves the frames of free bodies")
         self.autolimits = self.choice("autolimits", ("true", "false")) == "true"
         self.eulerseq = compiler.get("eulerseq", "xyz")
         if len(self.eulerseq) != 3 or any(c not in "xyzXYZ" for c in self.eulerseq):
-            raise ModelError(f'{where}: <compiler eulerseq="{self.eulerseq}">: three of x, y, z, X, Y, Z are needed')
-        self.options = Options(root, self)
+            raise ModelError(
+                f'{where}: <compiler eulerseq="{self.eulerseq}">: three of x, y, z, X, Y, Z are needed'
+            )
+        self.options = MjcfOptions(root, self)
         self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         for element in root.findall("default"):
             self._defaults(element, self.classes["main"], "main")
@@ -68,7 +87,8 @@ class Reader:
         """An error, unless the user said that `name` may be left out."""
         if name not in self.ignore:
             raise ModelError(
-                f"{self.where}: {what}, which is not read: remove it, or leave it out knowingly with ignore=['{name}'] (--ignore {name})"
+                f"{self.where}: {what}, which is not read: remove it, or leave it out knowingly with "
+                f"ignore=['{name}'] (--ignore {name})"
             )
 
     def warn(self, message: str) -> None:
@@ -88,16 +108,20 @@ class Reader:
             self._defaults(child, own, str(child.get("class")))
 
     def attributes(self, element: Element, childclass: str, tag: str = "") -> dict[str, str]:
-        """An element's own attributes over those of its class, which are under its tag unless another is given."""
+        """An element's own attributes over those of its class, which are under its tag unless another is
+        given."""
         name = element.get("class", childclass)
         if name not in self.classes:
             raise ModelError(
-                f"{self.where}: <{element.tag}> '{element.get('name', '')}' has class '{name}': {did_you_mean(name, list(self.classes))}"
+                f"{self.where}: <{element.tag}> '{element.get('name', '')}' has class '{name}': "
+                f"{did_you_mean(name, list(self.classes))}"
             )
         found = dict(self.classes[name].get(tag or element.tag, {}))
         if any(key in element.attrib for key in ORIENTATIONS):
             found = {key: value for key, value in found.items() if key not in ORIENTATIONS}
-        if "size" in found and "size" in element.attrib:  # the numbers that are not given stay those of the class
+        if (
+            "size" in found and "size" in element.attrib
+        ):  # the numbers that are not given stay those of the class
             first = element.attrib["size"].split()
             found["size"] = " ".join([*first, *found["size"].split()[len(first) :]])
             return found | {key: value for key, value in element.attrib.items() if key != "size"}
@@ -105,8 +129,11 @@ class Reader:
 
     # ---- places ----
 
-    def place(self, attributes: Mapping[str, str], what: str) -> Place:
-        return Place(self.orientation(attributes, what), numbers(attributes.get("pos", "0 0 0"), 3, 3, f"{self.where}: pos of {what}"))
+    def place(self, attributes: Mapping[str, str], what: str) -> NumericPose:
+        return NumericPose(
+            self.orientation(attributes, what),
+            numbers(attributes.get("pos", "0 0 0"), 3, 3, f"{self.where}: pos of {what}"),
+        )
 
     def orientation(self, a: Mapping[str, str], what: str) -> np.ndarray:
         given = [key for key in ORIENTATIONS if key in a]
@@ -141,7 +168,7 @@ class Reader:
 
     # ---- bodies and what they have ----
 
-    def _inside(self, element: Element, body: BodyRecord, X: Place, childclass: str) -> None:
+    def _inside(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> None:
         """The children of a <body> or of a <frame> in it, which is at X."""
         for child in element:
             tag = child.tag
@@ -157,7 +184,9 @@ class Reader:
             elif tag == "site":
                 a = self.attributes(child, childclass)
                 if "fromto" in a:
-                    at = between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of a site in body '{body.name}'"))[0]
+                    at = between(
+                        numbers(a["fromto"], 6, 6, f"{self.where}: fromto of a site in body '{body.name}'")
+                    )[0]
                 else:
                     at = self.place(a, f"a site in body '{body.name}'")
                 body.sites[name_of(a.get("name", f"{body.name}_site_{len(body.sites)}"))] = X @ at
@@ -166,7 +195,7 @@ class Reader:
             elif tag not in QUIET:
                 self.refuse(tag, f"body '{body.name}' has a <{tag}>")
 
-    def _body(self, element: Element, parent: BodyRecord, X: Place, childclass: str) -> BodyRecord:
+    def _body(self, element: Element, parent: BodyRecord, X: NumericPose, childclass: str) -> BodyRecord:
         name = name_of(element.get("name") or self._free_name())
         for key in set(element.attrib) - BODY_ATTRIBUTES:
             self.refuse(key, f"body '{name}' has the attribute {key}")
@@ -185,7 +214,7 @@ class Reader:
             self.unnamed += 1
         return f"body_{self.unnamed}"
 
-    def _joint(self, element: Element, body: BodyRecord, X: Place, childclass: str) -> JointRecord:
+    def _joint(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> JointRecord:
         free = element.tag == "freejoint"
         a = {**element.attrib, "type": "free"} if free else self.attributes(element, childclass)
         count = len(body.joints)
@@ -197,7 +226,10 @@ class Reader:
             self.refuse("align", f"{what} has align, which moves the body's frame")
         kind = a.get("type", "hinge")
         if kind not in ("hinge", "slide", "ball", "free"):
-            raise ModelError(f"{self.where}: {what} has type '{kind}': {did_you_mean(kind, ['hinge', 'slide', 'ball', 'free'])}")
+            raise ModelError(
+                f"{self.where}: {what} has type '{kind}': "
+                f"{did_you_mean(kind, ['hinge', 'slide', 'ball', 'free'])}"
+            )
         axis = X.R @ numbers(a.get("axis", "0 0 1"), 3, 3, f"{self.where}: axis of {what}")
         if not np.linalg.norm(axis) > 0:
             raise ModelError(f"{self.where}: {what} has an axis without length")
@@ -211,7 +243,9 @@ class Reader:
         if "range" in a and (limited == "true" or (limited == "auto" and self.autolimits)):
             low, high = numbers(a["range"], 2, 2, f"{self.where}: range of {what}") * unit
             bounds = (float(low), float(high)) if kind in ("hinge", "slide") else None
-        ref, springref, armature = (float(self.several(a, key, what, 1)[0]) for key in ("ref", "springref", "armature"))
+        ref, springref, armature = (
+            float(self.several(a, key, what, 1)[0]) for key in ("ref", "springref", "armature")
+        )
         position = numbers(a.get("pos", "0 0 0"), 3, 3, f"{self.where}: pos of {what}")
         return JointRecord(
             name=name,
@@ -224,7 +258,9 @@ class Reader:
             damping=float(damping[0]),
             armature=armature,
             range=bounds,
-            friction=0.0 if "frictionloss" in self.ignore else float(self.several(a, "frictionloss", what, 1)[0]),
+            friction=0.0
+            if "frictionloss" in self.ignore
+            else float(self.several(a, "frictionloss", what, 1)[0]),
             springdamper=self._springdamper(a, what),
         )
 
@@ -237,7 +273,9 @@ class Reader:
     def several(self, a: Mapping[str, str], key: str, what: str, most: int) -> np.ndarray:
         return numbers(a.get(key, "0"), 1, most, f"{self.where}: {key} of {what}")
 
-    def _inertial(self, element: Element, body: BodyRecord, X: Place) -> tuple[float, np.ndarray, np.ndarray]:
+    def _inertial(
+        self, element: Element, body: BodyRecord, X: NumericPose
+    ) -> tuple[float, np.ndarray, np.ndarray]:
         what, a = f"the inertial of body '{body.name}'", element.attrib
         if "mass" not in a or ("diaginertia" in a) == ("fullinertia" in a):
             raise ModelError(f"{self.where}: {what} needs a mass, and either diaginertia or fullinertia")
@@ -248,4 +286,8 @@ class Reader:
         else:
             xx, yy, zz, xy, xz, yz = numbers(a["fullinertia"], 6, 6, f"{self.where}: fullinertia of {what}")
             about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return float(numbers(a["mass"], 1, 1, f"{self.where}: mass of {what}")[0]), at.p, at.R @ about @ at.R.T
+        return (
+            float(numbers(a["mass"], 1, 1, f"{self.where}: mass of {what}")[0]),
+            at.p,
+            at.R @ about @ at.R.T,
+        )

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from strut.mechanism.io.poses import Place
+from strut.mechanism.io.poses import NumericPose
 
 
 @dataclass
 class GeomRecord:
-    """X: in the body. Sizes as in MJCF: radii and half lengths. `com`, `inertia` about it and its principal `axes` (in columns) in the
-    body's frame; `frame` is where the file of a mesh has its origin."""
+    """X: in the body. Sizes as in MJCF: radii and half lengths. `com`, `inertia` about it and its principal
+    `axes` (in columns) in the body's frame; `frame` is where the file of a mesh has its origin."""
 
     kind: str
-    X: Place
+    X: NumericPose
     size: np.ndarray
     mass: float
     com: np.ndarray
     inertia: np.ndarray
     axes: np.ndarray
-    frame: Place
+    frame: NumericPose
     mesh: str = ""
     colour: tuple[float, ...] | None = None
     group: int = 0
@@ -30,7 +30,8 @@ class GeomRecord:
 
 @dataclass
 class JointRecord:
-    """`springdamper`: time constant [s] and damping ratio of a spring and damper that its inertia determines, or none."""
+    """`springdamper`: time constant [s] and damping ratio of a spring and damper that its inertia determines,
+    or none."""
 
     name: str
     kind: str
@@ -48,16 +49,16 @@ class JointRecord:
 
 @dataclass
 class BodyRecord:
-    """X: in the parent, before joints move it; X_W: in the world, likewise. `gravcomp`: the share of its weight that is taken off.
-    `axes`: principal ones of its inertia, in columns, where the file determines them;
-    `pos`: as its element says."""
+    """X: in the parent, before joints move it; X_W: in the world, likewise. `gravcomp`: the share of its
+    weight that is taken off. `axes`: principal ones of its inertia, in columns, where the file determines
+    them; `pos`: as its element says."""
 
     name: str
-    X: Place
-    X_W: Place
+    X: NumericPose
+    X_W: NumericPose
     joints: list[JointRecord] = field(default_factory=list)
     geoms: list[GeomRecord] = field(default_factory=list)
-    sites: dict[str, Place] = field(default_factory=dict)
+    sites: dict[str, NumericPose] = field(default_factory=dict)
     bodies: list[BodyRecord] = field(default_factory=list)
     given: tuple[float, np.ndarray, np.ndarray] | None = None
     mass: float = 0.0
@@ -73,8 +74,9 @@ class BodyRecord:
 
 @dataclass
 class TendonRecord:
-    """A fixed tendon is a sum of joint coordinates times `weights`; a spatial one runs along `legs`: pairs of sites with the divisor
-    of their pulley. `wraps`: the geom it goes around, which makes its length unknown here."""
+    """A fixed tendon is a sum of joint coordinates times `weights`; a spatial one runs along `legs`: pairs of
+    sites with the divisor of their pulley. `wraps`: the geom it goes around, which makes its length unknown
+    here."""
 
     name: str
     weights: dict[str, float]

@@ -31,10 +31,17 @@ STOP_STIFFNESS = 1e3
 
 
 class Tendons:
-    """The tendons of a file by name. `sites`: the frames that sites have become; `slack`: the position in which springs of unknown
-    length are at rest."""
+    """The tendons of a file by name. `sites`: the frames that sites have become; `slack`: the position in
+    which springs of unknown length are at rest."""
 
-    def __init__(self, root: Element, reader: Reader, m: Mechanism, sites: Mapping[str, str], slack: Callable[[], Position]) -> None:
+    def __init__(
+        self,
+        root: Element,
+        reader: Reader,
+        m: Mechanism,
+        sites: Mapping[str, str],
+        slack: Callable[[], Position],
+    ) -> None:
         self.reader, self.m, self.sites, self.slack = reader, m, sites, slack
         self.records: dict[str, TendonRecord] = {}
         if "tendon" in reader.ignore:
@@ -45,7 +52,9 @@ class Tendons:
                 continue
             record = self._read(element, number)
             if record.name in self.records:
-                raise ModelError(f"{reader.where} has two tendons '{record.name}': give one of them another name")
+                raise ModelError(
+                    f"{reader.where} has two tendons '{record.name}': give one of them another name"
+                )
             self.records[record.name] = record
 
     def _read(self, element: Element, number: int) -> TendonRecord:
@@ -60,16 +69,23 @@ class Tendons:
         for child in element:
             if child.tag == "joint":
                 joint = self._known(name_of(child.get("joint", "")), what, "joint", list(self._coordinates()))
-                weights[joint] = weights.get(joint, 0.0) + float(reader.several({"coef": "1"} | child.attrib, "coef", what, 1)[0])
+                weights[joint] = weights.get(joint, 0.0) + float(
+                    reader.several({"coef": "1"} | child.attrib, "coef", what, 1)[0]
+                )
             elif child.tag == "site":
                 site = self._known(name_of(child.get("site", "")), what, "site", list(self.sites))
                 if last:
                     legs.append((last, site, divisor))
                 last = site
             elif child.tag == "pulley":
-                last, divisor = "", float(reader.several({"divisor": "1"} | child.attrib, "divisor", what, 1)[0])
+                last, divisor = (
+                    "",
+                    float(reader.several({"divisor": "1"} | child.attrib, "divisor", what, 1)[0]),
+                )
                 if not divisor > 0:
-                    raise ModelError(f"{reader.where}: a pulley of {what} has the divisor {divisor:g}: it must be positive")
+                    raise ModelError(
+                        f"{reader.where}: a pulley of {what} has the divisor {divisor:g}: it must be positive"
+                    )
             elif child.tag == "geom":
                 wraps = child.get("geom", "?")
             else:
@@ -79,8 +95,20 @@ class Tendons:
                 reader.refuse(key, f"{what} has a {key} that is not linear")
         if any(reader.several(a, "armature", what, 1)):
             reader.refuse("armature", f"{what} has an armature")
-        stiffness, damping, friction = (float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss"))
-        return TendonRecord(name, weights, legs, wraps, stiffness, damping, friction, self._rest(a, what), self._range(a, what))
+        stiffness, damping, friction = (
+            float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss")
+        )
+        return TendonRecord(
+            name,
+            weights,
+            legs,
+            wraps,
+            stiffness,
+            damping,
+            friction,
+            self._rest(a, what),
+            self._range(a, what),
+        )
 
     def _coordinates(self) -> list[str]:
         """Joints of one coordinate."""
@@ -88,7 +116,9 @@ class Tendons:
 
     def _known(self, name: str, what: str, kind: str, known: list[str]) -> str:
         if name not in known:
-            raise UnknownNameError(f"{self.reader.where}: {what} has {kind} '{name}': {did_you_mean(name, known)}")
+            raise UnknownNameError(
+                f"{self.reader.where}: {what} has {kind} '{name}': {did_you_mean(name, known)}"
+            )
         return name
 
     def _rest(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
@@ -105,9 +135,12 @@ class Tendons:
     # ---- what they do ----
 
     def length(self, record: TendonRecord, purpose: str) -> Length | None:
-        """Of a tendon, as an expression; none, if the user said that tendons may be left out, where it goes around a geom."""
+        """Of a tendon, as an expression; none, if the user said that tendons may be left out, where it goes
+        around a geom."""
         if record.wraps:
-            self.reader.refuse("tendon", f"tendon '{record.name}' wraps around geom '{record.wraps}' and {purpose}")
+            self.reader.refuse(
+                "tendon", f"tendon '{record.name}' wraps around geom '{record.wraps}' and {purpose}"
+            )
             return None
         legs = [(forces.distance(self.sites[a], self.sites[b]), divisor) for a, b, divisor in record.legs]
 
@@ -132,12 +165,16 @@ class Tendons:
         for record in self.records.values():
             stiffness = 0.0 if "spring" in off else record.stiffness
             damping = 0.0 if "damper" in off else record.damping
-            friction = 0.0 if "frictionloss" in off or "frictionloss" in self.reader.ignore else record.friction
+            friction = (
+                0.0 if "frictionloss" in off or "frictionloss" in self.reader.ignore else record.friction
+            )
             if stiffness or damping or friction:
                 length = self.length(record, "has a spring, a damper or friction")
                 if length is not None:
                     rest = record.rest or (self.at(length, self.slack()),) * 2 if stiffness else (0.0, 0.0)
-                    self.m.force(forces.line(f"{record.name}_tendon", length, stiffness, rest, damping, friction))
+                    self.m.force(
+                        forces.line(f"{record.name}_tendon", length, stiffness, rest, damping, friction)
+                    )
             if stops and record.range and "limit" not in off:
                 length = self.length(record, "has a range that is to be a stop")
                 if length is not None:
@@ -151,9 +188,11 @@ def _coordinates_of(tree: Tree, position: Position) -> np.ndarray:
     return q
 
 
-def tune_springs(m: Mechanism, tuned: Mapping[str, tuple[float, float]], start: Callable[[], Position]) -> None:
-    """Springs and dampers of joints that have 'springdamper': a time constant [s] and a damping ratio, for the inertia that the
-    joint feels in the position that the file shows."""
+def tune_springs(
+    m: Mechanism, tuned: Mapping[str, tuple[float, float]], start: Callable[[], Position]
+) -> None:
+    """Springs and dampers of joints that have 'springdamper': a time constant [s] and a damping ratio, for
+    the inertia that the joint feels in the position that the file shows."""
     if not tuned:
         return
     tree = Tree(m)
@@ -161,7 +200,13 @@ def tune_springs(m: Mechanism, tuned: Mapping[str, tuple[float, float]], start: 
     try:
         felt = np.diag(np.linalg.inv(m.values(M)))
     except np.linalg.LinAlgError as error:
-        raise ModelError(f"joint '{next(iter(tuned))}' has a springdamper, and some joint moves no mass: give its body one") from error
+        raise ModelError(
+            f"joint '{next(iter(tuned))}' has a springdamper, and some joint moves no mass: give its body one"
+        ) from error
     for name, (constant, ratio) in tuned.items():
         inertia = 1 / felt[tree.v_of[name].start]
-        m.connections[name] = replace(m.connections[name], spring=sx(inertia / (constant * ratio) ** 2), damping=sx(2 * inertia / constant))
+        m.connections[name] = replace(
+            m.connections[name],
+            spring=sx(inertia / (constant * ratio) ** 2),
+            damping=sx(2 * inertia / constant),
+        )

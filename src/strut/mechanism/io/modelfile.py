@@ -1,4 +1,5 @@
-"""Model files: a mechanism as TOML that people write and read. Data only; expressions are arithmetic of parameters.
+"""Model files: a mechanism as TOML that people write and read. Data only; expressions are arithmetic of
+parameters.
 
     name = "leg"
 
@@ -25,8 +26,9 @@
     at = [0, 0, "-length"]
 
 A parameter may be given in cm, deg, g, kN/m and the like: it is kept in SI units, and expressions see it so.
-Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror image, which ends in _r.
-Rotations are [roll, pitch, yaw] about fixed axes [rad], deg(30) where degrees are meant, or three rows of a matrix.
+Any number may be an expression of parameters. `mirror = true` on top adds to all that ends in _l its mirror
+image, which ends in _r. Rotations are [roll, pitch, yaw] about fixed axes [rad], deg(30) where degrees are
+meant, or three rows of a matrix.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from strut.errors import ModelError, StrutError
 from strut.mechanism import constraints, joints
 from strut.mechanism.io.modelfile_write import dump
 from strut.mechanism.io.names import name_of, read
-from strut.mechanism.io.toml import Table, check_toml
+from strut.mechanism.io.toml import TomlTable, check_toml
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import locate_meshes
 from strut.mechanism.mechanism import Body, Mechanism, Stop
@@ -89,9 +91,14 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ModelError(check_toml(text, where, error)) from error
-    except (RecursionError, ValueError) as error:  # brackets in brackets without end, or an integer of thousands of digits
-        raise ModelError(f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})") from error
-    top = Table(data, (), text, where, {})
+    except (
+        RecursionError,
+        ValueError,
+    ) as error:  # brackets in brackets without end, or an integer of thousands of digits
+        raise ModelError(
+            f"{where} cannot be read: it is nested too deeply, or has a number that is too long ({error})"
+        ) from error
+    top = TomlTable(data, (), text, where, {})
     with _at(top):
         params = {key: _param(table, key) for key, table in top.tables("parameters", bare=True)}
     top.names.update(params)
@@ -122,7 +129,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
 
 
 @contextmanager
-def _at(table: Table) -> Iterator[None]:
+def _at(table: TomlTable) -> Iterator[None]:
     """Errors of the mechanism itself say where in the file they come from."""
     try:
         yield
@@ -130,12 +137,16 @@ def _at(table: Table) -> Iterator[None]:
         raise error if table.where in str(error) else table.error(str(error)) from error
 
 
-def _param(table: Table | Any, key: str) -> Param:
-    if not isinstance(table, Table):
+def _param(table: TomlTable | Any, key: str) -> Param:
+    if not isinstance(table, TomlTable):
         return Param(key, table)
     with _at(table):
         bounds = table.take("bounds", (-float("inf"), float("inf")))
-        if not isinstance(bounds, (list, tuple)) or len(bounds) != 2 or not all(type(b) in (int, float) for b in bounds):
+        if (
+            not isinstance(bounds, (list, tuple))
+            or len(bounds) != 2
+            or not all(type(b) in (int, float) for b in bounds)
+        ):
             raise table.error("bounds are two numbers, the lowest and the highest value", "bounds")
         value = table.numbers("value")
         factor, unit = to_si(table.word("unit", ""))
@@ -147,7 +158,7 @@ def _param(table: Table | Any, key: str) -> Param:
     return made
 
 
-def _body(m: Mechanism, name: str, table: Table) -> None:
+def _body(m: Mechanism, name: str, table: TomlTable) -> None:
     if name == "world":  # it is there already, and only looks
         _looks(m, m.world, table)
         return
@@ -162,14 +173,14 @@ def _body(m: Mechanism, name: str, table: Table) -> None:
     _looks(m, made, table)
 
 
-def _looks(m: Mechanism, body: Body, table: Table) -> None:
+def _looks(m: Mechanism, body: Body, table: TomlTable) -> None:
     for shape in table.list_of_tables("shapes"):
         with _at(shape):
             m.shape(body, _shape(shape))
     table.done()
 
 
-def _shape(table: Table) -> shapes.Shape:
+def _shape(table: TomlTable) -> shapes.Shape:
     kind = table.choice("kind", list(shapes.MAKERS))
     maker = shapes.MAKERS[kind]
     told: dict[str, Any] = {}
@@ -191,7 +202,7 @@ def _shape(table: Table) -> shapes.Shape:
     return maker(**told)
 
 
-def _joint(m: Mechanism, name: str, table: Table) -> None:
+def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
     stop = table.table("stop")
     made = _motion(table)
     if table.flag("mirrored"):
@@ -215,13 +226,13 @@ def _joint(m: Mechanism, name: str, table: Table) -> None:
     table.done()
 
 
-def _stop(table: Table) -> Stop:
+def _stop(table: TomlTable) -> Stop:
     made = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
     table.done()
     return made
 
 
-def _motion(table: Table) -> joints.Joint:
+def _motion(table: TomlTable) -> joints.Joint:
     kind = table.choice("type", list(JOINTS))
     told: dict[str, Any] = {}
     for key in JOINTS[kind]:
@@ -235,11 +246,17 @@ def _motion(table: Table) -> joints.Joint:
             told[key] = _motion(inner)
             inner.done()
         else:
-            told[key] = table.word(key) if key in WORDS else table.number(key) if key in ("pitch", "ratio", "offset") else table.axis(key)
+            told[key] = (
+                table.word(key)
+                if key in WORDS
+                else table.number(key)
+                if key in ("pitch", "ratio", "offset")
+                else table.axis(key)
+            )
     return getattr(joints, kind)(**told)
 
 
-def _constraint(m: Mechanism, name: str, table: Table) -> None:
+def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
     kind = table.choice("type", list(CONSTRAINTS))
     places, moving = [*m.frames, *m.bodies], list(m.connections)
     told: dict[str, Any] = {}
@@ -259,11 +276,11 @@ def _constraint(m: Mechanism, name: str, table: Table) -> None:
     table.done()
 
 
-def _body_of(m: Mechanism, table: Table, key: str) -> Body:
+def _body_of(m: Mechanism, table: TomlTable, key: str) -> Body:
     return m.bodies[table.choice(key, list(m.bodies))]
 
 
-def _rotation(table: Table) -> ca.SX | None:
+def _rotation(table: TomlTable) -> ca.SX | None:
     value = table.take("rotation", None)
     if value is None:
         return None

@@ -27,8 +27,9 @@ SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
 
 @checked
 def dump(mechanism: Mechanism) -> str:
-    """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions; both sides of a
-    mirrored one are written out. Joints and constraints of your own cannot be written and are refused."""
+    """The mechanism as the text of a model file. Parameters stay parameters and expressions stay expressions;
+    both sides of a mirrored one are written out. Joints and constraints of your own cannot be written and are
+    refused."""
     return _Writer(mechanism).text()
 
 
@@ -36,34 +37,61 @@ class _Writer:
     def __init__(self, m: Mechanism) -> None:
         self.m = m
         if m.forces:
-            raise ModelError(f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say")
+            raise ModelError(
+                f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"
+            )
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
         for told in self.arguments.values():
             m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
         self.params: dict[str, Param] = {}
         for param in m.params.values():
             if param.name in self.params:
-                raise ModelError(f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for one of each name")
+                raise ModelError(
+                    f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for "
+                    f"one of each name"
+                )
             self.params[param.name] = param
         self.names = {name: param.sym for name, param in self.params.items()}
 
     def text(self) -> str:
         m = self.m
-        blocks = [[f"name = {_quoted(m.name)}", *(["planar = true"] if m.planar else []), f"gravity = {self.value(m.gravity)}"]]
+        blocks = [
+            [
+                f"name = {_quoted(m.name)}",
+                *(["planar = true"] if m.planar else []),
+                f"gravity = {self.value(m.gravity)}",
+            ]
+        ]
         blocks += [self.param(param) for param in self.params.values()]
-        blocks += [block for body in m.bodies.values() if body is not m.world or m.shapes.get("world") for block in self.body(body)]
+        blocks += [
+            block
+            for body in m.bodies.values()
+            if body is not m.world or m.shapes.get("world")
+            for block in self.body(body)
+        ]
         blocks += [self.joint(c) for c in m.connections.values()]
         for frame in m.frames.values():
-            lines = [f"body = {_quoted(frame.body.name)}", f"at = {self.value(frame.X_BF.p)}", *self.rotation(frame.X_BF.R)]
+            lines = [
+                f"body = {_quoted(frame.body.name)}",
+                f"at = {self.value(frame.X_BF.p)}",
+                *self.rotation(frame.X_BF.R),
+            ]
             blocks.append([_head("frames", frame.name), *lines])
         blocks += [self.constraint(c) for c in m.constraints.values()]
         return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
     def param(self, param: Param) -> list[str]:
         value = np.asarray(param.value)
-        lines = [_head("parameters", param.name), f"value = {_number(value[0]) if param.size == 1 else _list(_number(v) for v in value)}"]
+        lines = [
+            _head("parameters", param.name),
+            f"value = {_number(value[0]) if param.size == 1 else _list(_number(v) for v in value)}",
+        ]
         lines += [f"unit = {_quoted(param.unit)}"] if param.unit else []
-        lines += [f"bounds = {_list(_number(b) for b in param.bounds)}"] if np.any(np.isfinite(param.bounds)) else []
+        lines += (
+            [f"bounds = {_list(_number(b) for b in param.bounds)}"]
+            if np.any(np.isfinite(param.bounds))
+            else []
+        )
         return lines + ([f"description = {_quoted(param.description)}"] if param.description else [])
 
     def body(self, body: Body) -> list[list[str]]:
@@ -75,7 +103,11 @@ class _Writer:
         if not all(e.is_zero() for e in entries):
             only = self.m.planar and all(e.is_zero() for k, e in enumerate(entries) if k != 3)
             diagonal = all(entries[k].is_zero() for k in (1, 2, 4))
-            kept = entries[3] if only else ca.vertcat(*([entries[k] for k in (0, 3, 5)] if diagonal else entries))
+            kept = (
+                entries[3]
+                if only
+                else ca.vertcat(*([entries[k] for k in (0, 3, 5)] if diagonal else entries))
+            )
             lines.append(f"inertia = {self.value(kept)}")
         looks = [self.shape(body.name, shape) for shape in self.m.shapes.get(body.name, [])]
         return [lines, *looks]
@@ -100,11 +132,19 @@ class _Writer:
         lines += [f"parent = {_quoted(c.parent.name)}", f"child = {_quoted(c.child.name)}"]
         lines += [] if c.X_PJ.p.is_zero() else [f"at = {self.value(c.X_PJ.p)}"]
         lines += self.rotation(c.X_PJ.R)
-        for key, value in (("spring", c.spring), ("rest", c.rest), ("damping", c.damping), ("armature", c.armature)):
+        for key, value in (
+            ("spring", c.spring),
+            ("rest", c.rest),
+            ("damping", c.damping),
+            ("armature", c.armature),
+        ):
             if value is not None and not (key == "rest" and value.is_zero()):
                 lines.append(f"{key} = {self.value(value)}")
         if c.stop is not None:
-            entries = [f"{key} = {self.value(getattr(c.stop, key))}" for key in ("low", "high", "stiffness", "damping")]
+            entries = [
+                f"{key} = {self.value(getattr(c.stop, key))}"
+                for key in ("low", "high", "stiffness", "damping")
+            ]
             lines.append(f"stop = {{ {', '.join(entries)} }}")
         lines += [] if c.actuated or joint.gear else ["actuated = false"]
         start, rate = sx(list(c.initial)), sx(list(c.initial_rate))
@@ -128,7 +168,10 @@ class _Writer:
             raise ModelError(f"joint '{name}' is {joint.kind}, which a model file cannot say")
         told = []
         for key, value in joint.arguments.items():
-            told.append(f"{key} = {_quoted(value) if isinstance(value, str) else self.value(value) if key == 'pitch' else _axis(value)}")
+            told.append(
+                f"{key} = "
+                f"{_quoted(value) if isinstance(value, str) else self.value(value) if key == 'pitch' else _axis(value)}"
+            )
         return [f'type = "{joint.kind}"', *told]
 
     def constraint(self, c: Constraint) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 from strut.errors import ModelError, StorageError
 
 MAX_DEPTH = 200
-"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a thousand."""
+"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a
+thousand."""
 
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -42,7 +43,8 @@ def read(path: str | Path) -> str:
 
 
 def xml(text: str, where: str) -> ElementTree.Element:
-    """The root element. Declarations of entities are refused: a model needs none, and nested ones exhaust memory."""
+    """The root element. Declarations of entities are refused: a model needs none, and nested ones exhaust
+    memory."""
     if "<!ENTITY" in text:
         raise ModelError(f"{where} declares XML entities: write them out")
     text = text.removeprefix("\ufeff").lstrip()  # a declaration must come first of all
@@ -56,7 +58,9 @@ def xml(text: str, where: str) -> ElementTree.Element:
         told = "it is read without comments, and with spaces between attributes"
         warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
     except (ValueError, RecursionError) as error:  # a declaration with an encoding that is none
-        raise ModelError(f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8") from error
+        raise ModelError(
+            f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8"
+        ) from error
     check_depth(root, where)
     return root
 
@@ -68,7 +72,10 @@ def check_depth(root: ElementTree.Element, where: str) -> None:
         level = [child for element in level for child in element]
         if not level:
             return
-    raise ModelError(f"{where} has elements nested deeper than {MAX_DEPTH}: bodies carry at most that many one after another")
+    raise ModelError(
+        f"{where} has elements nested deeper than {MAX_DEPTH}: bodies carry at most that many one after "
+        f"another"
+    )
 
 
 @contextlib.contextmanager

@@ -7,28 +7,28 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Place(NamedTuple):
+class NumericPose(NamedTuple):
     """A pose in numbers."""
 
     R: np.ndarray
     p: np.ndarray
 
-    def __matmul__(self, other: Place) -> Place:
-        return Place(self.R @ other.R, self.R @ other.p + self.p)
+    def __matmul__(self, other: NumericPose) -> NumericPose:
+        return NumericPose(self.R @ other.R, self.R @ other.p + self.p)
 
-    def inverse(self) -> Place:
-        return Place(self.R.T, -self.R.T @ self.p)
+    def inverse(self) -> NumericPose:
+        return NumericPose(self.R.T, -self.R.T @ self.p)
 
     @property
     def moved(self) -> bool:
         return bool(np.any(self.p) or not np.array_equal(self.R, np.eye(3)))
 
 
-HERE = Place(np.eye(3), np.zeros(3))
+HERE = NumericPose(np.eye(3), np.zeros(3))
 
 
-def shifted(p: np.ndarray) -> Place:
-    return Place(np.eye(3), p)
+def shifted(p: np.ndarray) -> NumericPose:
+    return NumericPose(np.eye(3), p)
 
 
 def volume_of(kind: str, size: np.ndarray) -> float:
@@ -56,8 +56,13 @@ def moments_of(kind: str, size: np.ndarray) -> np.ndarray:
         return np.array([b**2 + c**2, a**2 + c**2, a**2 + b**2]) / 3
     if kind == "ellipsoid":
         return np.array([b**2 + c**2, a**2 + c**2, a**2 + b**2]) / 5
-    ball, length = 4 * a / (4 * a + 6 * b), 2 * b  # a capsule: the share of its two halves of a ball, and the cylinder's length
-    across = (1 - ball) * (3 * a**2 + length**2) / 12 + ball * (0.4 * a**2 + 0.375 * a * length + 0.25 * length**2)
+    ball, length = (
+        4 * a / (4 * a + 6 * b),
+        2 * b,
+    )  # a capsule: the share of its two halves of a ball, and the cylinder's length
+    across = (1 - ball) * (3 * a**2 + length**2) / 12 + ball * (
+        0.4 * a**2 + 0.375 * a * length + 0.25 * length**2
+    )
     return np.array([across, across, (1 - ball) * a**2 / 2 + ball * 0.4 * a**2])
 
 
@@ -81,7 +86,14 @@ def rotation_of_quat(q: np.ndarray) -> np.ndarray:
 
 def quat_of_rotation(R: np.ndarray) -> np.ndarray:
     """x, y, z, w, from the largest of the four, so that nothing small is divided by."""
-    squares = np.array([1 + R[0, 0] - R[1, 1] - R[2, 2], 1 - R[0, 0] + R[1, 1] - R[2, 2], 1 - R[0, 0] - R[1, 1] + R[2, 2], 1 + np.trace(R)])
+    squares = np.array(
+        [
+            1 + R[0, 0] - R[1, 1] - R[2, 2],
+            1 - R[0, 0] + R[1, 1] - R[2, 2],
+            1 - R[0, 0] - R[1, 1] + R[2, 2],
+            1 + np.trace(R),
+        ]
+    )
     k = int(np.argmax(squares))
     x, y, z, w = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], squares[3]
     if k < 3:
@@ -102,7 +114,7 @@ def rotation_to(v: np.ndarray) -> np.ndarray:
     return rotation(axis / sine, float(np.arctan2(sine, v[2])))
 
 
-def between(ends: np.ndarray) -> tuple[Place, float]:
+def between(ends: np.ndarray) -> tuple[NumericPose, float]:
     """The middle of two points with z along them, and half their distance."""
     along = ends[:3] - ends[3:]
-    return Place(rotation_to(along), (ends[:3] + ends[3:]) / 2), float(np.linalg.norm(along)) / 2
+    return NumericPose(rotation_to(along), (ends[:3] + ends[3:]) / 2), float(np.linalg.norm(along)) / 2

@@ -26,13 +26,18 @@ def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:
     if not found or int(found[1]) > len(lines):
         return f"{where} is not TOML: {error}"
     line, column = int(found[1]), int(found[2])
-    return f"{where}, line {line}, is not TOML: {str(error).split(' (at')[0]}\n    {lines[line - 1]}\n    {' ' * (column - 1)}^"
+    return (
+        f"{where}, line {line}, is not TOML: {str(error).split(' (at')[0]}\n    {lines[line - 1]}\n    "
+        f"{' ' * (column - 1)}^"
+    )
 
 
-class Table:
+class TomlTable:
     """A table of a model file. Reading a key marks it as known; `done` refuses the others."""
 
-    def __init__(self, data: Mapping[str, Any], path: tuple[str, ...], source: str, where: str, names: dict[str, Any]) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], path: tuple[str, ...], source: str, where: str, names: dict[str, Any]
+    ) -> None:
         self.data, self.path, self.source, self.where, self.names = data, path, source, where, names
         self.known: list[str] = []
 
@@ -98,7 +103,9 @@ class Table:
         value = self.take(key)
         if len(value) != 3 or any(len(row) != 3 for row in value):
             raise self.error(f"{key} is {value!r}: three rows of three numbers are needed", key)
-        return ca.densify(ca.vertcat(*[ca.horzcat(*[ca.SX(self._one(v, key)) for v in row]) for row in value]))
+        return ca.densify(
+            ca.vertcat(*[ca.horzcat(*[ca.SX(self._one(v, key)) for v in row]) for row in value])
+        )
 
     def axis(self, key: str) -> Any:
         """'x', '-z', or three numbers."""
@@ -112,7 +119,9 @@ class Table:
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
         made = self._value(value, key, more)
         if isinstance(made, ca.SX) and made.numel() != 1:
-            raise self.error(f"{key} is a vector of {made.numel()} numbers: one is needed here", key, str(value))
+            raise self.error(
+                f"{key} is a vector of {made.numel()} numbers: one is needed here", key, str(value)
+            )
         return made
 
     def _value(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
@@ -130,7 +139,7 @@ class Table:
 
     # ---- tables in tables ----
 
-    def table(self, key: str) -> Table | None:
+    def table(self, key: str) -> TomlTable | None:
         value = self.take(key, None)
         if value is None:
             return None
@@ -150,15 +159,15 @@ class Table:
             else:
                 raise outer.error(f"{name} is {value!r}: a table is needed, [{key}.{name}]", name)
 
-    def list_of_tables(self, key: str) -> Iterator[Table]:
+    def list_of_tables(self, key: str) -> Iterator[TomlTable]:
         value = self.take(key, [])
         if not isinstance(value, list) or any(not isinstance(entry, dict) for entry in value):
             raise self.error(f"{key} is no list of tables, [{{ ... }}]", key)
         for entry in value:
             yield self._inner(entry, key)
 
-    def _inner(self, data: Mapping[str, Any], key: str) -> Table:
-        return Table(data, (*self.path, key), self.source, self.where, self.names)
+    def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
+        return TomlTable(data, (*self.path, key), self.source, self.where, self.names)
 
     def done(self) -> None:
         """Every key must have been read."""
@@ -168,14 +177,19 @@ class Table:
 
     # ---- mistakes ----
 
-    def error(self, message: str, key: str = "", needle: str = "", expression: ExpressionError | None = None) -> ModelError:
+    def error(
+        self, message: str, key: str = "", needle: str = "", expression: ExpressionError | None = None
+    ) -> ModelError:
         """A message with file, line, table and, where a text is to blame, the line with a caret below it."""
         path = (*self.path, key) if key else self.path
         line, column = self._find(path, needle)
         place = f"{self.where}, line {line}: " if line else f"{self.where}: "
         text = place + (f"[{'.'.join(self.path)}] " if self.path else "") + message
         if line and needle and column >= 0:
-            text += f"\n    {self.source.splitlines()[line - 1]}\n    {' ' * (column + (expression.column if expression else 0))}^"
+            text += (
+                f"\n    {self.source.splitlines()[line - 1]}\n    "
+                f"{' ' * (column + (expression.column if expression else 0))}^"
+            )
         elif expression is not None:
             text += f"\n    {expression.text}\n    {' ' * expression.column}^"
         return ModelError(text)
@@ -190,7 +204,9 @@ class Table:
                 inside = bool(path) and header == path
             elif found := KEY.match(line):
                 here = (*header, *_parts(found[1]))
-                inside = bool(path) and here == path[: len(here)] and len(here) >= min(len(path), len(header) + 1)
+                inside = (
+                    bool(path) and here == path[: len(here)] and len(here) >= min(len(path), len(header) + 1)
+                )
             if inside:
                 first = first or number
                 if needle and needle in line:

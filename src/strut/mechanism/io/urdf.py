@@ -46,14 +46,16 @@ def load(
 ) -> Mechanism:
     """A mechanism from a URDF file.
 
-    base: how the root link hangs on the world: 'free', 'fixed' or 'planar'; a root called 'world' is the world.
-    loops: closures that URDF cannot say: a TOML file, or a mapping, with tables [NAME] of kind = 'point', 'hinge' or
-        'weld', a = 'LINK', b = 'LINK', a_at and b_at = [x, y, z], axis = [x, y, z].
+    base: how the root link hangs on the world: 'free', 'fixed' or 'planar'; a root called 'world' is the
+        world.
+    loops: closures that URDF cannot say: a TOML file, or a mapping, with tables [NAME] of kind = 'point',
+        'hinge' or 'weld', a = 'LINK', b = 'LINK', a_at and b_at = [x, y, z], axis = [x, y, z].
     stops: joint limits become soft end stops.
     symbolic_masses: every mass becomes a parameter LINK_mass.
-    symbolic_lengths: of the places of joints and centres of mass, every component that is not zero becomes a parameter, such as
-        knee_at_z or shank_com_z.
-    symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the axes of the link.
+    symbolic_lengths: of the places of joints and centres of mass, every component that is not zero becomes a
+        parameter, such as knee_at_z or shank_com_z.
+    symbolic_inertias: likewise of the moments of inertia about the centre of mass, shank_inertia_yy; in the
+        axes of the link.
     actuated: the joints that have a motor; all of them unless given.
     roots: folders from which meshes may come, besides the file's own and the package it is in.
 
@@ -65,7 +67,17 @@ def load(
             table = tomllib.loads(Path(loops).read_text())
         except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    made = parse(read(path), base, table, symbolic_masses, stops, str(path), symbolic_lengths, symbolic_inertias, actuated)  # type: ignore[arg-type]
+    made = parse(
+        read(path),
+        base,
+        table,
+        symbolic_masses,
+        stops,
+        str(path),
+        symbolic_lengths,
+        symbolic_inertias,
+        actuated,
+    )  # type: ignore[arg-type]
     return locate_meshes(made, path, roots)
 
 
@@ -84,7 +96,15 @@ def parse(
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
     with naming(where):
-        return _mechanism(root, base, loops, _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias), stops, where, actuated)
+        return _mechanism(
+            root,
+            base,
+            loops,
+            _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias),
+            stops,
+            where,
+            actuated,
+        )
 
 
 def _mechanism(
@@ -104,20 +124,30 @@ def _mechanism(
     links = _links(root, where)
     edges = [_Edge(element, where) for element in root.findall("joint")]
     _follow_leaders(edges, where)
-    bodies = {name: m.world if name == "world" else _body(m, name, link, symbols, where) for name, link in links.items()}
+    bodies = {
+        name: m.world if name == "world" else _body(m, name, link, symbols, where)
+        for name, link in links.items()
+    }
     for edge in edges:
         for link in (edge.parent, edge.child):
             if link not in links:
                 raise ModelError(
-                    f"{where}: joint '{edge.name}' names link '{link}', which does not exist: {did_you_mean(link, list(links))}"
+                    f"{where}: joint '{edge.name}' names link '{link}', which does not exist: "
+                    f"{did_you_mean(link, list(links))}"
                 )
     for name in actuated or ():
         if name not in (known := [name_of(edge.name) for edge in edges]):
-            raise UnknownNameError(f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}")
+            raise UnknownNameError(
+                f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}"
+            )
     children = {edge.child for edge in edges}
     roots = [name for name in links if name not in children]
     if len(roots) != 1:
-        what = "every link is some joint's child, so they form a cycle" if not roots else f"links {', '.join(roots)} have no parent"
+        what = (
+            "every link is some joint's child, so they form a cycle"
+            if not roots
+            else f"links {', '.join(roots)} have no parent"
+        )
         raise ModelError(f"{where} has {len(roots)} roots: {what}; a URDF is one tree")
     if roots[0] != "world":
         m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
@@ -158,13 +188,18 @@ class _Symbols:
 
     def place(self, name: str, values: np.ndarray) -> list[Expression]:
         """Zeros stay zeros: they cost nothing."""
-        return [Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v) for axis, v in zip("xyz", values, strict=True)]
+        return [
+            Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v)
+            for axis, v in zip("xyz", values, strict=True)
+        ]
 
     def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
         if not self.inertias:
             return I
         entries = {"xx": I[0, 0], "xy": I[0, 1], "xz": I[0, 2], "yy": I[1, 1], "yz": I[1, 2], "zz": I[2, 2]}
-        return [Param(f"{name_of(link)}_inertia_{key}", v, "kg m^2") if v else 0.0 for key, v in entries.items()]
+        return [
+            Param(f"{name_of(link)}_inertia_{key}", v, "kg m^2") if v else 0.0 for key, v in entries.items()
+        ]
 
 
 class _Edge:
@@ -178,15 +213,22 @@ class _Edge:
         self.xyz, self.rpy = _origin(element, f"joint '{self.name}'")
         axis = element.find("axis")
         self.axis = (
-            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'") if axis is not None else np.array([1.0, 0, 0])
+            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'")
+            if axis is not None
+            else np.array([1.0, 0, 0])
         )
         self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
-        self.leader: tuple[str, float, float] | None = None  # (joint, ratio, offset), where it mimics one that moves
+        self.leader: tuple[str, float, float] | None = (
+            None  # (joint, ratio, offset), where it mimics one that moves
+        )
 
     def motion(self) -> joints.Joint:
         length = float(np.linalg.norm(self.axis))
         if self.kind in ("revolute", "continuous", "prismatic") and abs(length - 1) > 1e-3:
-            raise ModelError(f"joint '{self.name}' has the axis {self.axis.tolist()} of length {length:g}: give a unit vector")
+            raise ModelError(
+                f"joint '{self.name}' has the axis {self.axis.tolist()} of length {length:g}: give a unit "
+                f"vector"
+            )
         axis = self.axis / length if length else self.axis
         if self.kind in ("revolute", "continuous"):
             made = joints.revolute(tuple(axis))
@@ -200,7 +242,8 @@ class _Edge:
             made = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
         else:
             raise ModelError(
-                f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, fixed, floating, planar"
+                f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, "
+                f"fixed, floating, planar"
             )
         if self.leader is not None:
             made = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=made)
@@ -217,8 +260,9 @@ class _Edge:
 
 
 def _follow_leaders(edges: list[_Edge], where: str) -> None:
-    """Give every joint that mimics another its leader, one that mimics nothing itself. <mimic> on a joint that does not move means
-    nothing; of a joint that is not there, or does not move, it leaves the joint free, as Pinocchio does. Both are warned of."""
+    """Give every joint that mimics another its leader, one that mimics nothing itself. <mimic> on a joint
+    that does not move means nothing; of a joint that is not there, or does not move, it leaves the joint
+    free, as Pinocchio does. Both are warned of."""
     single = {e.name: e for e in edges if e.kind in ("revolute", "continuous", "prismatic")}
     for edge in edges:
         if edge.mimic is None:
@@ -226,12 +270,19 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
         name, ratio, offset = edge.mimicked()
         told = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
         if edge.name not in single:
-            warnings.warn(f"{told}: it has no coordinate that could follow, so <mimic> is left out", ReadWarning, stacklevel=5)
+            warnings.warn(
+                f"{told}: it has no coordinate that could follow, so <mimic> is left out",
+                ReadWarning,
+                stacklevel=5,
+            )
             continue
         seen = {edge.name}
         while name in single and (above := single[name]).mimic is not None:
             if name in seen:
-                raise ModelError(f"{told}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of them lead")
+                raise ModelError(
+                    f"{told}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of "
+                    f"them lead"
+                )
             seen.add(name)
             name, upper_ratio, upper_offset = above.mimicked()
             ratio, offset = ratio * upper_ratio, ratio * upper_offset + offset
@@ -243,13 +294,22 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
             warnings.warn(f"{told}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
 
 
-def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool) -> None:
+def _join(
+    m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool
+) -> None:
     stop = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
-        low, high = (number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'") for key in ("lower", "upper"))
+        low, high = (
+            number(edge.limit.get(key, "0"), f"the {key} limit of joint '{edge.name}'")
+            for key in ("lower", "upper")
+        )
         m.limits[name_of(edge.name)] = (low, high)
         stop = Stop(low, high, STOP_STIFFNESS) if stops else None
-    damping = number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'") if edge.dynamics is not None else 0.0
+    damping = (
+        number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'")
+        if edge.dynamics is not None
+        else 0.0
+    )
     made = edge.motion()
     m.joint(
         name_of(edge.name),
@@ -287,11 +347,15 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
         raise ModelError(
-            f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: give both, or neither"
+            f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: "
+            f"give both, or neither"
         )
     xyz, rpy = _origin(inertial, f"the inertial of link '{name}'")
     value = number(mass.get("value", "0"), f"the mass of link '{name}'")
-    entries = {key: number(inertia.get(key, "0"), f"{key} of link '{name}'") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    entries = {
+        key: number(inertia.get(key, "0"), f"{key} of link '{name}'")
+        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    }
     about_com = np.array(
         [
             [entries["ixx"], entries["ixy"], entries["ixz"]],
@@ -320,7 +384,10 @@ def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str
     for side in ("a", "b"):
         link = loop.get(side)
         if link not in bodies and link != "world":
-            raise ModelError(f"loop '{name}' closes on {side} = '{link}', which is no link: {did_you_mean(str(link), list(bodies))}")
+            raise ModelError(
+                f"loop '{name}' closes on {side} = '{link}', which is no link: "
+                f"{did_you_mean(str(link), list(bodies))}"
+            )
         body = m.world if link == "world" else bodies[str(link)]
         frames.append(m.frame(f"{name_of(name)}_{side}", body, tuple(loop.get(f"{side}_at", (0, 0, 0)))).name)
     if kind == "hinge":
@@ -340,7 +407,10 @@ def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.nda
     origin = element.find("origin")
     if origin is None:
         return np.zeros(3), np.zeros(3)
-    xyz, rpy = (numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}") for key in ("xyz", "rpy"))
+    xyz, rpy = (
+        numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}")
+        for key in ("xyz", "rpy")
+    )
     return xyz, rpy
 
 

@@ -20,7 +20,8 @@ Element = ElementTree.Element
 
 
 def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
-    """The shapes of a link. One that cannot be understood is left out, with a warning: no motion depends on it."""
+    """The shapes of a link. One that cannot be understood is left out, with a warning: no motion depends on
+    it."""
     what = f"{where}: a visual of link '{link.get('name')}'"
     for visual in link.findall("visual"):
         try:
@@ -33,7 +34,9 @@ def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
 def _shape(visual: Element, robot: Element, what: str) -> Shape:
     geometry, origin = visual.find("geometry"), visual.find("origin")
     if geometry is None or len(geometry) != 1:
-        raise ModelError(f"{what} has {0 if geometry is None else len(geometry)} shapes: a <geometry> with one is needed")
+        raise ModelError(
+            f"{what} has {0 if geometry is None else len(geometry)} shapes: a <geometry> with one is needed"
+        )
     place = origin.attrib if origin is not None else {}
     at = numbers(place.get("xyz", "0 0 0"), 3, 3, what)
     R = np.array(ca.DM(rotation_of_rpy(list(numbers(place.get("rpy", "0 0 0"), 3, 3, what)))))
@@ -79,7 +82,11 @@ def add_visuals(mechanism: Mechanism, body: str, link: Element) -> None:
             ElementTree.SubElement(visual, "geometry").append(part)
             if shape.colour is not None:
                 name = "rgba_" + "_".join(f"{round(255 * v)}" for v in shape.colour)
-                ElementTree.SubElement(ElementTree.SubElement(visual, "material", name=name), "color", rgba=words(np.array(shape.colour)))
+                ElementTree.SubElement(
+                    ElementTree.SubElement(visual, "material", name=name),
+                    "color",
+                    rgba=words(np.array(shape.colour)),
+                )
 
 
 def _parts(shape: Shape) -> Iterator[tuple[Element, np.ndarray, np.ndarray]]:
@@ -90,13 +97,21 @@ def _parts(shape: Shape) -> Iterator[tuple[Element, np.ndarray, np.ndarray]]:
     elif isinstance(shape, Box):
         yield Element("box", size=words(shape.size)), np.array(shape.at), np.array(shape.rotation)
     elif isinstance(shape, Mesh):
-        yield Element("mesh", filename=shape.path, scale=words(shape.scale)), np.array(shape.at), np.array(shape.rotation)
+        yield (
+            Element("mesh", filename=shape.path, scale=words(shape.scale)),
+            np.array(shape.at),
+            np.array(shape.rotation),
+        )
     elif isinstance(shape, (Capsule, Cylinder)):
         start, end = np.array(shape.start), np.array(shape.end)
         length = float(np.linalg.norm(end - start))
         radius = words(shape.radius)
         if length > 0:
-            yield Element("cylinder", radius=radius, length=repr(length)), (start + end) / 2, _upright((end - start) / length)
+            yield (
+                Element("cylinder", radius=radius, length=repr(length)),
+                (start + end) / 2,
+                _upright((end - start) / length),
+            )
         if isinstance(shape, Capsule):
             yield Element("sphere", radius=radius), start, upright
             yield Element("sphere", radius=radius), end, upright

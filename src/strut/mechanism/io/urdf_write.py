@@ -14,8 +14,9 @@ from strut.mechanism.spatial import rpy_of_rotation
 
 
 def dump(mechanism: Mechanism) -> str:
-    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are refused; shapes become
-    <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left out."""
+    """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are
+    refused; shapes become <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left
+    out."""
     robot = ElementTree.Element("robot", name=mechanism.name)
     for body in mechanism.bodies.values():
         link = ElementTree.SubElement(robot, "link", name=body.name)
@@ -42,18 +43,27 @@ def dump(mechanism: Mechanism) -> str:
             )
         add_visuals(mechanism, body.name, link)
     for c in mechanism.connections.values():
-        kind = {"revolute": "continuous", "prismatic": "prismatic", "fixed": "fixed", "free": "floating", "planar": "planar"}.get(
-            c.joint.kind
-        )
+        kind = {
+            "revolute": "continuous",
+            "prismatic": "prismatic",
+            "fixed": "fixed",
+            "free": "floating",
+            "planar": "planar",
+        }.get(c.joint.kind)
         base = c.joint.kind.removeprefix("gear of ")
-        kind = kind or ({"revolute": "continuous", "prismatic": "prismatic"}.get(base) if c.joint.gear else None)
+        kind = kind or (
+            {"revolute": "continuous", "prismatic": "prismatic"}.get(base) if c.joint.gear else None
+        )
         if kind is None:
             raise ModelError(f"joint '{c.name}' is {c.joint.kind}, which URDF cannot say")
         joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
         ElementTree.SubElement(joint, "parent", link=c.parent.name)
         ElementTree.SubElement(joint, "child", link=c.child.name)
         ElementTree.SubElement(
-            joint, "origin", xyz=words(mechanism.values(c.X_PJ.p)), rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R)))
+            joint,
+            "origin",
+            xyz=words(mechanism.values(c.X_PJ.p)),
+            rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R))),
         )
         if kind in ("continuous", "prismatic"):
             S = mechanism.values(c.joint.S(ca.SX.zeros(1)))

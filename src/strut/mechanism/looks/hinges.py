@@ -1,4 +1,5 @@
-"""Where the joints of a mechanism are, to be marked in pictures. Those that only carry a floating base about are none."""
+"""Where the joints of a mechanism are, to be marked in pictures. Those that only carry a floating base about
+are none."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import casadi as ca
 from strut.mechanism import observe
 from strut.mechanism.mechanism import Body
 from strut.mechanism.spatial import Pose, axis_of
-from strut.mechanism.tree import Node, Tree
+from strut.mechanism.tree import Tree, TreeNode
 from strut.system import Hinge
 
 
@@ -27,15 +28,19 @@ def hinges_of(tree: Tree) -> tuple[Hinge, ...]:
         if closure.kind == "point":
             kind, axis = ("revolute", ca.SX([0, 1, 0])) if m.planar else ("ball", ca.SX.zeros(3))
         elif closure.kind == "hinge":
-            kind, axis = "revolute", observe.pose(tree, closure.arguments["a"]).R @ axis_of(closure.arguments["axis"])
+            kind, axis = (
+                "revolute",
+                observe.pose(tree, closure.arguments["a"]).R @ axis_of(closure.arguments["axis"]),
+            )
         else:
             continue
         found.append(Hinge(closure.name, kind, observe.position(tree, closure.arguments["a"]), axis))
     return tuple(found)
 
 
-def _kind(node: Node) -> tuple[str, ca.SX]:
-    """How a joint is marked, and its axis in the child's frame; nothing for one that does not move, or moves in all ways."""
+def _kind(node: TreeNode) -> tuple[str, ca.SX]:
+    """How a joint is marked, and its axis in the child's frame; nothing for one that does not move, or moves
+    in all ways."""
     angular, linear = node.S[:3, :], node.S[3:, :]
     turns, slides = not angular.is_zero(), not linear.is_zero()
     kind = node.connection.joint.kind
@@ -46,7 +51,8 @@ def _kind(node: Node) -> tuple[str, ca.SX]:
 
 
 def _carried(tree: Tree) -> set[str]:
-    """Bodies without mass or shape between the world and a floating base that slides: they are no part of the machine."""
+    """Bodies without mass or shape between the world and a floating base that slides: they are no part of the
+    machine."""
     m = tree.mechanism
     found: set[str] = set()
     for node in tree.nodes:

@@ -1,4 +1,5 @@
-"""A mechanism as a scene: the shapes of its bodies, or guesses where it has none, and its joints, placed in the world."""
+"""A mechanism as a scene: the shapes of its bodies, or guesses where it has none, and its joints, placed in
+the world."""
 
 from __future__ import annotations
 

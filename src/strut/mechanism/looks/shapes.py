@@ -45,7 +45,9 @@ class Shape:
 
     def mirrored(self) -> Self:
         """Seen in a mirror in the x-z plane."""
-        return self.mapped(lambda e: reflect(e) if e.shape == (3, 1) else reflect_matrix(e) if e.shape == (3, 3) else e)
+        return self.mapped(
+            lambda e: reflect(e) if e.shape == (3, 1) else reflect_matrix(e) if e.shape == (3, 3) else e
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +100,8 @@ class Ellipsoid(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Arc(Shape):
-    """Part of a circle in the body's x-z plane, a rolling foot: about the centre `at`, from angle `begin` to `finish`, counted from
-    straight down and positive towards x; `width` along y."""
+    """Part of a circle in the body's x-z plane, a rolling foot: about the centre `at`, from angle `begin` to
+    `finish`, counted from straight down and positive towards x; `width` along y."""
 
     at: ca.SX
     radius: ca.SX
@@ -119,12 +121,16 @@ class Mesh(Shape):
 
     def mirrored(self) -> Self:
         """A negative scale along the mesh's y makes the image: F R (s r) = (F R F) (F s) r."""
-        return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale))
+        return replace(
+            self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale)
+        )
 
 
 @checked
 def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
-    return Sphere(_colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere"))
+    return Sphere(
+        _colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere")
+    )
 
 
 @checked
@@ -141,11 +147,18 @@ def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any
 
 @checked
 def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
-    return Box(_colour(colour), vector(at, "the place of a box"), _rotation(rotation), vector(size, "the size of a box"))
+    return Box(
+        _colour(colour),
+        vector(at, "the place of a box"),
+        _rotation(rotation),
+        vector(size, "the size of a box"),
+    )
 
 
 @checked
-def ellipsoid(radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Ellipsoid:
+def ellipsoid(
+    radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None
+) -> Ellipsoid:
     place = vector(at, "the place of an ellipsoid")
     return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
 
@@ -160,13 +173,20 @@ def arc(
     colour: Any = None,
 ) -> Arc:
     numbers = (
-        _number(v, f"the {what} of an arc") for v, what in ((radius, "radius"), (begin, "begin"), (finish, "finish"), (width, "width"))
+        _number(v, f"the {what} of an arc")
+        for v, what in ((radius, "radius"), (begin, "begin"), (finish, "finish"), (width, "width"))
     )
     return Arc(_colour(colour), vector(at, "the centre of an arc"), *numbers)
 
 
 @checked
-def mesh(path: str, scale: Expression = (1, 1, 1), at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Mesh:
+def mesh(
+    path: str,
+    scale: Expression = (1, 1, 1),
+    at: Expression = ORIGIN,
+    rotation: ca.SX | None = None,
+    colour: Any = None,
+) -> Mesh:
     factors = sx(scale)
     return Mesh(
         _colour(colour),
@@ -190,7 +210,8 @@ MAKERS: dict[str, Callable[..., Shape]] = {
 
 @checked
 def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict[str, list[Shape]]:
-    """The shapes of all bodies with NumPy arrays in place of expressions, for the parameters' own values or those in `p`."""
+    """The shapes of all bodies with NumPy arrays in place of expressions, for the parameters' own values or
+    those in `p`."""
 
     def number(e: Any) -> Any:
         found = mechanism.values(e, p)
@@ -203,9 +224,11 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
 def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> Mechanism:
     """Make the paths of meshes whole, as the file of a model names them, where there is such a mesh.
 
-    Relative paths count from the file's folder; package://NAME/... from the folder NAME that the file is in, or that a
-    root is or holds. A mesh anywhere else is not read: a warning says so, and its path becomes outside://..., for which
-    pictures show a box. Paths of meshes that are not there, and other addresses, are left as they are.
+    Relative paths count from the file's folder; package://NAME/... from the folder NAME that the file is in,
+    or that a
+    root is or holds. A mesh anywhere else is not read: a warning says so, and its path becomes outside://...,
+    for which pictures show a box. Paths of meshes that are not there, and other addresses, are left as they
+    are.
 
     roots: folders from which meshes may come, besides the file's own.
     """
@@ -221,7 +244,10 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
                 packages = _packages(name, here, given)
                 places, allowed = [package / inner for package in packages], packages
             else:
-                places, allowed = [here / (unquote(rest) if mark else path), *(root / path for root in given if not mark)], [here, *given]
+                places, allowed = (
+                    [here / (unquote(rest) if mark else path), *(root / path for root in given if not mark)],
+                    [here, *given],
+                )
             there = [place for place in places if place.is_file()]
             inside = next((place for place in there if is_inside(place, allowed)), None)
             if inside is not None:
@@ -230,27 +256,42 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
                 return path
         except (OSError, ValueError):  # a path too long, or with a zero in it
             return path
-        warnings.warn(f"the mesh '{path}' of {mechanism.name} is not read, {outside(places[0], here)}", stacklevel=3)
+        warnings.warn(
+            f"the mesh '{path}' of {mechanism.name} is not read, {outside(places[0], here)}", stacklevel=3
+        )
         return f"outside://{path}"
 
     for name, shapes in mechanism.shapes.items():
-        mechanism.shapes[name] = [replace(s, path=located(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes]
+        mechanism.shapes[name] = [
+            replace(s, path=located(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes
+        ]
     return mechanism
 
 
 def _packages(name: str, here: Path, roots: Sequence[Path]) -> list[Path]:
-    """Folders that are the package of this name: one that the model is in, which is not as wide as a home, or one in a root."""
+    """Folders that are the package of this name: one that the model is in, which is not as wide as a home, or
+    one in a root."""
     if not name or name in (".", ".."):
         return []
-    own = [folder for folder in (here, *here.parents) if folder.name == name and not Path.home().is_relative_to(folder)]
-    return own + [folder.resolve() for root in roots for folder in (root / name, root) if folder.name == name and folder.is_dir()]
+    own = [
+        folder
+        for folder in (here, *here.parents)
+        if folder.name == name and not Path.home().is_relative_to(folder)
+    ]
+    return own + [
+        folder.resolve()
+        for root in roots
+        for folder in (root / name, root)
+        if folder.name == name and folder.is_dir()
+    ]
 
 
 @checked
 def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
-    """For every body that has no shape a guess, from its joint to those it carries and to its frames: capsules, whose ends follow
-    the parameters. Frames in a crowd, as under a foot, share a box. A body that carries nothing reaches to twice its centre of mass; a
-    mass without extent is a ball. Nothing is added to the mechanism; `mechanism.shape(body, *shapes)` does that."""
+    """For every body that has no shape a guess, from its joint to those it carries and to its frames:
+    capsules, whose ends follow the parameters. Frames in a crowd, as under a foot, share a box. A body that
+    carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is added to
+    the mechanism; `mechanism.shape(body, *shapes)` does that."""
     found: dict[str, list[Shape]] = {}
     thick = SLENDER * _reach(mechanism)
     for body in mechanism.bodies.values():
@@ -262,7 +303,10 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
         if len(frames) >= CROWD:
             every = ca.horzcat(*frames)
             low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
-            plate, frames = [box(high - low + thick, (low + high) / 2 + ca.vertcat(0, 0, thick / 2))], [(low + high) / 2]
+            plate, frames = (
+                [box(high - low + thick, (low + high) / 2 + ca.vertcat(0, 0, thick / 2))],
+                [(low + high) / 2],
+            )
         ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
         if ends:
             found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
@@ -272,14 +316,18 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
 
 
 def _reach(mechanism: Mechanism) -> float:
-    """How far it is from the world to the end of the longest chain of bodies, along them, for the parameters' own values [m]."""
+    """How far it is from the world to the end of the longest chain of bodies, along them, for the parameters'
+    own values [m]."""
     far = {mechanism.world.name: 0.0}
     ends = [0.0]
     for c in mechanism.connections.values():
         offset = 0.0 if c.parent is mechanism.world else float(np.linalg.norm(mechanism.values(c.X_PJ.p)))
         far[c.child.name] = far.get(c.parent.name, 0.0) + offset
         ends.append(far[c.child.name] + 2 * float(np.linalg.norm(mechanism.values(c.child.com))))
-    ends += [far.get(f.body.name, 0.0) + float(np.linalg.norm(mechanism.values(f.X_BF.p))) for f in mechanism.frames.values()]
+    ends += [
+        far.get(f.body.name, 0.0) + float(np.linalg.norm(mechanism.values(f.X_BF.p)))
+        for f in mechanism.frames.values()
+    ]
     return max(ends)
 
 
@@ -313,12 +361,19 @@ def _colour(colour: Any) -> Colour | None:
     numbers: list[float] = []
     if isinstance(colour, str):
         digits = colour.removeprefix("#")
-        if colour.startswith("#") and len(digits) in (6, 8) and all(d in "0123456789abcdefABCDEF" for d in digits):
+        if (
+            colour.startswith("#")
+            and len(digits) in (6, 8)
+            and all(d in "0123456789abcdefABCDEF" for d in digits)
+        ):
             numbers = [int(digits[k : k + 2], 16) / 255 for k in range(0, len(digits), 2)]
     elif isinstance(colour, (list, tuple, np.ndarray)):
         numbers = [float(v) for v in np.atleast_1d(np.asarray(colour, dtype=object)) if is_number(v)]
         numbers = numbers if len(numbers) == np.size(np.asarray(colour, dtype=object)) else []
     if len(numbers) not in (3, 4) or not all(0 <= v <= 1 for v in numbers):
-        raise ModelError(f"the colour {colour!r} is none: write '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1")
+        raise ModelError(
+            f"the colour {colour!r} is none: write '#rrggbb', '#rrggbbaa', or three or four numbers from 0 "
+            f"to 1"
+        )
     red, green, blue, opacity = (*numbers, 1.0)[:4]
     return red, green, blue, opacity

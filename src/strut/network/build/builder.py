@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 
 from strut.errors import did_you_mean
-from strut.network.build.context import Context, Scope, plain
+from strut.network.build.context import Context, DefineScope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
 from strut.network.build.parts import PartStatements
-from strut.network.build.selectors import Found
+from strut.network.build.selectors import Selected
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
 from strut.network.model import (
     Node,
@@ -23,7 +23,7 @@ from strut.network.model import (
     unapply,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mark, Mistake, NetworkError, Problem, Source, TooMuch
+from strut.network.text.errors import Mark, Mistake, NetworkError, NetworkProblem, Source, TooMuch
 from strut.network.text.limits import check_text
 from strut.network.text.parse import parse, parsed
 
@@ -46,7 +46,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
     # ---- blocks ----
 
-    def block(self, statement: s.Block, places: list[Place]) -> None:
+    def block(self, statement: s.StatementBlock, places: list[Place]) -> None:
         if statement.kind == "templates":
             inside = [p for p in places if self.select.is_template(p.thing)]
             top = [Place(self.templates, p.context.inner()) for p in places[:1]]
@@ -56,14 +56,22 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         else:
             self.run(statement.body, [Place(p.thing, p.context.inner()) for p in places])
 
-    def _integrator(self, statement: s.Block, places: list[Place]) -> None:
+    def _integrator(self, statement: s.StatementBlock, places: list[Place]) -> None:
         if len(places) != 1 or places[0].thing is not self.root:
             raise Mistake("the integrator belongs to the whole network: move it out of the block")
         for inner in statement.body:
-            if isinstance(inner, s.Assign) and inner.names[0] is not None and inner.values and inner.values[0] is not None:
+            if (
+                isinstance(inner, s.Assign)
+                and inner.names[0] is not None
+                and inner.values
+                and inner.values[0] is not None
+            ):
                 name = self.texts.one(inner.names[0].text.text, places[0].context)
                 if name not in self.integrator:
-                    raise Mistake(f"the integrator has no '{name}': {did_you_mean(name, list(self.integrator))}", inner.mark)
+                    raise Mistake(
+                        f"the integrator has no '{name}': {did_you_mean(name, list(self.integrator))}",
+                        inner.mark,
+                    )
                 self.integrator[name] = self.texts.one(inner.values[0].text, places[0].context)
                 self.integrator_marks[name] = inner.values[0].mark
             else:
@@ -76,11 +84,19 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         def one(k: int, place: Place) -> None:
             if statement.selector is not None:
                 found = self.select.below(statement.selector, place.thing, place.context)
-                opened.extend(Place(f.thing, f.context.within(f.context.scope)) for f in found if isinstance(f.thing, kind))
+                opened.extend(
+                    Place(f.thing, f.context.within(f.context.scope))
+                    for f in found
+                    if isinstance(f.thing, kind)
+                )
                 return
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a node cannot be in {place.thing!r}: only nodes hold nodes")
-            names = [plain(place.thing.unique("object"))] if statement.name is None else self.texts.all(statement.name.text, place.context)
+            names = (
+                [plain(place.thing.unique("object"))]
+                if statement.name is None
+                else self.texts.all(statement.name.text, place.context)
+            )
             for e in names:
                 made = place.thing.children.get(e.text)
                 if made is None:
@@ -113,14 +129,22 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             return
         self.read.add(source.name)
         self.includes.add(source, mark)
-        if source.name in (place.split(":")[0] for place in self.reading) or len(self.reading) > DEEPEST_INCLUDE:
-            raise TooMuch(f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark)
+        if (
+            source.name in (place.split(":")[0] for place in self.reading)
+            or len(self.reading) > DEEPEST_INCLUDE
+        ):
+            raise TooMuch(
+                f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark
+            )
         self.reading.append(source.name)
         try:
             try:
                 statements = parsed(source)
             except NetworkError as error:
-                self.problems.extend(Problem(p.message, p.mark, (*p.trail, f"included from {mark}")) for p in error.problems)
+                self.problems.extend(
+                    NetworkProblem(p.message, p.mark, (*p.trail, f"included from {mark}"))
+                    for p in error.problems
+                )
                 return
             self.run(statements, places)
         finally:
@@ -130,20 +154,28 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"nothing can be imported into {place.thing!r}")
-            source = self.files.source(self.texts.one(statement.path.text, place.context), statement.mark.source.name)
+            source = self.files.source(
+                self.texts.one(statement.path.text, place.context), statement.mark.source.name
+            )
             if len(self.reading) > DEEPEST_INCLUDE or source.name in self.reading:
                 raise TooMuch(f"'{source.name}' imports itself: {' -> '.join([*self.reading, source.name])}")
             self.includes.add(source, statement.mark)
             other = Builder(self.files, source.name)
             other.includes = self.includes
             other.reading = [*self.reading, source.name]
-            other.scope = Scope(place.context.scope)
+            other.scope = DefineScope(place.context.scope)
             other.objects = self.objects
             try:
                 other.text(source)
             except NetworkError as error:
                 raise NetworkError(
-                    [*self.problems, *(Problem(p.message, p.mark, (*p.trail, f"imported from {statement.mark}")) for p in error.problems)]
+                    [
+                        *self.problems,
+                        *(
+                            NetworkProblem(p.message, p.mark, (*p.trail, f"imported from {statement.mark}"))
+                            for p in error.problems
+                        ),
+                    ]
                 ) from error
             self.objects = other.objects
             for e in self.texts.all(statement.name.text, place.context):
@@ -154,7 +186,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         self.each(places, statement.mark, one)
 
     def link(self, statement: s.LinkStatement, places: list[Place]) -> None:
-        self.warnings.append(Problem("plug-ins are programs and not loaded: 'link-library' is left out", statement.mark))
+        self.warnings.append(
+            NetworkProblem("plug-ins are programs and not loaded: 'link-library' is left out", statement.mark)
+        )
 
     def debug(self, statement: s.DebugStatement, places: list[Place]) -> None:
         for place in places:
@@ -171,18 +205,24 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             for selector in statement.selectors:
                 found = self.select.below(selector, place.thing, place.context)
                 if not found:
-                    self.warnings.append(Problem(f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark))
+                    self.warnings.append(
+                        NetworkProblem(
+                            f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark
+                        )
+                    )
                 for f in found:
                     delete(f.thing)
 
     def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
         for place in places:
             targets = (
-                [Found(place.thing, place.context)] if statement.to is None else self.select.below(statement.to, place.thing, place.context)
+                [Selected(place.thing, place.context)]
+                if statement.to is None
+                else self.select.below(statement.to, place.thing, place.context)
             )
             if not targets and statement.to is not None:
                 message = f"nothing is done: '{statement.to.text}' is not in {place.thing!r}"
-                self.warnings.append(Problem(message, statement.to.mark))
+                self.warnings.append(NetworkProblem(message, statement.to.mark))
             for target in targets:
                 if not isinstance(target.thing, Object):
                     raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
@@ -199,7 +239,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
     def position(self, statement: s.Position, places: list[Place]) -> None:
         for place in places:
-            found = [Found(place.thing, place.context)]
+            found = [Selected(place.thing, place.context)]
             if statement.selector is not None:
                 found = self.select.below(statement.selector, place.thing, place.context)
             for k, f in enumerate(f for f in found if isinstance(f.thing, Object)):
@@ -210,7 +250,11 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 if statement.polar:
                     at = [at[0] * math.cos(at[1]), at[0] * math.sin(at[1])]
                 if statement.of is not None:
-                    around = [o.thing for o in self.select.below(statement.of, place.thing, f.context) if isinstance(o.thing, Object)]
+                    around = [
+                        o.thing
+                        for o in self.select.below(statement.of, place.thing, f.context)
+                        if isinstance(o.thing, Object)
+                    ]
                     if around and around[0].place is not None:
                         at = [at[0] + around[0].place[0], at[1] + around[0].place[1]]
                 assert isinstance(f.thing, Object)
@@ -233,7 +277,7 @@ def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
 
 
 HANDLERS: dict[type, Callable] = {
-    s.Block: Builder.block,
+    s.StatementBlock: Builder.block,
     s.NodeStatement: Builder.node,
     s.EdgeStatement: Builder.edge,
     s.Assign: Builder.assign,

@@ -13,7 +13,7 @@ import numpy as np
 from strut.checks import checked
 from strut.network.lower import algebra
 from strut.network.lower.evaluate import arguments, evaluate
-from strut.network.text.errors import Mistake, NetworkError, Problem
+from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
 from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read
 
 CONSTANTS = {
@@ -57,8 +57,8 @@ _HOLE = "number__"
 
 @lru_cache(maxsize=10_000)
 def _shape(around: tuple[str, ...]) -> Tree | None:
-    """Plain arithmetic with holes for its numbers, of what stands around these: thousands of texts differ in nothing else. None if it
-    is more than that."""
+    """Plain arithmetic with holes for its numbers, of what stands around these: thousands of texts differ in
+    nothing else. None if it is more than that."""
     text = around[0] + "".join(f"{_HOLE}{k}{after}" for k, after in enumerate(around[1:]))
     if text.count(_HOLE) != len(around) - 1:
         return None
@@ -106,12 +106,18 @@ def constant(tree: Tree) -> ca.SX:
         if isinstance(t, Name):
             if t.name in CONSTANTS and not t.order:
                 return ca.SX(CONSTANTS[t.name])
-            raise Mistake(f"'{t.name}' is a variable or unknown: only numbers and functions can be calculated with here")
+            raise Mistake(
+                f"'{t.name}' is a variable or unknown: only numbers and functions can be calculated with here"
+            )
         if isinstance(t, Call) and not t.order:
             found = algebra.call(t.name, arguments(t, resolve, _number), _number)
             if found is not None:
                 return found
-        raise Mistake(f"there is no function '{t.name}' here" if isinstance(t, Call) else "operators like dt[...] need variables")
+        raise Mistake(
+            f"there is no function '{t.name}' here"
+            if isinstance(t, Call)
+            else "operators like dt[...] need variables"
+        )
 
     return evaluate(tree, resolve, _number)
 
@@ -122,7 +128,7 @@ def evaluated(text: str) -> np.ndarray:
     try:
         return np.array(ca.DM(constant(read(text).tree)))
     except Mistake as mistake:
-        raise NetworkError([Problem(f"cannot calculate '{text}': {mistake}")]) from mistake
+        raise NetworkError([NetworkProblem(f"cannot calculate '{text}': {mistake}")]) from mistake
 
 
 def _number(m: ca.SX) -> float:

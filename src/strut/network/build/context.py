@@ -1,4 +1,5 @@
-"""What a text is expanded in: a stack of expansions (what generators and patterns matched) and scopes of defines."""
+"""What a text is expanded in: a stack of expansions (what generators and patterns matched) and scopes of
+defines."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A generated or matched text and its groups: group 0 is the whole, each with its index in the list it came from."""
+    """A generated or matched text and its groups: group 0 is the whole, each with its index in the list it
+    came from."""
 
     texts: tuple[str, ...]
     indices: tuple[int, ...]
@@ -35,14 +37,14 @@ class Define:
 
 
 @dataclass(slots=True)
-class Scope:
+class DefineScope:
     """Defines of a block; what it does not have, the blocks around it may."""
 
-    parent: Scope | None = None
+    parent: DefineScope | None = None
     values: dict[str, Define] = field(default_factory=dict)
 
     def get(self, name: str) -> Define | None:
-        scope: Scope | None = self
+        scope: DefineScope | None = self
         while scope is not None:
             if name in scope.values:
                 return scope.values[name]
@@ -58,7 +60,7 @@ Stack = tuple[Expansion, "Stack"] | None
 class Context:
     """A stack of expansions and a scope."""
 
-    scope: Scope
+    scope: DefineScope
     stack: Stack = None
 
     def push(self, expansion: Expansion) -> Context:
@@ -66,11 +68,11 @@ class Context:
 
     def inner(self) -> Context:
         """The same expansions in a scope of their own."""
-        return Context(Scope(self.scope), self.stack)
+        return Context(DefineScope(self.scope), self.stack)
 
-    def within(self, scope: Scope) -> Context:
+    def within(self, scope: DefineScope) -> Context:
         """The same expansions in a new scope below another one."""
-        return Context(Scope(scope), self.stack)
+        return Context(DefineScope(scope), self.stack)
 
     def level(self, depth: int) -> Expansion | None:
         """The expansion `depth` levels out; 0 is the innermost."""

@@ -36,7 +36,9 @@ class DefineStatements(Making):
                     value = statement.values[k % len(statement.values)]
                     if value is None:
                         continue
-                    define = self._defined(value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names))
+                    define = self._defined(
+                        value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names)
+                    )
                 if statement.operator in ("$=", "?$="):
                     found = os.environ.get(define.text)
                     if found is None:
@@ -66,5 +68,8 @@ class DefineStatements(Making):
 
 
 def _listed(texts: list[str], made: bool = False) -> Define:
-    """A define that holds a list: its text generates it. Commas separate further elements only in those that a map or reduction made."""
-    return Define("{" + ",".join(t if made else hidden(t) for t in texts) + "}" if texts else "", tuple(texts))
+    """A define that holds a list: its text generates it. Commas separate further elements only in those that
+    a map or reduction made."""
+    return Define(
+        "{" + ",".join(t if made else hidden(t) for t in texts) + "}" if texts else "", tuple(texts)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, Define, Expansion
-from strut.network.build.selectors import Found
+from strut.network.build.selectors import Selected
 from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
 from strut.network.model import (
     Edge,
@@ -12,7 +12,7 @@ from strut.network.model import (
     attach,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mistake, Problem, TooMuch
+from strut.network.text.errors import Mistake, NetworkProblem, TooMuch
 
 Pair = tuple[Node, Node, Context]
 
@@ -40,7 +40,11 @@ class EdgeStatements(Making):
             for i, name in enumerate(names):
                 context = place.context if name is None else place.context.push(name)
                 if statement.connect is None:
-                    opened.append(Place(self._open_edge(name, place.thing, statement), context.within(place.context.scope)))
+                    opened.append(
+                        Place(
+                            self._open_edge(name, place.thing, statement), context.within(place.context.scope)
+                        )
+                    )
                 else:
                     pairs = self._pairs(statement, i, joined, place.thing, context)
                     joined += len(pairs)
@@ -68,21 +72,29 @@ class EdgeStatements(Making):
             found.note = statement.note
         return found
 
-    def _connected(self, statement: s.EdgeStatement, pairs: list[Pair], parent: Node, name: Expansion | None) -> list[Place]:
+    def _connected(
+        self, statement: s.EdgeStatement, pairs: list[Pair], parent: Node, name: Expansion | None
+    ) -> list[Place]:
         several = len(pairs) > 1
         base = name.text if name else "edge"
         opened: list[Place] = []
         for source, target, found in pairs:
             if target.parent is source.parent:
                 text = f"{base}_{len(opened) + 1}" if several else base
-                opened.append(Place(self._edge_between(parent, text, source, target, statement), found.within(found.scope)))
+                opened.append(
+                    Place(
+                        self._edge_between(parent, text, source, target, statement), found.within(found.scope)
+                    )
+                )
         if pairs and not opened:
             source, target, _ = pairs[0]
             message = f"{source!r} and {target!r} are not in the same node: no edge joins them"
-            self.select.warn(Problem(message, statement.mark))
+            self.select.warn(NetworkProblem(message, statement.mark))
         return opened
 
-    def _edge_between(self, container: Node, text: str, source: Node, target: Node, statement: s.EdgeStatement) -> Edge:
+    def _edge_between(
+        self, container: Node, text: str, source: Node, target: Node, statement: s.EdgeStatement
+    ) -> Edge:
         """A new edge, always: where the name is taken it gets a number."""
         self.count(1 + len(container.instances))
         edge = Edge(container.unique(text), None, statement.mark)
@@ -91,9 +103,11 @@ class EdgeStatements(Making):
         container.add(edge)
         return edge
 
-    def _pairs(self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context) -> list[Pair]:
-        """Pairs of nodes that a statement joins, for its i-th name, after so many other pairs, each with the context
-        of its second node."""
+    def _pairs(
+        self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context
+    ) -> list[Pair]:
+        """Pairs of nodes that a statement joins, for its i-th name, after so many other pairs, each with the
+        context of its second node."""
         pairs = self._selected_pairs(statement, i, joined, parent, context)
         attributes = statement.attributes
         if attributes.no_self:
@@ -108,7 +122,9 @@ class EdgeStatements(Making):
             pairs = [q for p in pairs for q in (p, (p[1], p[0], p[2]))]
         return pairs
 
-    def _selected_pairs(self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context) -> list[Pair]:
+    def _selected_pairs(
+        self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context
+    ) -> list[Pair]:
         assert statement.connect is not None
         kind, selectors = statement.connect
         first = selectors[0][i % len(selectors[0])]
@@ -118,12 +134,14 @@ class EdgeStatements(Making):
         if kind == "on":
             return [(node, node, found) for node, found in sources]
         pairs: list[Pair] = []
-        before, self.select.from_set = self.select.from_set, [Found(*source) for source in sources]
+        before, self.select.from_set = self.select.from_set, [Selected(*source) for source in sources]
         try:
             for k, (source, found) in enumerate(sources):
                 second = first if kind == "all" else selectors[1][(joined + k) % len(selectors[1])]
                 if second is not None:
-                    pairs.extend((source, target, around) for target, around in self._nodes(second, parent, found))
+                    pairs.extend(
+                        (source, target, around) for target, around in self._nodes(second, parent, found)
+                    )
                 if len(pairs) > MOST_OBJECTS:
                     raise TooMuch(f"one statement makes more than {MOST_OBJECTS} edges")
         finally:
@@ -131,16 +149,27 @@ class EdgeStatements(Making):
         return pairs
 
     def _nodes(self, selector: s.Selector, parent: Node, context: Context) -> list[tuple[Node, Context]]:
-        """Nodes at an end of edges. A name that is written out and not there is a warning; a calculated one may
-        well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so may words and patterns."""
-        nodes = [(f.thing, f.context) for f in self.select.below(selector, parent, context) if isinstance(f.thing, Node)]
-        if all(stage.kind == "text" and "@" not in stage.text and "$(" not in stage.text for stage in selector.stages):
+        """Nodes at an end of edges. A name that is written out and not there is a warning; a calculated one
+        may well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so may words and patterns."""
+        nodes = [
+            (f.thing, f.context)
+            for f in self.select.below(selector, parent, context)
+            if isinstance(f.thing, Node)
+        ]
+        if all(
+            stage.kind == "text" and "@" not in stage.text and "$(" not in stage.text
+            for stage in selector.stages
+        ):
             names = {node.name for node, _ in nodes}
             for e in self.texts.all(selector.stages[-1].text, context):
                 if e.text not in names and (len(selector.stages) == 1 or not nodes):
                     wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
-                    near = did_you_mean(wanted, [c.name for c in parent.children.values() if isinstance(c, Node)])
-                    warning = Problem(f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark)
+                    near = did_you_mean(
+                        wanted, [c.name for c in parent.children.values() if isinstance(c, Node)]
+                    )
+                    warning = NetworkProblem(
+                        f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark
+                    )
                     if warning not in self.warnings:
                         self.warnings.append(warning)
         return nodes

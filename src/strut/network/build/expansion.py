@@ -1,7 +1,9 @@
-"""Texts with something in them: references `@1`, calculations `$(...)`, choices `$$(a,b,c)` and generators `{...}`.
+"""Texts with something in them: references `@1`, calculations `$(...)`, choices `$$(a,b,c)` and generators
+`{...}`.
 
-A text is first split into parts, once. To expand it in a context, references and calculations are put in as text, then
-its braces are expanded; what follows `|` and `||` inside braces waits for the elements it maps and reduces.
+A text is first split into parts, once. To expand it in a context, references and calculations are put in as
+text, then its braces are expanded; what follows `|` and `||` inside braces waits for the elements it maps and
+reduces.
 """
 
 from __future__ import annotations
@@ -119,7 +121,10 @@ def _split(text: str, depth: int) -> list[Part]:
             end = closing(text, i + 2, "()")
             pieces = _commas(text[i + 3 : end])
             if len(pieces) != 3:
-                raise Mistake(f"'{_short(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if not)")
+                raise Mistake(
+                    f"'{_short(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
+                    f"not)"
+                )
             parts.append(Choice(tuple(tuple(_split(p, depth + 1)) for p in pieces)))
             i = end + 1
         elif text.startswith("$(", i):
@@ -186,7 +191,10 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
     else:
         found = KEY.match(text, i)
         if not found:
-            raise Mistake(f"'{_short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define behind @")
+            raise Mistake(
+                f"'{_short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
+                f"behind @"
+            )
         key = (found[0],)
         numbered = found[0].isdecimal()
         i = found.end()
@@ -225,7 +233,10 @@ class Texts:
         self.depth += 1
         try:
             if self.depth > DEEPEST:
-                raise TooMuch(f"'{_short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to itself")
+                raise TooMuch(
+                    f"'{_short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to "
+                    f"itself"
+                )
             filters: list[Filter] = []
             flat = self._flat(split(text), context, filters)
             found = self._expand(flat, filters, context)
@@ -240,7 +251,8 @@ class Texts:
     # ---- references and calculations ----
 
     def _flat(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
-        """One text of all parts. The last is read first: what a counter adds is seen by what stands to its left."""
+        """One text of all parts. The last is read first: what a counter adds is seen by what stands to its
+        left."""
         out: list[str] = []
         for part in reversed(parts):
             if isinstance(part, str):
@@ -272,7 +284,11 @@ class Texts:
     def _look_up(self, reference: Reference, context: Context) -> str:
         index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
         key = _shown(self._flat(reference.key, context, []))
-        return self._group(reference, whole(key), index, context) if key.isdecimal() else self._define(key, index, context)
+        return (
+            self._group(reference, whole(key), index, context)
+            if key.isdecimal()
+            else self._define(key, index, context)
+        )
 
     def _group(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
         expansion = context.level(reference.depth)
@@ -286,7 +302,8 @@ class Texts:
         if expansion is None or not exists:
             around = context.trail()
             raise Missing(
-                f"expansion '{reference.shown}' does not exist: " + (f"here are {around}" if around else "nothing was expanded here")
+                f"expansion '{reference.shown}' does not exist: "
+                + (f"here are {around}" if around else "nothing was expanded here")
             )
         return expansion.texts[group]
 
@@ -317,7 +334,8 @@ class Texts:
         return items[k] if 0 <= k < len(items) else ""
 
     def _count(self, name: str, index: str, define: Define | None, context: Context) -> str:
-        """`@c[+5]` is what c was, and adds 5; every further sign adds as much again: `@c[++]` adds 2, `@c[++5]` 10."""
+        """`@c[+5]` is what c was, and adds 5; every further sign adds as much again: `@c[++]` adds 2,
+        `@c[++5]` 10."""
         signs = len(index) - len(index.lstrip("+-"))
         digits = index.lstrip("+-")
         by = whole(digits or 1) * signs * (1 if index[0] == "+" else -1)
@@ -370,7 +388,9 @@ class Texts:
                 raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{_short(inside)}}}'")
         if chain and elements:
             listed = tuple(_shown(e.text) for e in elements)
-            around = context.push(Expansion(listed, (0,) * len(listed)))  # what a reduction finds at @@: the whole list
+            around = context.push(
+                Expansion(listed, (0,) * len(listed))
+            )  # what a reduction finds at @@: the whole list
         for number in re.findall(f"{FILTER}([0-9]+){FILTER}", FILTER + chain[0] if chain else ""):
             rule = filters[int(number)]
             if rule.reduces:
@@ -444,4 +464,8 @@ def _shown(text: str) -> str:
 
 def written(value: float) -> str:
     """The shortest text of a number that reads back the same."""
-    return str(int(value)) if value == value and abs(value) < 1e15 and value == int(value) else repr(float(value))
+    return (
+        str(int(value))
+        if value == value and abs(value) < 1e15 and value == int(value)
+        else repr(float(value))
+    )

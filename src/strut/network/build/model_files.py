@@ -20,7 +20,7 @@ LARGEST = 50_000_000
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """Columns of numbers over time."""
 
     names: tuple[str, ...]
@@ -29,16 +29,20 @@ class Table:
 
 
 class Files:
-    """Finds files: beside the one that names them, where one is, in given roots and CODYN_IMPORT_PATH, and in our own library.
+    """Finds files: beside the one that names them, where one is, in given roots and CODYN_IMPORT_PATH, and in
+    our own library.
 
-    model: the file of the whole network. What lies neither in its folder, nor in a root, nor in the library is not read.
+    model: the file of the whole network. What lies neither in its folder, nor in a root, nor in the library
+        is not read.
     """
 
     def __init__(self, model: str = "", roots: Roots = ()) -> None:
         self.folder = Path(model).parent
         self.library = Path(str(resources.files("strut.network"))) / "library"
         self.roots = resolve_roots(roots)
-        self.roots += tuple(Path(p).resolve() for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p)
+        self.roots += tuple(
+            Path(p).resolve() for p in os.environ.get("CODYN_IMPORT_PATH", "").split(":") if p
+        )
 
     def find(self, path: str, beside: str = "") -> Path:
         try:
@@ -46,16 +50,25 @@ class Files:
             places = [Path(beside).parent, Path(), *self.roots] if not wanted.is_absolute() else [Path()]
             for place in places:
                 if _is_file(found := place / wanted):
-                    resolve_inside(found, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named")
+                    resolve_inside(
+                        found, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named"
+                    )
                     return found
             own = self.library / wanted
             if not wanted.is_absolute() and ".." not in wanted.parts and _is_file(own):
                 return own
         except StorageError as error:
             raise Mistake(str(error)) from error
-        except (OSError, ValueError, RuntimeError) as error:  # a path too long, with a zero in it, or of a user who is not there
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+        ) as error:  # a path too long, with a zero in it, or of a user who is not there
             raise Mistake(f"'{path[:80]}' is no path of a file") from error
-        raise Mistake(f"there is no file '{path}': looked beside {beside or 'the model'}, here, in CODYN_IMPORT_PATH and in the library")
+        raise Mistake(
+            f"there is no file '{path}': looked beside {beside or 'the model'}, here, in CODYN_IMPORT_PATH "
+            f"and in the library"
+        )
 
     def source(self, path: str, beside: str) -> Source:
         found = self.find(path, beside)
@@ -84,7 +97,7 @@ def read(path: Path) -> Source:
         raise Mistake(f"cannot read {path}: it is no text in UTF-8") from error
 
 
-def table(path: Path, settings: Mapping[str, str]) -> Table:
+def table(path: Path, settings: Mapping[str, str]) -> NumberTable:
     """A table of numbers, its columns separated by tabs, commas or blanks; a first line may name them."""
     rows = [
         line.replace(",", " ").replace("\t", " ").split()
@@ -106,7 +119,7 @@ def table(path: Path, settings: Mapping[str, str]) -> Table:
         raise Mistake(f"{path} is no table of numbers: every row needs {len(names)} of them")
     dt = float(settings.get("dt", "0") or 0)
     if dt > 0:
-        return Table(tuple(names), dt * np.arange(len(values)), values)
+        return NumberTable(tuple(names), dt * np.arange(len(values)), values)
     named = [k for k, n in enumerate(names) if n.lower() in ("t", "time")]
     column = named[0] if named else whole(settings.get("time-column", "0") or 0)
     if not 0 <= column < len(names):
@@ -114,4 +127,4 @@ def table(path: Path, settings: Mapping[str, str]) -> Table:
     names[column] = "time"
     if np.any(np.diff(values[:, column]) <= 0):
         raise Mistake(f"the times in {path} do not increase")
-    return Table(tuple(names), values[:, column], values)
+    return NumberTable(tuple(names), values[:, column], values)

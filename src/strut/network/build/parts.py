@@ -8,14 +8,14 @@ from strut.network.build.variables import VariableStatements
 from strut.network.model import (
     Alias,
     Argument,
-    Event,
     Function,
+    NetworkEvent,
     Node,
-    Piece,
+    PolynomialPiece,
     Variable,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mistake, Problem
+from strut.network.text.errors import Mistake, NetworkProblem
 from strut.network.text.formula import dots
 
 
@@ -25,9 +25,15 @@ class PartStatements(VariableStatements):
     # ---- functions ----
 
     def function(self, statement: s.FunctionStatement, places: list[Place]) -> None:
-        def arguments(given: list[tuple[str, s.Text, s.Text | None]], context: Context) -> tuple[Argument, ...]:
+        def arguments(
+            given: list[tuple[str, s.Text, s.Text | None]], context: Context
+        ) -> tuple[Argument, ...]:
             return tuple(
-                Argument(_undotted(e.text), None if default is None else self.texts.one(default.text, context), scope)
+                Argument(
+                    _undotted(e.text),
+                    None if default is None else self.texts.one(default.text, context),
+                    scope,
+                )
                 for scope, name, default in given
                 for e in self.texts.all(name.text, context)
             )
@@ -42,10 +48,21 @@ class PartStatements(VariableStatements):
                 if statement.operator == "?=" and name in place.thing.functions:
                     continue
                 text = self._value(statement.value.text, context, i, len(names))
-                explicit, implicit = arguments(statement.arguments, context), arguments(statement.implicit, context)
+                explicit, implicit = (
+                    arguments(statement.arguments, context),
+                    arguments(statement.implicit, context),
+                )
                 place.thing.set_function(
                     Function(
-                        name, place.thing, statement.mark, context, None, statement.note, text=text, arguments=explicit, implicit=implicit
+                        name,
+                        place.thing,
+                        statement.mark,
+                        context,
+                        None,
+                        statement.note,
+                        text=text,
+                        arguments=explicit,
+                        implicit=implicit,
                     )
                 )
 
@@ -60,10 +77,18 @@ class PartStatements(VariableStatements):
                 pieces = []
                 for piece in statement.pieces:
                     begin, end, *coefficients = [self.texts.one(t.text, context) for t in piece]
-                    pieces.append(Piece(begin, end, tuple(coefficients)))
+                    pieces.append(PolynomialPiece(begin, end, tuple(coefficients)))
                 if not pieces:
                     raise Mistake(f"the polynomial '{e.text}' has no pieces: add 'piece from 0 to 1 = ...'")
-                function = Function(e.text, place.thing, statement.mark, context, None, statement.note, arguments=(Argument("x"),))
+                function = Function(
+                    e.text,
+                    place.thing,
+                    statement.mark,
+                    context,
+                    None,
+                    statement.note,
+                    arguments=(Argument("x"),),
+                )
                 function.pieces = tuple(pieces)
                 place.thing.set_function(function)
 
@@ -85,7 +110,9 @@ class PartStatements(VariableStatements):
                 child = self._value(statement.child.text, context.push(plain(variable)), i, len(names))
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
-                place.thing.set_alias(Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child))
+                place.thing.set_alias(
+                    Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child)
+                )
 
         self.each(places, statement.mark, one)
 
@@ -95,19 +122,25 @@ class PartStatements(VariableStatements):
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an event cannot be in {place.thing!r}: nodes hold events")
-            event = Event(f"event_{len(place.thing.events) + 1}", place.thing, statement.mark)
-            event.states = None if statement.states is None else tuple(self.names(statement.states, place.context))
-            event.target = None if statement.target is None else self.texts.one(statement.target.text, place.context)
+            event = NetworkEvent(f"event_{len(place.thing.events) + 1}", place.thing, statement.mark)
+            event.states = (
+                None if statement.states is None else tuple(self.names(statement.states, place.context))
+            )
+            event.target = (
+                None if statement.target is None else self.texts.one(statement.target.text, place.context)
+            )
             event.terminal = statement.terminal
             event.condition = self.texts.one(statement.condition.text, place.context)
-            event.within = None if statement.within is None else self.texts.one(statement.within.text, place.context)
+            event.within = (
+                None if statement.within is None else self.texts.one(statement.within.text, place.context)
+            )
             event.context, event.note = place.context, statement.note
             opened.append(Place(event, place.context.inner()))
 
         self.each(places, statement.mark, one)
         self.run(statement.body, opened)
         for place in opened:
-            assert isinstance(place.thing, Event)
+            assert isinstance(place.thing, NetworkEvent)
             assert place.thing.parent is not None
             place.thing.parent.add_event(place.thing)
 
@@ -137,7 +170,11 @@ class PartStatements(VariableStatements):
                     for key, value in zip(keys, values, strict=False)
                     if key is not None and value is not None
                 }
-                made.table = {"direction": statement.direction, "type": self.texts.one(statement.kind.text, context), **settings}
+                made.table = {
+                    "direction": statement.direction,
+                    "type": self.texts.one(statement.kind.text, context),
+                    **settings,
+                }
                 if made.table["type"] == "file" and statement.direction == "input":
                     path = self.files.find(settings.get("path", ""), statement.mark.source.name)
                     made.table["path"] = str(path)
@@ -145,8 +182,11 @@ class PartStatements(VariableStatements):
                         variable = Variable(name, made, statement.mark, context, text="0", flags={"in"})
                         made.set_variable(variable)
                 else:
-                    what = f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of a simulation, and left out"
-                    self.warnings.append(Problem(what, statement.mark))
+                    what = (
+                        f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of "
+                        f"a simulation, and left out"
+                    )
+                    self.warnings.append(NetworkProblem(what, statement.mark))
                 opened.append(Place(made, context))
 
         self.each(places, statement.mark, one)

@@ -1,9 +1,11 @@
-"""Patterns of selectors, matched with bounded work: a pattern that backtracks can take longer than the universe is old.
+"""Patterns of selectors, matched with bounded work: a pattern that backtracks can take longer than the
+universe is old.
 
-Plain patterns on short names are left to `re`. All others are translated into instructions and followed by a backtracking
-search that never visits the same instruction at the same place twice (as RE2's bit-state matcher), which finds the same
-match and the same groups, in steps of at most the length of the pattern times that of the name. Only where a repetition
-ends with an empty turn, as `(a*)*` does, its group is the turn before.
+Plain patterns on short names are left to `re`. All others are translated into instructions and followed by a
+backtracking search that never visits the same instruction at the same place twice (as RE2's bit-state
+matcher), which finds the same match and the same groups, in steps of at most the length of the pattern times
+that of the name. Only where a repetition ends with an empty turn, as `(a*)*` does, its group is the turn
+before.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ from typing import Any
 from strut.network.text.errors import Mistake, TooMuch
 
 MAX_PATTERN = 2000
-"""A pattern is not longer [characters], nor made of more instructions once its repetitions are written out."""
+"""A pattern is not longer [characters], nor made of more instructions once its repetitions are written
+out."""
 MAX_PLAIN_CHOICES = 3
-"""A pattern with so many choices (repetitions of a character, alternatives) is plain: it backtracks at most with the cube."""
+"""A pattern with so many choices (repetitions of a character, alternatives) is plain: it backtracks at most
+with the cube."""
 MAX_PLAIN_NAME = 64
 """Names up to this length are matched by `re`, if the pattern is plain [characters]."""
 MAX_STEPS = 2_000_000
@@ -48,7 +52,8 @@ class StepBudget:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern: for `re`, and as instructions where it could take long there (None: it cannot be translated)."""
+    """A pattern: for `re`, and as instructions where it could take long there (None: it cannot be
+    translated)."""
 
     text: str
     plain: bool
@@ -62,8 +67,10 @@ class Pattern:
             return None if match is None else (match[0], *(g or "" for g in match.groups()))
         if self.code is None:
             raise Mistake(
-                f"the pattern /{self.text[:60]}/ looks ahead or back, or refers to what it found, among more than {MAX_PLAIN_CHOICES} "
-                f"choices or in a name of more than {MAX_PLAIN_NAME} characters, which can take forever: write it plainer"
+                f"the pattern /{self.text[:60]}/ looks ahead or back, or refers to what it found, among more "
+                f"than {MAX_PLAIN_CHOICES} "
+                f"choices or in a name of more than {MAX_PLAIN_NAME} characters, which can take forever: "
+                f"write it plainer"
             )
         return _search(self, self.code, name, budget)
 
@@ -118,7 +125,8 @@ def _choices(tree: Any) -> int | None:
     return total
 
 
-# ---- instructions: ("one", test), ("split", first, second), ("jump", to), ("save", slot), ("at", test), ("match",) ----
+# ---- instructions: ("one", test), ("split", first, second), ("jump", to), ("save", slot), ("at", test),
+# ("match",) ----
 
 
 def _code(tree: Any) -> Code | None:
@@ -134,7 +142,10 @@ def _code(tree: Any) -> Code | None:
 def _translate(tree: Any, code: Code) -> None:
     for kind, value in tree:
         if len(code) > MAX_PATTERN:
-            raise Mistake(f"a pattern is made of more than {MAX_PATTERN} parts once its repetitions are written out: write it plainer")
+            raise Mistake(
+                f"a pattern is made of more than {MAX_PATTERN} parts once its repetitions are written out: "
+                f"write it plainer"
+            )
         if kind in _SINGLE:
             code.append(("one", _test(kind, value)))
         elif kind is op.BRANCH:
@@ -239,7 +250,10 @@ def _search(of: Pattern, code: Code, name: str, budget: StepBudget) -> tuple[str
             visited.add(key)
             budget.left -= 1
             if budget.left < 0:
-                raise TooMuch(f"patterns take more than {MAX_STEPS} steps, /{of.text[:60]}/ among them: write it plainer")
+                raise TooMuch(
+                    f"patterns take more than {MAX_STEPS} steps, /{of.text[:60]}/ among them: write it "
+                    f"plainer"
+                )
             step = code[at]
             kind = step[0]
             if kind == "one":

@@ -1,4 +1,5 @@
-"""What a network was like, so that a change that fails can be taken back: the same objects, with what they had."""
+"""What a network was like, so that a change that fails can be taken back: the same objects, with what they
+had."""
 
 from __future__ import annotations
 
@@ -22,7 +23,16 @@ class Snapshot:
         self._attributes: list[tuple[Any, str, Any, Any]] = []
         self._making = making
         self._random = making.random.getstate()
-        for name in ("said", "warnings", "problems", "integrator", "integrator_marks", "reading", "read", "objects"):
+        for name in (
+            "said",
+            "warnings",
+            "problems",
+            "integrator",
+            "integrator_marks",
+            "reading",
+            "read",
+            "objects",
+        ):
             self._keep(making, name)
         self._keep(making.scope, "values")
         self._keep(making.select, "from_set")
@@ -33,9 +43,18 @@ class Snapshot:
     def _keep(self, of: Any, name: str) -> None:
         value = getattr(of, name)
         if isinstance(value, dict):  # counters of names are in one, and count on where they are
-            self._attributes.append((of, name, value, {k: copy.copy(v) if hasattr(v, "__next__") else v for k, v in value.items()}))
+            self._attributes.append(
+                (
+                    of,
+                    name,
+                    value,
+                    {k: copy.copy(v) if hasattr(v, "__next__") else v for k, v in value.items()},
+                )
+            )
         else:
-            self._attributes.append((of, name, value, copy.copy(value) if isinstance(value, MUTABLE) else value))
+            self._attributes.append(
+                (of, name, value, copy.copy(value) if isinstance(value, MUTABLE) else value)
+            )
 
     def _keep_object(self, thing: Object) -> None:
         for name in vars(thing):

@@ -1,4 +1,5 @@
-"""What running statements shares: the network that is made, its texts and selectors, and how mistakes are kept."""
+"""What running statements shares: the network that is made, its texts and selectors, and how mistakes are
+kept."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from dataclasses import dataclass
 
 from strut.errors import did_you_mean
 from strut.network.build.calculation import calculate
-from strut.network.build.context import Context, Scope
+from strut.network.build.context import Context, DefineScope
 from strut.network.build.expansion import Texts
 from strut.network.build.model_files import Files
-from strut.network.build.selectors import Found, Select
+from strut.network.build.selectors import Select, Selected
 from strut.network.model import Node, Object, apply
 from strut.network.text import statements as s
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem, TooMuch
+from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem, TooMuch
 from strut.network.text.limits import Includes
 
 MOST_OBJECTS = 300_000
@@ -50,8 +51,8 @@ class Making(ABC):
         self.files = files
         self.texts = Texts(calculate)
         self.said: list[str] = []
-        self.warnings: list[Problem] = []
-        self.problems: list[Problem] = []
+        self.warnings: list[NetworkProblem] = []
+        self.problems: list[NetworkProblem] = []
         self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
         self.integrator = dict(INTEGRATOR)
         self.integrator_marks: dict[str, Mark] = {}
@@ -60,7 +61,7 @@ class Making(ABC):
         self.reading: list[str] = []
         self.read: set[str] = set()
         self.includes = Includes()
-        self.scope = Scope()
+        self.scope = DefineScope()
 
     # ---- running ----
 
@@ -80,7 +81,9 @@ class Making(ABC):
                 if len(self.problems) >= MOST:
                     raise NetworkError(self.problems) from mistake
             except RecursionError as error:
-                raise NetworkError([*self.problems, Problem("the model nests too deeply", statement.mark)]) from error
+                raise NetworkError(
+                    [*self.problems, NetworkProblem("the model nests too deeply", statement.mark)]
+                ) from error
 
     def _trail(self) -> list[str]:
         return [f"included from {where}" for where in reversed(self.reading[1:])]
@@ -108,17 +111,20 @@ class Making(ABC):
                 selector = selectors[k % len(selectors)]
                 if selector is None:
                     continue
-                found = self.select.template(selector, Found(place.thing, place.context))
+                found = self.select.template(selector, Selected(place.thing, place.context))
                 found = [f for f in found if isinstance(f.thing, Object)]
                 if not found:
-                    raise Mistake(self.no_template(selector, Found(place.thing, place.context)), selector.mark)
+                    raise Mistake(
+                        self.no_template(selector, Selected(place.thing, place.context)), selector.mark
+                    )
                 for f in found:
                     assert isinstance(f.thing, Object)
                     self.count(self._size(f.thing))
                     apply(f.thing, place.thing)
 
-    def no_template(self, selector: s.Selector, at: Found) -> str:
-        """What to say where a selector finds no template: which word of it is wrong, and what stands there instead."""
+    def no_template(self, selector: s.Selector, at: Selected) -> str:
+        """What to say where a selector finds no template: which word of it is wrong, and what stands there
+        instead."""
         for count in range(1, len(selector.stages) + 1):
             found = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
             if not any(isinstance(f.thing, Object) for f in found):

@@ -15,15 +15,15 @@ from strut.network.model import (
     Alias,
     Assignment,
     Edge,
-    Event,
     Item,
+    NetworkEvent,
     Node,
     Object,
     Variable,
     same_in_template,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mistake, Problem
+from strut.network.text.errors import Mistake, NetworkProblem
 from strut.network.text.formula import dots
 
 
@@ -37,7 +37,11 @@ class VariableStatements(Making):
             name = statement.names[k % len(statement.names)]
             if name is None:
                 return
-            names = [plain(name.text.text)] if not SPECIAL.search(name.text.text) else self.texts.all(name.text.text, place.context)
+            names = (
+                [plain(name.text.text)]
+                if not SPECIAL.search(name.text.text)
+                else self.texts.all(name.text.text, place.context)
+            )
             value = statement.values[k % len(statement.values)] if statement.given else None
             if statement.given and value is None:
                 return
@@ -59,7 +63,16 @@ class VariableStatements(Making):
             return values[i].text
         raise Mistake(f"{count} name(s) but {len(values)} values: give one value, or one for each name")
 
-    def _set(self, st: s.Assign, name: s.NameText, e: Expansion, text: str | None, thing: Object, context: Context, k: int) -> None:
+    def _set(
+        self,
+        st: s.Assign,
+        name: s.NameText,
+        e: Expansion,
+        text: str | None,
+        thing: Object,
+        context: Context,
+        k: int,
+    ) -> None:
         plain_name, order, index = self._split_name(name, e.text, context)
         if st.operator in ("+=", "<="):
             self._act(st, thing, plain_name, order, index, text or "0", context, k)
@@ -76,7 +89,10 @@ class VariableStatements(Making):
         primes = len(text) - len(text.rstrip("'"))
         text, dotted = dots(text.rstrip("'"))
         if not NAMED.match(text):
-            raise Mistake(f"'{text}' is no name of a variable: letters, digits and _ are, beginning with a letter", name.text.mark)
+            raise Mistake(
+                f"'{text}' is no name of a variable: letters, digits and _ are, beginning with a letter",
+                name.text.mark,
+            )
         return text, check_order(name.order + primes + dotted), index[1:-1].strip() if index else ""
 
     def _define(self, st: s.Assign, thing: Object, name: str, text: str | None, context: Context) -> None:
@@ -94,7 +110,13 @@ class VariableStatements(Making):
                 raise Mistake(f"there is no variable '{name}' in {thing!r} to give flags to")
             text = "0"
         new = Variable(
-            name, thing, st.mark, context, None, st.note or (old.note if old else ""), text=old.text if text is None and old else text or ""
+            name,
+            thing,
+            st.mark,
+            context,
+            None,
+            st.note or (old.note if old else ""),
+            text=old.text if text is None and old else text or "",
         )
         if old is not None:
             new.flags, new.constraint, new.serial = set(old.flags), old.constraint, old.serial
@@ -131,18 +153,55 @@ class VariableStatements(Making):
         text = st.states[k % len(st.states)]
         return () if text is None else tuple(self.names(text, context))
 
-    def _act(self, st: s.Assign, thing: Object, name: str, order: int, index: str, text: str, context: Context, k: int) -> None:
+    def _act(
+        self,
+        st: s.Assign,
+        thing: Object,
+        name: str,
+        order: int,
+        index: str,
+        text: str,
+        context: Context,
+        k: int,
+    ) -> None:
         if not isinstance(thing, Edge):
-            raise Mistake(f"'{name} {st.operator}' acts on the output of an edge, but {thing!r} is no edge: write it in an edge")
+            raise Mistake(
+                f"'{name} {st.operator}' acts on the output of an edge, but {thing!r} is no edge: write it "
+                f"in an edge"
+            )
         if order > 1:
-            raise Mistake(f"an edge acts on first derivatives: write d{'d' * (order - 2)}{name}' instead of {name}{order * chr(39)}")
+            raise Mistake(
+                f"an edge acts on first derivatives: write d{'d' * (order - 2)}{name}' instead of "
+                f"{name}{order * chr(39)}"
+            )
         if order == 1 and st.operator == "<=":
             raise Mistake(f"{name}' can be added to by an edge, not set: write {name}' +=")
-        action = Action(name, thing, st.mark, context, None, st.note, text=text, rate=order == 1, adds=st.operator == "+=", index=index)
+        action = Action(
+            name,
+            thing,
+            st.mark,
+            context,
+            None,
+            st.note,
+            text=text,
+            rate=order == 1,
+            adds=st.operator == "+=",
+            index=index,
+        )
         action.states = self._states(st, context, k)
         thing.set_action(action)
 
-    def _derive(self, st: s.Assign, thing: Object, name: str, order: int, index: str, text: str, context: Context, k: int) -> None:
+    def _derive(
+        self,
+        st: s.Assign,
+        thing: Object,
+        name: str,
+        order: int,
+        index: str,
+        text: str,
+        context: Context,
+        k: int,
+    ) -> None:
         if isinstance(thing, Edge):
             if order > 1:
                 raise Mistake(f"an edge acts on first derivatives: write d{'d' * (order - 2)}{name}' +=")
@@ -180,17 +239,32 @@ class VariableStatements(Making):
             if selector is None:
                 return
             value = None if statement.values is None else statement.values[k % len(statement.values)]
-            if isinstance(place.thing, Event):
+            if isinstance(place.thing, NetworkEvent):
                 if value is None:
                     raise Mistake("an event sets values, not flags")
                 place.thing.sets.append(Assignment(selector, place.context, value.text, statement.mark))
                 return
-            found = [f for f in self.select.below(selector, place.thing, place.context) if isinstance(f.thing, (Variable, Alias))]
+            found = [
+                f
+                for f in self.select.below(selector, place.thing, place.context)
+                if isinstance(f.thing, (Variable, Alias))
+            ]
             if not found:
-                self.warnings.append(Problem(f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark))
+                self.warnings.append(
+                    NetworkProblem(
+                        f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark
+                    )
+                )
             for i, f in enumerate(found):
                 text = None if value is None else self._value(value.text, f.context, i, len(found))
-                st = s.Assign([], "=", flags=statement.flags, given=value is not None, mark=statement.mark, note=statement.note)
+                st = s.Assign(
+                    [],
+                    "=",
+                    flags=statement.flags,
+                    given=value is not None,
+                    mark=statement.mark,
+                    note=statement.note,
+                )
                 assert isinstance(f.thing, Item)
                 self._define(st, f.thing.owner, f.thing.name, text, f.context)
 

@@ -23,7 +23,8 @@ def flat(m: Matrix) -> Matrix:
 
 
 def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
-    """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many elements."""
+    """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many
+    elements."""
     if a.shape == b.shape or a.numel() == 1 or b.numel() == 1:
         if a.numel() == 1 and b.numel() != 1:
             a = ca.repmat(a, *b.shape)
@@ -32,7 +33,9 @@ def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
         return a, b
     for one, other, swapped in ((a, b, False), (b, a, True)):
         (r, c), (n, m) = one.shape, other.shape
-        wide = ca.repmat(one, n, 1) if r == 1 and c == m else ca.repmat(one, 1, m) if c == 1 and r == n else None
+        wide = (
+            ca.repmat(one, n, 1) if r == 1 and c == m else ca.repmat(one, 1, m) if c == 1 and r == n else None
+        )
         if wide is not None:
             return (b, wide)[::-1] if not swapped else (a, wide)
     if a.numel() == b.numel():
@@ -49,7 +52,11 @@ def _each(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, 
 
 def times(a: Matrix, b: Matrix) -> Matrix:
     """A product of matrices where the inner sizes agree, else element by element."""
-    return ca.mtimes(a, b) if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1 else _each(lambda x, y: x * y, "*")(a, b)
+    return (
+        ca.mtimes(a, b)
+        if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1
+        else _each(lambda x, y: x * y, "*")(a, b)
+    )
 
 
 def modulo(a: Matrix, b: Matrix) -> Matrix:
@@ -59,7 +66,9 @@ def modulo(a: Matrix, b: Matrix) -> Matrix:
 
 def cycle(x: Matrix, low: Matrix, high: Matrix) -> Matrix:
     span = high - low
-    return ca.if_else(x > high, low + ca.fmod(x - low, span), ca.if_else(x < low, high - ca.fmod(low - x, span), x))
+    return ca.if_else(
+        x > high, low + ca.fmod(x - low, span), ca.if_else(x < low, high - ca.fmod(low - x, span), x)
+    )
 
 
 BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
@@ -97,11 +106,16 @@ def stack(rows: list[list[Matrix]]) -> Matrix:
     for row in rows:
         heights = {m.shape[0] for m in row}
         if len(heights) > 1:
-            raise Mistake(f"in a row of a matrix stand {' and '.join(shape(m) for m in row)}: they need equally many rows")
+            raise Mistake(
+                f"in a row of a matrix stand {' and '.join(shape(m) for m in row)}: they need equally many "
+                f"rows"
+            )
         made.append(ca.horzcat(*row))
     widths = {m.shape[1] for m in made}
     if len(widths) > 1:
-        raise Mistake(f"the rows of a matrix are {' and '.join(shape(m) for m in made)}: they need equally many columns")
+        raise Mistake(
+            f"the rows of a matrix are {' and '.join(shape(m) for m in made)}: they need equally many columns"
+        )
     return ca.vertcat(*made) if made else ca.SX(0, 0)
 
 
@@ -117,8 +131,8 @@ def rounded(x: Matrix) -> Matrix:
 
 
 def log10(x: Matrix) -> Matrix:
-    """The logarithm to base 10, exact at powers of ten. There it is corrected by what rounding left, taken as a constant (whole steps
-    of 2⁻⁷⁰), so that the derivative is that of the logarithm everywhere."""
+    """The logarithm to base 10, exact at powers of ten. There it is corrected by what rounding left, taken as
+    a constant (whole steps of 2⁻⁷⁰), so that the derivative is that of the logarithm everywhere."""
     about = ca.log10(x)
     power = ca.floor(about + 0.5)
     exact = ca.logic_and(x > 0, ca.fabs(ca.power(10.0, power) - x) <= 2.0**-52 * x)
@@ -128,7 +142,22 @@ def log10(x: Matrix) -> Matrix:
 UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     **{
         n: getattr(ca, n)
-        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "erf", "floor", "ceil")
+        for n in (
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "sqrt",
+            "exp",
+            "erf",
+            "floor",
+            "ceil",
+        )
     },
     **{n: getattr(ca, n) for n in ("asinh", "acosh", "atanh")},
     "√": ca.sqrt,
@@ -153,7 +182,10 @@ def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
             raise Mistake("an empty matrix has no smallest, largest or product")
         elements = ca.vertsplit(ca.densify(flat(m)))
         while len(elements) > 1:
-            elements = [operation(*elements[i : i + 2]) if i + 1 < len(elements) else elements[i] for i in range(0, len(elements), 2)]
+            elements = [
+                operation(*elements[i : i + 2]) if i + 1 < len(elements) else elements[i]
+                for i in range(0, len(elements), 2)
+            ]
         return elements[0]
 
     return fold
@@ -171,7 +203,8 @@ REDUCERS |= {"∑": REDUCERS["sum"], "∏": REDUCERS["product"]}
 
 
 def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]) -> Matrix | None:
-    """A function of the language, or None if there is none of that name. `constant` gives numbers that must be known."""
+    """A function of the language, or None if there is none of that name. `constant` gives numbers that must
+    be known."""
     n = len(arguments)
 
     def need(*counts: int) -> None:
@@ -205,7 +238,9 @@ def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]
 # ---- indices ----
 
 
-def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]) -> Matrix:
+def index(
+    m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]
+) -> Matrix:
     """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None).
 
     Two lists of one shape are pairs; a column of rows and a row of columns are a block.
@@ -223,10 +258,12 @@ def index(m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: C
             return m[_positions(rows, m.shape[0], constant), _positions(columns, m.shape[1], constant)]
         if rows.numel() != columns.numel():
             raise Mistake(
-                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a column [0; 1] and a row [0, 1]"
+                f"an index has {rows.numel()} rows and {columns.numel()} columns: pairs are needed, or a "
+                f"column [0; 1] and a row [0, 1]"
             )
         picked = [
-            m[_in(r, m.shape[0]), _in(c, m.shape[1])] for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
+            m[_in(r, m.shape[0]), _in(c, m.shape[1])]
+            for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
         ]
         return ca.reshape(ca.vertcat(*picked), *rows.shape)
     dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
@@ -245,7 +282,9 @@ def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
         return found if m.shape[1] == 1 else found.T
     if at.numel() == 1 and not at.is_constant():
         if m.numel() > 1000:
-            raise Mistake(f"an index that changes chooses from {m.numel()} elements: at most 1000 are possible")
+            raise Mistake(
+                f"an index that changes chooses from {m.numel()} elements: at most 1000 are possible"
+            )
         elements = ca.vertsplit(ca.densify(flat(m)))
         result = elements[-1]
         for k in range(len(elements) - 2, -1, -1):

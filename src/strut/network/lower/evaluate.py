@@ -1,4 +1,5 @@
-"""The value of a tree: operators, functions of the language, matrices and indices. Names are someone else's to resolve."""
+"""The value of a tree: operators, functions of the language, matrices and indices. Names are someone else's
+to resolve."""
 
 from __future__ import annotations
 
@@ -30,10 +31,14 @@ def evaluate(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX:
     if isinstance(tree, Matrix):
         return algebra.stack([[evaluate(t, resolve, constant) for t in row] for row in tree.rows])
     if isinstance(tree, Index):
-        return algebra.index(evaluate(tree.of, resolve, constant), [_position(t, resolve, constant) for t in tree.at], constant)
+        return algebra.index(
+            evaluate(tree.of, resolve, constant), [_position(t, resolve, constant) for t in tree.at], constant
+        )
     if isinstance(tree, Call) and not tree.order and tree.name == "index" and len(tree.arguments) > 1:
         of, *at = tree.arguments
-        return algebra.index(evaluate(of, resolve, constant), [_position(t, resolve, constant) for t in at], constant)
+        return algebra.index(
+            evaluate(of, resolve, constant), [_position(t, resolve, constant) for t in at], constant
+        )
     return resolve(tree)
 
 

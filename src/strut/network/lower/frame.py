@@ -11,8 +11,9 @@ from strut.network.text.formula import Call
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where an expression stands: in which object, with which arguments, and whether at the beginning of a run."""
+class EvaluationFrame:
+    """Where an expression stands: in which object, with which arguments, and whether at the beginning of a
+    run."""
 
     thing: Object
     values: dict[str, ca.SX] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""Functions that a network defines: called with what they find at the caller, and polynomials piece by piece; and random numbers."""
+"""Functions that a network defines: called with what they find at the caller, and polynomials piece by piece;
+and random numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import casadi as ca
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import arguments
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.model import Function
 from strut.network.text.errors import Mistake, TooMuch
 from strut.network.text.formula import Call, Name
@@ -38,8 +39,9 @@ class Functions:
         self.calls = 0
         self._known: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
 
-    def call(self, tree: Call, frame: Frame) -> ca.SX:
-        """The value of a call; the same call in the same place is evaluated once, unless it draws random numbers."""
+    def call(self, tree: Call, frame: EvaluationFrame) -> ca.SX:
+        """The value of a call; the same call in the same place is evaluated once, unless it draws random
+        numbers."""
         if not frame.depth:
             return self._call(tree, frame)
         try:
@@ -54,7 +56,7 @@ class Functions:
             frame.calls[tree] = result
         return result
 
-    def _call(self, tree: Call, frame: Frame) -> ca.SX:
+    def _call(self, tree: Call, frame: EvaluationFrame) -> ca.SX:
         function = scope.function(tree.name, frame.thing)
         values = arguments(tree, lambda t: self.meaning.resolve(t, frame), self.meaning.known)
         if function is not None:
@@ -66,12 +68,14 @@ class Functions:
             raise Mistake(f"there is no function '{tree.name}': {did_you_mean(tree.name, sorted(BUILT_IN))}")
         return self.meaning.derived(result, tree.order, frame)
 
-    def apply(self, function: Function, values: list[ca.SX], frame: Frame) -> ca.SX:
+    def apply(self, function: Function, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
         if not frame.depth:  # what is shared may change its meaning between expressions
             self.calls = 0
             self._known.clear()
         if frame.depth > DEEPEST_CALL:
-            raise Mistake(f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them")
+            raise Mistake(
+                f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them"
+            )
         if function.pieces:
             if len(values) != 1:
                 raise Mistake(f"the polynomial '{function.name}' takes 1 argument, not {len(values)}")
@@ -82,7 +86,7 @@ class Functions:
             takes = f"{least}" if least == most else f"{least} to {most}"
             raise Mistake(f"{function.name}({shown}) takes {takes} argument(s), not {len(values)}")
         named = {a.name: v for a, v in zip(function.arguments, values, strict=False)}
-        inner = Frame(function.owner, named, frame.initial, frame.depth + 1)
+        inner = EvaluationFrame(function.owner, named, frame.initial, frame.depth + 1)
         for a in function.arguments[len(values) :]:
             named[a.name] = self.meaning.formula(a.default or "0", function, inner)
         for a in function.implicit:
@@ -95,8 +99,9 @@ class Functions:
                 named[a.name] = self.meaning.formula(a.default, function, inner)
         return self._body(function, inner)
 
-    def _body(self, function: Function, frame: Frame) -> ca.SX:
-        """What a function gives in a frame: evaluated once for equal arguments, unless it draws random numbers or remembers."""
+    def _body(self, function: Function, frame: EvaluationFrame) -> ca.SX:
+        """What a function gives in a frame: evaluated once for equal arguments, unless it draws random
+        numbers or remembers."""
         key = (function, frame.initial, *((name, _identity(value)) for name, value in frame.values.items()))
         shared = self._known.get(key)
         if shared is not None:
@@ -104,21 +109,30 @@ class Functions:
         self.calls += 1
         if self.calls > MAX_CALLS:
             raise TooMuch(
-                f"functions are called more than {MAX_CALLS} times here, '{function.name}' among them: each calls the next several times, "
+                f"functions are called more than {MAX_CALLS} times here, '{function.name}' among them: each "
+                f"calls the next several times, "
                 "with other arguments; name what they share as variables"
             )
         before = self.meaning.spare
         result = self.meaning.formula(function.text, function, frame)
         if self.meaning.spare == before:
-            self._known[key] = (list(frame.values.values()), result)  # arguments are kept: a symbol's hash is its address
+            self._known[key] = (
+                list(frame.values.values()),
+                result,
+            )  # arguments are kept: a symbol's hash is its address
         return result
 
     def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
-        frame = Frame(function.owner)
+        frame = EvaluationFrame(function.owner)
         pieces = []
         for piece in function.pieces:
-            begin, end = (self.meaning.known(self.meaning.formula(text, function, frame)) for text in (piece.begin, piece.end))
-            pieces.append((begin, end, [self.meaning.formula(c, function, frame) for c in piece.coefficients]))
+            begin, end = (
+                self.meaning.known(self.meaning.formula(text, function, frame))
+                for text in (piece.begin, piece.end)
+            )
+            pieces.append(
+                (begin, end, [self.meaning.formula(c, function, frame) for c in piece.coefficients])
+            )
         pieces.sort(key=lambda p: p[0])
 
         def at(k: int, point: ca.SX) -> ca.SX:
@@ -143,15 +157,17 @@ class Functions:
 
         return ca.reshape(ca.vertcat(*[one(p) for p in ca.vertsplit(ca.densify(algebra.flat(x)))]), *x.shape)
 
-    def rand(self, values: list[ca.SX], frame: Frame) -> ca.SX:
+    def rand(self, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
         if len(values) > 2:
             raise Mistake(f"rand takes at most 2 arguments, not {len(values)}")
-        low, high = (ca.SX(0), ca.SX(1)) if not values else (ca.SX(0), values[0]) if len(values) == 1 else values
+        low, high = (
+            (ca.SX(0), ca.SX(1)) if not values else (ca.SX(0), values[0]) if len(values) == 1 else values
+        )
         low, high = algebra.alike(low, high, "rand")
         drawn = ca.vertcat(*[self._draw(frame) for _ in range(low.numel())])
         return low + (high - low) * ca.reshape(drawn, *low.shape)
 
-    def _draw(self, frame: Frame) -> ca.SX:
+    def _draw(self, frame: EvaluationFrame) -> ca.SX:
         self.meaning.spare += 1
         first = Param(
             f"rand.r{self.meaning.spare}",
@@ -162,7 +178,11 @@ class Functions:
         self.meaning.extra_params.append(first)
         if frame.initial:
             return first.sym
-        held = Discrete(f"rand.held{self.meaning.spare}", first.sym, description="a random number, drawn anew in every step")
+        held = Discrete(
+            f"rand.held{self.meaning.spare}",
+            first.sym,
+            description="a random number, drawn anew in every step",
+        )
         self.meaning.draws.append((held, Random(f"rand.drawn{self.meaning.spare}")))
         return held.sym
 

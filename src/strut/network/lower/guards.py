@@ -24,7 +24,9 @@ class Guard:
     direction: str = "up"
 
 
-def guards(condition: Tree, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None) -> list[Guard]:
+def guards(
+    condition: Tree, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None
+) -> list[Guard]:
     """One guard for each of the alternatives: either of them makes the event happen.
 
     flows: does an expression change between events? What does not is compared exactly.
@@ -54,7 +56,9 @@ def alternatives(tree: Tree) -> list[list[Binary]]:
     elif isinstance(tree, Binary) and tree.operator in ("<", ">", "<=", ">=", "=="):
         both = [[tree]]
     else:
-        raise Mistake("the condition of an event is made of < > <= >= == and of && ||, so that its moment can be found")
+        raise Mistake(
+            "the condition of an event is made of < > <= >= == and of && ||, so that its moment can be found"
+        )
     if len(both) > MOST:
         raise Mistake(f"the condition has more than {MOST} alternatives: use several events")
     return both
@@ -65,12 +69,15 @@ def difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
     left, right = value(comparison.left), value(comparison.right)
     if left.numel() != 1 or right.numel() != 1:
         raise Mistake(
-            f"the condition compares {left.shape[0]}×{left.shape[1]} with {right.shape[0]}×{right.shape[1]}: single numbers are needed"
+            f"the condition compares {left.shape[0]}×{left.shape[1]} with {right.shape[0]}×{right.shape[1]}: "
+            f"single numbers are needed"
         )
     return right - left if comparison.operator in ("<", "<=") else left - right
 
 
-def _one(comparison: Binary, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None) -> ca.SX:
+def _one(
+    comparison: Binary, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None
+) -> ca.SX:
     z = difference(comparison, value)
     if comparison.operator == "==":
         z = (NEAR if near is None else near) - ca.fabs(z)

@@ -1,4 +1,5 @@
-"""Variables and functions that are what their texts say and nothing else, so that many of them can be read at once."""
+"""Variables and functions that are what their texts say and nothing else, so that many of them can be read at
+once."""
 
 from __future__ import annotations
 
@@ -16,17 +17,27 @@ def is_expression(m: Meaning, v: Variable) -> bool:
 def is_total(m: Meaning, v: Variable) -> bool:
     """Is a variable what edges add to it, always and to all of it?"""
     actions = m.actions.get(v)
-    return bool(actions) and all(not a.rate and a.adds and not a.index and not a.states for a in actions or ()) and _is_plain(m, v)
+    return (
+        bool(actions)
+        and all(not a.rate and a.adds and not a.index and not a.states for a in actions or ())
+        and _is_plain(m, v)
+    )
 
 
 def _is_plain(m: Meaning, v: Variable) -> bool:
-    if v in m.params or v.flags - {"out"} or v.constraint is not None or (isinstance(v.owner, Node) and v.owner.table is not None):
+    if (
+        v in m.params
+        or v.flags - {"out"}
+        or v.constraint is not None
+        or (isinstance(v.owner, Node) and v.owner.table is not None)
+    ):
         return False
     return not (v in m.states or v in m.discrete or v in m.inputs or v in m.waiting)
 
 
 def is_plain_function(function: Function) -> bool:
-    """Is a function made of numbers, arguments, variables and functions alone, so that its arguments may be anything?"""
+    """Is a function made of numbers, arguments, variables and functions alone, so that its arguments may be
+    anything?"""
     seen: set[Function] = set()
     functions = [function]
     while functions:
@@ -43,7 +54,9 @@ def is_plain_function(function: Function) -> bool:
             if isinstance(part, tuple):
                 waiting.extend(part)
             elif (
-                isinstance(part, Operator | Derivative) or getattr(part, "order", 0) > 0 or (isinstance(part, Call) and part.name == "rand")
+                isinstance(part, Operator | Derivative)
+                or getattr(part, "order", 0) > 0
+                or (isinstance(part, Call) and part.name == "rand")
             ):
                 return False
             elif part is not None and not isinstance(part, Number | Name | str | int | float):

@@ -1,7 +1,7 @@
 """Edges that say the same: one expression for all of them, and tables of what each reads.
 
-Sines and cosines of sums (phases of oscillators) are taken apart by the addition theorems where nodes are fewer than edges: then
-they are taken once for each node, and those of parameters once for each run.
+Sines and cosines of sums (phases of oscillators) are taken apart by the addition theorems where nodes are
+fewer than edges: then they are taken once for each node, and those of parameters once for each run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from strut.network.build.calculation import CONSTANTS
 from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import evaluate
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.is_plain import is_expression, is_plain_function, is_total
 from strut.network.lower.meaning import Meaning
 from strut.network.lower.read_table import Pool
@@ -33,8 +33,9 @@ CROWDED = 4
 
 @dataclass(frozen=True)
 class _Column:
-    """A value for every edge, as an expression of slots; `fixed` if made of parameters and numbers alone, `places` and `owners` of what
-    each edge reads if it is a single number of a variable, `products` if it is a sum of products of something and something fixed."""
+    """A value for every edge, as an expression of slots; `fixed` if made of parameters and numbers alone,
+    `places` and `owners` of what each edge reads if it is a single number of a variable, `products` if it is
+    a sum of products of something and something fixed."""
 
     value: ca.SX
     fixed: bool
@@ -49,7 +50,9 @@ class Unlike(Exception):
 
 def rates(meaning: Meaning) -> Sums | None:
     """The rates of states on which many edges act alike. What cannot be done is left to others."""
-    targets = {action: v for v, actions in meaning.actions.items() if v in meaning.states for action in actions}
+    targets = {
+        action: v for v, actions in meaning.actions.items() if v in meaning.states for action in actions
+    }
     shapes = {v: meaning.shape(v) for v in dict.fromkeys(targets.values())}
     groups: dict[tuple[str, tuple[int, int]], list[Action]] = {}
     for action, v in targets.items():
@@ -58,7 +61,9 @@ def rates(meaning: Meaning) -> Sums | None:
     gathered = _Gathered(meaning)
     done: set[Action] = set()
     for (text, shape), actions in groups.items():
-        if gathered.add([a.owner for a in actions], [targets[a] for a in actions], partial(_Alike.text, text=text), shape):
+        if gathered.add(
+            [a.owner for a in actions], [targets[a] for a in actions], partial(_Alike.text, text=text), shape
+        ):
             done.update(actions)
     return gathered.sums(lambda v: meaning.added([a for a in meaning.actions[v] if a not in done], v))
 
@@ -86,7 +91,11 @@ class _Gathered:
         self.shapes: dict[Variable, tuple[int, int]] = {}
 
     def add(
-        self, things: Sequence[Object], targets: Sequence[Variable], read: Callable[[_Alike], _Column], shape: tuple[int, int] | None
+        self,
+        things: Sequence[Object],
+        targets: Sequence[Variable],
+        read: Callable[[_Alike], _Column],
+        shape: tuple[int, int] | None,
     ) -> bool:
         """Add what things say to targets, if it can be read for all at once."""
         if len(things) < LEAST:
@@ -127,7 +136,9 @@ class _Gathered:
 class _Alike:
     """Reads the texts of things that say the same, each name once for all of them."""
 
-    def __init__(self, meaning: Meaning, things: Sequence[Object], pool: Pool, within: tuple[Variable, ...] = ()) -> None:
+    def __init__(
+        self, meaning: Meaning, things: Sequence[Object], pool: Pool, within: tuple[Variable, ...] = ()
+    ) -> None:
         self.meaning, self.things, self.pool, self.within = meaning, things, pool, within
         self.memo: dict[str, _Column] = {}
         self.slots: dict[bytes, tuple[ca.SX, np.ndarray]] = {}
@@ -135,12 +146,18 @@ class _Alike:
     def like(self, value: ca.SX) -> Like:
         """What was read as an expression of its slots alone. Whatever else it is made of, all things read."""
         used = {symbol.element_hash(): symbol for symbol in ca.symvar(value)}
-        slots = [(slot, places) for slot, places in self.slots.values() if used.pop(slot.element_hash(), None) is not None]
+        slots = [
+            (slot, places)
+            for slot, places in self.slots.values()
+            if used.pop(slot.element_hash(), None) is not None
+        ]
         for symbol in used.values():
             slot = ca.SX.sym("s")
             value = ca.substitute(value, symbol, slot)
             slots.append((slot, np.full(len(self.things), self.pool.expression(symbol), dtype=np.int64)))
-        reads = np.array([places for _, places in slots], dtype=np.int64).reshape(len(slots), len(self.things))
+        reads = np.array([places for _, places in slots], dtype=np.int64).reshape(
+            len(slots), len(self.things)
+        )
         return Like(ca.vertcat(*[slot for slot, _ in slots], ca.SX(0, 1)), value, reads)
 
     def slot(self, places: np.ndarray) -> ca.SX:
@@ -215,13 +232,16 @@ class _Alike:
         parts = [self.column(t) for t in tree.arguments]
         if tree.name == "index" and len(parts) > 1:
             raise Unlike
-        value = None if tree.name == "rand" else algebra.call(tree.name, [p.value for p in parts], self._constant)
+        value = (
+            None if tree.name == "rand" else algebra.call(tree.name, [p.value for p in parts], self._constant)
+        )
         if value is None:
             raise Unlike
         return _Column(value, all(p.fixed for p in parts))
 
     def _callers(self, name: str) -> Sequence[Object]:
-        """Things that may mean different functions by a name; one of them if there is no function of that name anywhere."""
+        """Things that may mean different functions by a name; one of them if there is no function of that
+        name anywhere."""
         return self.things if name.rpartition(".")[2] in self.pool.functions else self.things[:1]
 
     def _applied(self, tree: Call, functions: set[Function | None]) -> _Column:
@@ -237,7 +257,7 @@ class _Alike:
                 looked_up[a.name] = self.column(Name(name))
             elif any(scope.variable(name, thing) is not None for thing in self.things):
                 raise Unlike
-        frame = Frame(self.things[0], {n: c.value for n, c in looked_up.items()})
+        frame = EvaluationFrame(self.things[0], {n: c.value for n, c in looked_up.items()})
         return _Column(self.meaning.functions.apply(function, [p.value for p in parts], frame), False)
 
     # ---- names ----
@@ -263,7 +283,11 @@ class _Alike:
         different = list(dict.fromkeys(found))
         if all(v in m.params for v in different):
             return self._reading(found, self.pool.parameters(different), True, (1, 1))
-        if len(different) >= LEAST and len({v.text for v in different}) == 1 and all(is_expression(m, v) for v in different):
+        if (
+            len(different) >= LEAST
+            and len({v.text for v in different}) == 1
+            and all(is_expression(m, v) for v in different)
+        ):
             return self._written_out(found, different)
         if all(is_total(m, v) for v in different) and sum(len(m.actions[v]) for v in different) >= LEAST:
             return self._total(found, different)
@@ -277,9 +301,17 @@ class _Alike:
         return self._reading(found, places, fixed, values[0].shape)
 
     def _reading(
-        self, owners: Sequence[Variable], places: Mapping[Variable, Sequence[int]], fixed: bool, shape: tuple[int, int]
+        self,
+        owners: Sequence[Variable],
+        places: Mapping[Variable, Sequence[int]],
+        fixed: bool,
+        shape: tuple[int, int],
     ) -> _Column:
-        columns = np.fromiter((place for v in owners for place in places[v]), dtype=np.int64).reshape(len(owners), -1).T
+        columns = (
+            np.fromiter((place for v in owners for place in places[v]), dtype=np.int64)
+            .reshape(len(owners), -1)
+            .T
+        )
         value = ca.reshape(ca.vertcat(*[self.slot(np.ascontiguousarray(c)) for c in columns]), *shape)
         return _Column(value, fixed, owners, columns[0] if len(columns) == 1 else None)
 
@@ -307,7 +339,7 @@ class _Alike:
         within = self._deeper(different)
         missing = {v: k for k, v in enumerate(v for v in different if v not in pool.computed)}
         if missing:
-            shapes = {m.formula(v.text, v, Frame(v.owner)).shape for v in missing}
+            shapes = {m.formula(v.text, v, EvaluationFrame(v.owner)).shape for v in missing}
             if len(shapes) != 1:
                 raise Unlike
             shape = shapes.pop()
@@ -318,11 +350,15 @@ class _Alike:
             places = []
             for text, actions in groups.items():
                 inner = _Alike(m, [a.owner for a, _ in actions], pool, within)
-                like = inner.like(algebra.flat(algebra.fitted(inner.text(text).value, shape, "what edges do")))
+                like = inner.like(
+                    algebra.flat(algebra.fitted(inner.text(text).value, shape, "what edges do"))
+                )
                 rows = np.array([k for _, k in actions], dtype=np.int64)
                 places.append(pool.make(Totals(like.slots, like.results, like.reads, rows, len(missing))))
             slots = [ca.SX.sym(f"s{n}", *shape) for n in range(len(places))]
-            added = Like(ca.vertcat(*map(ca.vec, slots)), ca.vec(sum(slots[1:], slots[0])), np.concatenate(places))
+            added = Like(
+                ca.vertcat(*map(ca.vec, slots)), ca.vec(sum(slots[1:], slots[0])), np.concatenate(places)
+            )
             pool.compute(list(missing), added, shape)
         return self._computed(owners, different)
 

@@ -1,4 +1,5 @@
-"""Linear algebra of the language: inverses, factorisations, and those that follow a tree (λ: the parent of each row)."""
+"""Linear algebra of the language: inverses, factorisations, and those that follow a tree (λ: the parent of
+each row)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ def _square(m: Matrix, name: str) -> None:
         raise Mistake(f"{name} needs a square matrix: this is {m.shape[0]}×{m.shape[1]}")
 
 
-def call(name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: Callable[..., None]) -> Matrix | None:
+def call(
+    name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: Callable[..., None]
+) -> Matrix | None:
     """A function by its name, or None."""
     if name in ONE:
         need(1)
@@ -67,7 +70,10 @@ def diag(m: Matrix) -> Matrix:
 
 def vcat(a: Matrix, b: Matrix) -> Matrix:
     if a.shape[1] != b.shape[1]:
-        raise Mistake(f"vcat puts {a.shape[0]}×{a.shape[1]} on {b.shape[0]}×{b.shape[1]}: equally many columns are needed")
+        raise Mistake(
+            f"vcat puts {a.shape[0]}×{a.shape[1]} on {b.shape[0]}×{b.shape[1]}: equally many columns are "
+            f"needed"
+        )
     return ca.vertcat(a, b)
 
 
@@ -80,7 +86,10 @@ def solve(a: Matrix, b: Matrix) -> Matrix:
     """x with a x = b."""
     _square(a, "linsolve")
     if a.shape[0] != b.shape[0]:
-        raise Mistake(f"linsolve of {a.shape[0]}×{a.shape[1]} and {b.shape[0]}×{b.shape[1]}: equally many rows are needed")
+        raise Mistake(
+            f"linsolve of {a.shape[0]}×{a.shape[1]} and {b.shape[0]}×{b.shape[1]}: equally many rows are "
+            f"needed"
+        )
     if a.is_constant() and b.is_constant():
         try:
             return ca.SX(ca.DM(np.linalg.solve(np.array(ca.DM(a)), np.array(ca.DM(b)))))

@@ -15,12 +15,12 @@ from strut.network.build.calculation import CONSTANTS
 from strut.network.build.model_files import table
 from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import evaluate
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.functions import Functions
 from strut.network.lower.operators import Operators
 from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.model import Action, Edge, Item, Node, Object, Variable
-from strut.network.text.errors import Mark, Mistake, Problem
+from strut.network.text.errors import Mark, Mistake, NetworkProblem
 from strut.network.text.formula import Call, Derivative, FormulaError, Name, Number, Operator, Tree, read
 from strut.system import Delay, Discrete, Input, Param, Random, State, Sums, known_symbol, sx, time
 
@@ -40,7 +40,7 @@ class Meaning:
         self.dt: Param | None = None
         self.machines: dict[Node, tuple[Discrete, list[str]]] = {}
         self.names: dict[Variable, str] = {}
-        self.warnings: list[Problem] = []
+        self.warnings: list[NetworkProblem] = []
         self.awaited: list[tuple[Node, str, Mark | None]] = []  # states that something waits for
         self.memo: dict[tuple[Variable, bool], ca.SX] = {}
         self.rates: dict[Variable, ca.SX] = {}
@@ -56,26 +56,33 @@ class Meaning:
 
     # ---- text to expression ----
 
-    def formula(self, text: str, item: Item | Object, frame: Frame) -> ca.SX:
+    def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
         """The expression of a text that belongs to an item."""
         try:
             formula = read(text)
             if formula.rest:
-                self.warn(f"'{formula.rest}' after '{text[: len(text) - len(formula.rest)].strip()}' is left out", item.mark)
+                self.warn(
+                    f"'{formula.rest}' after '{text[: len(text) - len(formula.rest)].strip()}' is left out",
+                    item.mark,
+                )
             return self.tree(formula.tree, frame)
         except Mistake as mistake:
             self.placed(mistake, text, item)
             raise
         except (RuntimeError, NotImplementedError) as error:
             if not isinstance(error, RecursionError):
-                raise self.placed(Mistake(f"cannot be calculated: {str(error).splitlines()[-1][:200]}"), text, item) from error
+                raise self.placed(
+                    Mistake(f"cannot be calculated: {str(error).splitlines()[-1][:200]}"), text, item
+                ) from error
             raise self.placed(
-                Mistake("the expression leads too deep: variables or functions call each other endlessly"), text, item
+                Mistake("the expression leads too deep: variables or functions call each other endlessly"),
+                text,
+                item,
             ) from error
 
     def warn(self, message: str, mark: Mark | None) -> None:
         if len(self.warnings) < 100:
-            self.warnings.append(Problem(message, mark))
+            self.warnings.append(NetworkProblem(message, mark))
 
     def placed(self, mistake: Mistake, text: str, item: Item | Object) -> Mistake:
         mark = item.mark
@@ -91,7 +98,7 @@ class Meaning:
         came = f", expanded for {trail}" if trail and trail != f"'{item.name}'" else ""
         return mistake.at(mark, f"{label} {where}{came}".strip())
 
-    def tree(self, tree: Tree, frame: Frame) -> ca.SX:
+    def tree(self, tree: Tree, frame: EvaluationFrame) -> ca.SX:
         return evaluate(tree, lambda t: self.resolve(t, frame), self.known)
 
     def known(self, m: ca.SX) -> float:
@@ -105,9 +112,11 @@ class Meaning:
         if all(isinstance(q, Param) for q in owners):
             values = [float(q.value[0]) for q in owners if q is not None]
             return float(ca.Function("known", symbols, [m])(*values))
-        raise Mistake(f"an index or size must be known beforehand: it depends on '{symbols[0].name()}', which changes")
+        raise Mistake(
+            f"an index or size must be known beforehand: it depends on '{symbols[0].name()}', which changes"
+        )
 
-    def resolve(self, tree: Tree, frame: Frame) -> ca.SX:
+    def resolve(self, tree: Tree, frame: EvaluationFrame) -> ca.SX:
         if isinstance(tree, Name):
             return self.name(tree, frame)
         if isinstance(tree, Call):
@@ -120,7 +129,7 @@ class Meaning:
 
     # ---- names ----
 
-    def name(self, tree: Name, frame: Frame) -> ca.SX:
+    def name(self, tree: Name, frame: EvaluationFrame) -> ca.SX:
         primed = tree.name + "'" * tree.order
         if primed in frame.values:
             return frame.values[primed]
@@ -150,7 +159,9 @@ class Meaning:
     def time_step(self) -> Param:
         if self.dt is None:
             taken = any(v.name == "dt" for v in self.root.variables.values())
-            self.dt = Param("dt" if not taken else "dt_", self.step, "s", description="the step of the integrator")
+            self.dt = Param(
+                "dt" if not taken else "dt_", self.step, "s", description="the step of the integrator"
+            )
         return self.dt
 
     # ---- values of variables ----
@@ -208,11 +219,15 @@ class Meaning:
             for group in (self.states, self.discrete, self.params, self.inputs):
                 if variable in group:
                     return self._read(variable, group[variable].sym)  # type: ignore[index]
-            if isinstance(variable.owner, Node) and variable.owner.table is not None and variable.owner.table.get("path"):
+            if (
+                isinstance(variable.owner, Node)
+                and variable.owner.table is not None
+                and variable.owner.table.get("path")
+            ):
                 return self._from_file(variable)
         elif variable in self.params:
             return self._read(variable, self.params[variable].sym)
-        frame = Frame(variable.owner, initial=initial)
+        frame = EvaluationFrame(variable.owner, initial=initial)
         own = self.formula(variable.text, variable, frame)
         if initial and (variable in self.states or variable in self.discrete or variable in self.waiting):
             return own
@@ -236,13 +251,17 @@ class Meaning:
 
     def _read(self, variable: Variable, symbol: ca.SX) -> ca.SX:
         shaped = ca.reshape(symbol, *self.shape(variable))
-        return self._constrained(variable, shaped, Frame(variable.owner))
+        return self._constrained(variable, shaped, EvaluationFrame(variable.owner))
 
-    def _constrained(self, variable: Variable, raw: ca.SX, frame: Frame) -> ca.SX:
+    def _constrained(self, variable: Variable, raw: ca.SX, frame: EvaluationFrame) -> ca.SX:
         if variable.constraint is None:
             return raw
-        inner = Frame(frame.thing, {variable.name: raw}, frame.initial)
-        return algebra.fitted(self.formula(variable.constraint, variable, inner), raw.shape, f"the constraint of '{variable.name}'")
+        inner = EvaluationFrame(frame.thing, {variable.name: raw}, frame.initial)
+        return algebra.fitted(
+            self.formula(variable.constraint, variable, inner),
+            raw.shape,
+            f"the constraint of '{variable.name}'",
+        )
 
     def shape(self, variable: Variable) -> tuple[int, int]:
         """The shape of a variable, from its own expression."""
@@ -253,7 +272,7 @@ class Meaning:
         settings = variable.owner.table or {}
         data = table(Path(settings["path"]), settings)
         if variable.name not in data.names:
-            return self.formula(variable.text, variable, Frame(variable.owner))
+            return self.formula(variable.text, variable, EvaluationFrame(variable.owner))
         values = data.values[:, data.names.index(variable.name)]
         begin, end = float(data.time[0]), float(data.time[-1])
         now: ca.SX = time
@@ -275,7 +294,9 @@ class Meaning:
         node = scope.machine(edge.input)
         if node is None:
             raise Mistake(
-                f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: add initial-state", action.mark
+                f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: "
+                f"add initial-state",
+                action.mark,
             )
         return self.in_state(node, action.states, action.mark)
 
@@ -287,12 +308,16 @@ class Meaning:
             self.awaited.append((node, state, mark))
         result = ca.SX(0)
         for state in states:
-            result = ca.logic_or(result, symbol.sym == known.index(state)) if len(states) > 1 else symbol.sym == known.index(state)
+            result = (
+                ca.logic_or(result, symbol.sym == known.index(state))
+                if len(states) > 1
+                else symbol.sym == known.index(state)
+            )
         return result
 
     def term(self, action: Action, wanted: tuple[int, int], initial: bool = False) -> ca.SX:
         """What an action gives, in the shape of its target or of the elements it acts on."""
-        value = self.formula(action.text, action, Frame(action.owner, initial=initial))
+        value = self.formula(action.text, action, EvaluationFrame(action.owner, initial=initial))
         if action.index:
             return value
         try:
@@ -300,7 +325,7 @@ class Meaning:
         except Mistake as mistake:
             raise mistake.at(action.mark) from None
 
-    def _put(self, into: ca.SX, action: Action, value: ca.SX, frame: Frame) -> ca.SX:
+    def _put(self, into: ca.SX, action: Action, value: ca.SX, frame: EvaluationFrame) -> ca.SX:
         """Add or set elements, or all."""
         if not action.index:
             return into + value if action.adds else value
@@ -312,39 +337,59 @@ class Meaning:
         if value.numel() == 1:
             value = ca.repmat(value, len(where), 1)
         if value.numel() != len(where):
-            raise Mistake(f"{action.name}[{action.index}] has {len(where)} elements, its value {value.numel()}", action.mark)
+            raise Mistake(
+                f"{action.name}[{action.index}] has {len(where)} elements, its value {value.numel()}",
+                action.mark,
+            )
         result = ca.densify(ca.SX(into))
         for k, place in enumerate(where):
             result[place] = result[place] + value[k] if action.adds else value[k]
         return result
 
-    def _places(self, action: Action, shape: tuple[int, int], frame: Frame) -> list[int]:
-        """Which elements an action is on: `a[i, j]` lists elements column by column, `a[[r], [c]]` and ranges say rows and columns."""
+    def _places(self, action: Action, shape: tuple[int, int], frame: EvaluationFrame) -> list[int]:
+        """Which elements an action is on: `a[i, j]` lists elements column by column, `a[[r], [c]]` and ranges
+        say rows and columns."""
         size = shape[0] * shape[1]
         if action.index.startswith("[") or ":" in action.index:
             numbers = ca.SX(ca.DM(np.arange(size).reshape(shape, order="F")))
             tree = read(f"x[{action.index}]").tree
-            found = evaluate(tree, lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame), self.known)
+            found = evaluate(
+                tree,
+                lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame),
+                self.known,
+            )
         else:
             found = self.tree(read(f"[{action.index}]").tree, frame)
         where = [whole(self.known(e)) for e in ca.vertsplit(ca.densify(algebra.flat(found)))]
         for k in where:
             if not 0 <= k < size:
-                raise Mistake(f"'{action.name}' has {size} element(s), counted from 0: there is none at {k}", action.mark)
+                raise Mistake(
+                    f"'{action.name}' has {size} element(s), counted from 0: there is none at {k}",
+                    action.mark,
+                )
         return where
 
-    def _direct(self, variable: Variable, own: ca.SX, actions: list[Action], frame: Frame) -> ca.SX:
-        """A variable that edges set or add to: zero, filled by those that are active; its own value if none is."""
+    def _direct(self, variable: Variable, own: ca.SX, actions: list[Action], frame: EvaluationFrame) -> ca.SX:
+        """A variable that edges set or add to: zero, filled by those that are active; its own value if none
+        is."""
         result, any_active = ca.SX(*own.shape), ca.SX(0)
         for action in sorted(actions, key=lambda a: a.serial):
             on = ca.SX(1) if frame.initial and action.states else self.active(action)
-            filled = self._put(result, action, self.term(action, own.shape, frame.initial), Frame(action.owner, initial=frame.initial))
+            filled = self._put(
+                result,
+                action,
+                self.term(action, own.shape, frame.initial),
+                EvaluationFrame(action.owner, initial=frame.initial),
+            )
             result = filled if on is None else ca.if_else(on, filled, result)
             any_active = ca.SX(1) if on is None else ca.logic_or(any_active, on)
-        return result if any_active.is_constant() and float(any_active) else ca.if_else(any_active, result, own)
+        return (
+            result if any_active.is_constant() and float(any_active) else ca.if_else(any_active, result, own)
+        )
 
     def rate(self, variable: Variable) -> ca.SX:
-        """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a step."""
+        """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a
+        step."""
         if variable in self.rates:
             return self.rates[variable]
         if self.summed is not None and self.names[variable] in self.summed:
@@ -365,14 +410,16 @@ class Meaning:
             for action in actions:
                 if not action.rate:
                     continue
-                value = self._put(ca.SX(*wanted), action, self.term(action, wanted), Frame(action.owner))
+                value = self._put(
+                    ca.SX(*wanted), action, self.term(action, wanted), EvaluationFrame(action.owner)
+                )
                 on = self.active(action)
                 total = total + (value if on is None else ca.if_else(on, value, ca.SX(*wanted)))
         finally:
             self.rating.discard(variable)
         return total
 
-    def derived(self, expression: ca.SX, order: int, frame: Frame) -> ca.SX:
+    def derived(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
         """The time derivative: states change as their equations say, and t by 1."""
         check_order(order)
         for _ in range(order):

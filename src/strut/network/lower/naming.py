@@ -1,7 +1,9 @@
-"""What variables of a network are called in its system: where two would get the same name, each keeps its own.
+"""What variables of a network are called in its system: where two would get the same name, each keeps its
+own.
 
-Names in a system are identifiers between dots. What is one already keeps its name, whatever stands before it in the
-file; what is not (`n-1`, a dot in a name) becomes one, with a number behind it where that is taken.
+SystemNames in a system are identifiers between dots. What is one already keeps its name, whatever stands
+before it in the file; what is not (`n-1`, a dot in a name) becomes one, with a number behind it where that is
+taken.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from functools import lru_cache
 from strut.network.model import Object, Variable
 
 RESERVED = ("t", "time")
-"""Names that a system has for itself."""
+"""SystemNames that a system has for itself."""
 
 
 @lru_cache(maxsize=10_000)
@@ -23,8 +25,8 @@ def identifier(text: str) -> str:
     return plain if plain.isidentifier() else f"_{plain}"
 
 
-class Names:
-    """Names of a system, each given once."""
+class SystemNames:
+    """SystemNames of a system, each given once."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set(RESERVED)
@@ -39,7 +41,8 @@ class Names:
         return name
 
     def shared(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
-        """Variables that got another name than their own because that is another variable's, with the name they share."""
+        """Variables that got another name than their own because that is another variable's, with the name
+        they share."""
         wanted = ((v, ".".join(identifier(part) for part in (*v.owner.names, v.name))) for v in names)
         return [(v, name) for v, name in wanted if name not in RESERVED and name != names[v]]
 

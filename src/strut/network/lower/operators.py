@@ -1,4 +1,5 @@
-"""Operators that take expressions and functions in brackets: derivatives, delays, simplification, linear solution."""
+"""Operators that take expressions and functions in brackets: derivatives, delays, simplification, linear
+solution."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import casadi as ca
 
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, scope
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.linear_algebra import solve
 from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.text.errors import Mistake
@@ -26,8 +27,8 @@ class Operators:
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
 
-    def operator(self, tree: Operator, frame: Frame) -> ca.SX:
-        handlers: dict[str, Callable[[Operator, Frame], ca.SX]] = {
+    def operator(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        handlers: dict[str, Callable[[Operator, EvaluationFrame], ca.SX]] = {
             "dt": self._dt,
             "diff": self._diff,
             "pdiff": self._pdiff,
@@ -39,41 +40,55 @@ class Operators:
             raise Mistake(f"{tree.name}[] has nothing in its brackets: say what it is of, {tree.name}[x]")
         return handlers[tree.name](tree, frame)
 
-    def _dt(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _dt(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         (of, *rest) = tree.brackets[0]
         order = whole(self.meaning.known(self.meaning.tree(rest[0], frame))) if rest else 1
-        if isinstance(of, Name) and scope.variable(of.name, frame.thing) is None and scope.function(of.name, frame.thing) is not None:
+        if (
+            isinstance(of, Name)
+            and scope.variable(of.name, frame.thing) is None
+            and scope.function(of.name, frame.thing) is not None
+        ):
             of = Call(of.name, tree.arguments)
         if isinstance(of, Name):
             return self.meaning.name(Name(of.name, of.order + order), frame)
         return self.meaning.derived(self.meaning.tree(of, frame), order, frame)
 
-    def _of_function(self, tree: Operator, frame: Frame) -> tuple[ca.SX, dict[str, ca.SX], list[ca.SX], int, list[str]]:
-        """A function with symbols for arguments: its value, them, what to put in, how often to derive, and by what."""
+    def _of_function(
+        self, tree: Operator, frame: EvaluationFrame
+    ) -> tuple[ca.SX, dict[str, ca.SX], list[ca.SX], int, list[str]]:
+        """A function with symbols for arguments: its value, them, what to put in, how often to derive, and by
+        what."""
         head = tree.brackets[0]
         if not head or not isinstance(head[0], Name):
             raise Mistake(f"{tree.name}[...] names a function first: {tree.name}[f; x](...)")
         function = scope.function(head[0].name, frame.thing)
         if function is None:
             raise Mistake(f"there is no function '{head[0].name}' to derive")
-        order = check_order(whole(self.meaning.known(self.meaning.tree(head[1], frame)))) if len(head) > 1 else 1
+        order = (
+            check_order(whole(self.meaning.known(self.meaning.tree(head[1], frame)))) if len(head) > 1 else 1
+        )
         by = [t.name for t in (tree.brackets[1] if len(tree.brackets) > 1 else ()) if isinstance(t, Name)]
         values = [self.meaning.tree(t, frame) for t in tree.arguments]
         count = len(function.arguments)
         by = by or [a.name for a in function.arguments[:1]]
         for name in by:
             if name not in [a.name for a in function.arguments]:
-                raise Mistake(f"'{name}' is no argument of {function.name}: {did_you_mean(name, [a.name for a in function.arguments])}")
+                raise Mistake(
+                    f"'{name}' is no argument of {function.name}: "
+                    f"{did_you_mean(name, [a.name for a in function.arguments])}"
+                )
         given = values[:count]
         for a in function.arguments[len(given) :]:
             if a.default is None:
                 raise Mistake(f"{tree.name} of {function.name} needs {count} argument(s), not {len(values)}")
-            given.append(self.meaning.formula(a.default, function, Frame(function.owner)))
-        symbols = {a.name: ca.SX.sym(a.name, *v.shape) for a, v in zip(function.arguments, given, strict=True)}
+            given.append(self.meaning.formula(a.default, function, EvaluationFrame(function.owner)))
+        symbols = {
+            a.name: ca.SX.sym(a.name, *v.shape) for a, v in zip(function.arguments, given, strict=True)
+        }
         body = self.meaning.functions.apply(function, list(symbols.values()), frame)
         return body, symbols, [*given, *values[count:]], order, by
 
-    def _pdiff(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _pdiff(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         body, symbols, values, order, by = self._of_function(tree, frame)
         for _ in range(order):
             check_size(body)
@@ -82,7 +97,7 @@ class Operators:
             body = ca.reshape(derivative, *body.shape) if by_what.numel() == 1 else derivative
         return _substituted(body, list(symbols.values()), values)
 
-    def _diff(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _diff(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         """The total derivative, with rates of the arguments given behind them, or 1."""
         body, symbols, values, order, by = self._of_function(tree, frame)
         count = len(symbols)
@@ -93,15 +108,23 @@ class Operators:
             for k, name in enumerate(by):
                 symbol = symbols[name]
                 rate = rates[k] if k < len(rates) else ca.SX.ones(*symbol.shape)
-                total += ca.jtimes(column, algebra.flat(symbol), algebra.flat(algebra.fitted(rate, symbol.shape, f"the rate of '{name}'")))
+                total += ca.jtimes(
+                    column,
+                    algebra.flat(symbol),
+                    algebra.flat(algebra.fitted(rate, symbol.shape, f"the rate of '{name}'")),
+                )
             body = ca.reshape(total, *body.shape)
         return _substituted(body, list(symbols.values()), values[:count])
 
-    def _delayed(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _delayed(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         of, *rest = tree.brackets[0]
         signal = self.meaning.tree(of, frame)
         if frame.initial:
-            return algebra.fitted(self.meaning.tree(rest[0], frame), signal.shape, "the past") if rest else ca.SX(*signal.shape)
+            return (
+                algebra.fitted(self.meaning.tree(rest[0], frame), signal.shape, "the past")
+                if rest
+                else ca.SX(*signal.shape)
+            )
         if len(tree.arguments) != 1:
             raise Mistake("delayed[e](τ) needs one duration")
         by = self.meaning.tree(tree.arguments[0], frame)
@@ -109,10 +132,16 @@ class Operators:
             raise Mistake(f"a duration is one number, not {algebra.shape(by)}")
         if by.is_constant() and float(by) == 0:
             return signal
-        before = algebra.fitted(self.meaning.tree(rest[0], frame), signal.shape, "the past") if rest else ca.SX(*signal.shape)
+        before = (
+            algebra.fitted(self.meaning.tree(rest[0], frame), signal.shape, "the past")
+            if rest
+            else ca.SX(*signal.shape)
+        )
         made = []
         for element, past in zip(
-            ca.vertsplit(ca.densify(algebra.flat(signal))), ca.vertsplit(ca.densify(algebra.flat(before))), strict=True
+            ca.vertsplit(ca.densify(algebra.flat(signal))),
+            ca.vertsplit(ca.densify(algebra.flat(before))),
+            strict=True,
         ):
             self.meaning.spare += 1
             delay = Delay(f"delay.d{self.meaning.spare}", signal=element, by=by, before=past)
@@ -120,12 +149,16 @@ class Operators:
             made.append(delay.sym)
         return ca.reshape(ca.vertcat(*made), *signal.shape)
 
-    def _simplify(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _simplify(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         of = tree.brackets[0][0]
-        called = Call(of.name, tree.arguments) if isinstance(of, Name) and scope.function(of.name, frame.thing) else of
+        called = (
+            Call(of.name, tree.arguments)
+            if isinstance(of, Name) and scope.function(of.name, frame.thing)
+            else of
+        )
         return ca.simplify(self.meaning.tree(called, frame))
 
-    def _linsolve(self, tree: Operator, frame: Frame) -> ca.SX:
+    def _linsolve(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
         """The argument for which a function is zero, where it depends on it linearly."""
         body, symbols, values, _, by = self._of_function(tree, frame)
         unknown = symbols[by[0]]

@@ -1,9 +1,10 @@
-"""The Moore-Penrose pseudo-inverse of a matrix of expressions: a fixed number of Householder reflections, and nothing squared.
+"""The Moore-Penrose pseudo-inverse of a matrix of expressions: a fixed number of Householder reflections, and
+nothing squared.
 
-A column-pivoted QR factorisation, then QR factorisations of the transposed factor in turn (Stewart's QLP decomposition,
-which is the unshifted QR iteration), separate the directions that are kept from those below the threshold; a complete
-orthogonal decomposition of what is kept is inverted. No step depends on singular values being distinct, so derivatives
-exist wherever the rank stays, also where singular values repeat.
+A column-pivoted QR factorisation, then QR factorisations of the transposed factor in turn (Stewart's QLP
+decomposition, which is the unshifted QR iteration), separate the directions that are kept from those below
+the threshold; a complete orthogonal decomposition of what is kept is inverted. No step depends on singular
+values being distinct, so derivatives exist wherever the rank stays, also where singular values repeat.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ Matrix = ca.SX
 MIN_SINGULAR_VALUE = 1e-6
 """Of the largest singular value: smaller ones count as zero, as in the original."""
 MIN_PIVOT = 1e-14
-"""Of the largest column: what is left of a column in the first factorisation and shorter is rounding, and not followed."""
+"""Of the largest column: what is left of a column in the first factorisation and shorter is rounding, and not
+followed."""
 TURNS = 2
-"""Pairs of QR factorisations after the first: with each, what still mixes the kept with the dropped shrinks by the fourth power
-of the ratio of the singular values on both sides of the threshold."""
+"""Pairs of QR factorisations after the first: with each, what still mixes the kept with the dropped shrinks
+by the fourth power of the ratio of the singular values on both sides of the threshold."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class _Reflection:
 
     def apply(self, m: Matrix) -> Matrix:
         lower = m[self.first :, :]
-        return ca.vertcat(m[: self.first, :], lower - ca.mtimes(self.v, self.scale * ca.mtimes(self.v.T, lower)))
+        return ca.vertcat(
+            m[: self.first, :], lower - ca.mtimes(self.v, self.scale * ca.mtimes(self.v.T, lower))
+        )
 
 
 def pinv(a: Matrix) -> Matrix:
@@ -65,7 +69,8 @@ def pinv(a: Matrix) -> Matrix:
 
 
 def _left_basis(a: Matrix) -> tuple[Matrix, list[Matrix]]:
-    """An orthonormal basis of the columns of a matrix, the longest directions first, and about its singular values."""
+    """An orthonormal basis of the columns of a matrix, the longest directions first, and about its singular
+    values."""
     first, rows = _factor_with_pivots(a)
     rank = rows.shape[0]
     _, triangle = _factor(rows.T)

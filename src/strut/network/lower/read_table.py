@@ -1,4 +1,5 @@
-"""What like edges read: entries of vectors, other expressions, and what is computed of these beforehand, each at a place of its own."""
+"""What like edges read: entries of vectors, other expressions, and what is computed of these beforehand, each
+at a place of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +30,12 @@ class Pool:
         self.computed: dict[Variable, Sequence[int]] = {}
         self.shapes: dict[Variable, tuple[int, int]] = {}
         self.turned: dict[int, list[int]] = {}
-        self.functions = {name for thing in (meaning.root, *meaning.root.walk()) if isinstance(thing, Node) for name in thing.functions}
+        self.functions = {
+            name
+            for thing in (meaning.root, *meaning.root.walk())
+            if isinstance(thing, Node)
+            for name in thing.functions
+        }
 
     def parameters(self, variables: Sequence[Variable]) -> dict[Variable, Sequence[int]]:
         """The places of parameters, all of them single numbers."""
@@ -44,7 +50,12 @@ class Pool:
         places = self.known.get(variable)
         if places is None:
             m = self.meaning
-            quantity = m.params.get(variable) or m.states.get(variable) or m.discrete.get(variable) or m.inputs.get(variable)
+            quantity = (
+                m.params.get(variable)
+                or m.states.get(variable)
+                or m.discrete.get(variable)
+                or m.inputs.get(variable)
+            )
             if quantity is not None and variable.constraint is None:
                 first = len(self.entries)
                 self.entries.extend((quantity, k) for k in range(quantity.size))
@@ -63,7 +74,8 @@ class Pool:
         return self.symbols[key]
 
     def in_order(self, places: Iterable[int]) -> list[int]:
-        """Places of states in the order of the states, others behind: what like edges read are then neighbours."""
+        """Places of states in the order of the states, others behind: what like edges read are then
+        neighbours."""
         order = {state.name: k for k, state in enumerate(self.meaning.states.values())}
 
         def position(place: int) -> tuple[int, int]:

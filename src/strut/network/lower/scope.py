@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from strut.network.model import Edge, Event, Function, Node, Object, Variable
+from strut.network.model import Edge, Function, NetworkEvent, Node, Object, Variable
 
 
 def around(thing: Object) -> Iterator[Object]:
@@ -77,7 +77,8 @@ def variable(name: str, thing: Object) -> Variable | None:
 
 
 def variables(name: str, things: Sequence[Object]) -> list[Variable | None]:
-    """The variables that a name means in many things; those of what edges go from and to are looked up once for each node."""
+    """The variables that a name means in many things; those of what edges go from and to are looked up once
+    for each node."""
     path, _, last = name.rpartition(".")
     if not path:
         return [thing.variables.get(last) or variable(name, thing) for thing in things]
@@ -110,7 +111,7 @@ def function(name: str, thing: Object) -> Function | None:
 
 def machine(thing: Object | None) -> Node | None:
     """The nearest node, from a thing outwards, that has states."""
-    each = thing.parent if isinstance(thing, Event) else thing
+    each = thing.parent if isinstance(thing, NetworkEvent) else thing
     while each is not None:
         if isinstance(each, Node) and each.initial_state is not None:
             return each
@@ -120,4 +121,10 @@ def machine(thing: Object | None) -> Node | None:
 
 def known(thing: Object) -> list[str]:
     """Names of variables that can be seen from a thing, nearest first."""
-    return list(dict.fromkeys(n for each in around(thing) for n in [*each.variables, *(each.aliases if isinstance(each, Node) else ())]))
+    return list(
+        dict.fromkeys(
+            n
+            for each in around(thing)
+            for n in [*each.variables, *(each.aliases if isinstance(each, Node) else ())]
+        )
+    )

@@ -1,4 +1,5 @@
-"""From a network to the hybrid `System`: edges summed, events as guards and resets, states of nodes as discrete states."""
+"""From a network to the hybrid `System`: edges summed, events as guards and resets, states of nodes as
+discrete states."""
 
 from __future__ import annotations
 
@@ -14,14 +15,26 @@ from strut.errors import did_you_mean
 from strut.network.build.calculation import CONSTANTS
 from strut.network.lower import algebra, scope
 from strut.network.lower import like_edges as alike
-from strut.network.lower.frame import Frame
+from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.functions import BUILT_IN
 from strut.network.lower.guards import guards
 from strut.network.lower.meaning import Meaning
-from strut.network.lower.naming import Names
-from strut.network.model import Edge, Event, Node, Object, Variable
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, Problem
-from strut.network.text.formula import Binary, Call, Index, Matrix, Name, Number, Range, Ternary, Tree, Unary, read
+from strut.network.lower.naming import SystemNames
+from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
+from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
+from strut.network.text.formula import (
+    Binary,
+    Call,
+    Index,
+    Matrix,
+    Name,
+    Number,
+    Range,
+    Ternary,
+    Tree,
+    Unary,
+    read,
+)
 from strut.system import Discrete, Input, Param, Sample, State, System, time
 from strut.system import Event as Jump
 
@@ -32,7 +45,8 @@ T = TypeVar("T")
 MOST_OUTPUTS = 3000
 """Elements of variables that become outputs; of larger networks only single numbers do, or none."""
 STRUCTURE = ("zeros", "eye")
-"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single number."""
+"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single
+number."""
 
 
 class Lowering:
@@ -41,12 +55,12 @@ class Lowering:
     def __init__(self, network: Network, seed: int, step: float | None = None) -> None:
         self.network = network
         self.meaning = Meaning(network.root, network.step if step is None else step, seed)
-        self.problems: list[Problem] = []
+        self.problems: list[NetworkProblem] = []
         self.things: list[Object] = [network.root, *network.root.walk()]
-        self.events: list[Event] = [e for n in self.things if isinstance(n, Node) for e in n.events]
+        self.events: list[NetworkEvent] = [e for n in self.things if isinstance(n, Node) for e in n.events]
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
-        self.names = Names()
-        self.sets: dict[Event, list[tuple[Variable, str]]] = {}
+        self.names = SystemNames()
+        self.sets: dict[NetworkEvent, list[tuple[Variable, str]]] = {}
         self.extra_discrete: list[Discrete] = []
 
     def system(self, outputs: Iterable[str] | None) -> System:
@@ -65,7 +79,12 @@ class Lowering:
         m = self.meaning
         quantities: dict[str, Any] = {
             "x": tuple(m.states.values()),
-            "z": (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws), *self.extra_discrete),
+            "z": (
+                *m.discrete.values(),
+                *(s for s, _ in m.machines.values()),
+                *(h for h, _ in m.draws),
+                *self.extra_discrete,
+            ),
             "u": tuple(m.inputs.values()),
             "p": (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ())),
         }
@@ -97,23 +116,32 @@ class Lowering:
 
     def _unreached(self) -> None:
         """States that something waits for, and nothing leads to: most likely misspelt."""
-        led = {(scope.machine(e.parent), e.target) for e in self.events if e.target is not None and e.parent is not None}
+        led = {
+            (scope.machine(e.parent), e.target)
+            for e in self.events
+            if e.target is not None and e.parent is not None
+        }
         for node, state, mark in dict.fromkeys(self.meaning.awaited):
             if state != node.initial_state and (node, state) not in led:
                 others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
                 self.meaning.warn(
-                    f"nothing leads to state '{state}' of {node.path or 'the network'}: there are {', '.join(map(repr, others))}", mark
+                    f"nothing leads to state '{state}' of {node.path or 'the network'}: there are "
+                    f"{', '.join(map(repr, others))}",
+                    mark,
                 )
 
     # ---- mistakes ----
 
     def _try(self, act: Callable[[], T], mark: Mark | None) -> T | None:
-        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own or this."""
+        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own
+        or this."""
         try:
             return act()
         except Mistake as mistake:
             new = mistake.at(mark).problem
-            if len(self.problems) < MOST and not any(p.message == new.message and p.mark == new.mark for p in self.problems):
+            if len(self.problems) < MOST and not any(
+                p.message == new.message and p.mark == new.mark for p in self.problems
+            ):
                 self.problems.append(new)
             return None
 
@@ -127,7 +155,11 @@ class Lowering:
         m = self.meaning
         m.names.update(self.names.variables((*self.things, *self.events)))
         for v, name in self.names.shared(m.names):
-            m.warn(f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another variable", v.mark)
+            m.warn(
+                f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another "
+                f"variable",
+                v.mark,
+            )
 
     def _connect(self) -> None:
         actions = self.meaning.actions
@@ -135,13 +167,19 @@ class Lowering:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
             if edge is None or edge.output is None:
                 if isinstance(edge, Edge) and edge.actions:
-                    self.meaning.warn(f"{edge!r} does nothing, as it goes from nowhere to nowhere: add 'from' and 'to'", edge.mark)
+                    self.meaning.warn(
+                        f"{edge!r} does nothing, as it goes from nowhere to nowhere: add 'from' and 'to'",
+                        edge.mark,
+                    )
                 continue
             for action in edge.actions.values():
                 target = scope.own(edge.output, action.name)
                 if target is None:
                     near = did_you_mean(action.name, list(edge.output.variables))
-                    message = f"{edge!r} does nothing to '{action.name}', which its output {edge.output!r} does not have: {near}"
+                    message = (
+                        f"{edge!r} does nothing to '{action.name}', which its output {edge.output!r} "
+                        f"does not have: {near}"
+                    )
                     self.meaning.warn(message, action.mark)
                     continue
                 actions.setdefault(target, []).append(action)
@@ -150,18 +188,29 @@ class Lowering:
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
                 name = self.names.new(*node.names, "state")
-                self.meaning.machines[node] = (Discrete(name, 0.0, description="the state of the node, counted"), [node.initial_state])
+                self.meaning.machines[node] = (
+                    Discrete(name, 0.0, description="the state of the node, counted"),
+                    [node.initial_state],
+                )
 
     def _find_sets(self) -> None:
         for event in self.events:
             found = self.sets.setdefault(event, [])
             for assignment in event.sets:
-                selected = self._try(partial(self.network.select.below, assignment.selector, event, assignment.context), assignment.mark)
+                selected = self._try(
+                    partial(self.network.select.below, assignment.selector, event, assignment.context),
+                    assignment.mark,
+                )
                 variables = [(v, f) for f in selected or () if (v := self._variable(f.thing)) is not None]
                 if not variables and selected is not None:
-                    self.meaning.warn(f"the event in {event.parent!r} sets no variable: its selector finds none there", assignment.mark)
+                    self.meaning.warn(
+                        f"the event in {event.parent!r} sets no variable: its selector finds none there",
+                        assignment.mark,
+                    )
                 for v, f in variables:
-                    text = self._try(partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark)
+                    text = self._try(
+                        partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark
+                    )
                     if text is not None:
                         found.append((v, text))
 
@@ -187,7 +236,11 @@ class Lowering:
                 later.append((v, "state"))
             elif v in written:
                 later.append((v, "discrete"))
-            elif v not in direct and (v.constraint is None or "in" in v.flags) and not (isinstance(v.owner, Node) and v.owner.table):
+            elif (
+                v not in direct
+                and (v.constraint is None or "in" in v.flags)
+                and not (isinstance(v.owner, Node) and v.owner.table)
+            ):
                 self._try(partial(self._constant, v), v.mark)
         m.waiting = {v for v, _ in later}
         for v, kind in later:
@@ -201,10 +254,12 @@ class Lowering:
         except ValueError:
             if "in" not in v.flags and not is_constant(v.text, v.owner):
                 return
-            value = m.formula(v.text, v, Frame(v.owner, initial=True))
+            value = m.formula(v.text, v, EvaluationFrame(v.owner, initial=True))
             if "in" in v.flags and value.is_constant():
                 m.memo[(v, True)] = value
-                m.inputs[v] = Input(m.names[v], np.array(ca.DM(algebra.flat(value))).ravel(), description=v.note)
+                m.inputs[v] = Input(
+                    m.names[v], np.array(ca.DM(algebra.flat(value))).ravel(), description=v.note
+                )
                 return
             if value.numel() != 1 or not value.is_constant():
                 return
@@ -238,7 +293,13 @@ class Lowering:
         rest = [
             v
             for v in self.variables
-            if not (v in m.params or v in m.states or v in m.discrete or v in m.inputs or isinstance(v.owner, Event))
+            if not (
+                v in m.params
+                or v in m.states
+                or v in m.discrete
+                or v in m.inputs
+                or isinstance(v.owner, NetworkEvent)
+            )
         ]
         if wanted is not None:
             names = set(wanted)
@@ -247,11 +308,20 @@ class Lowering:
         found: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
-            value = sums.own[m.names[v]] if sums is not None and m.names[v] in sums else self._try(partial(m.value, v), v.mark)
+            value = (
+                sums.own[m.names[v]]
+                if sums is not None and m.names[v] in sums
+                else self._try(partial(m.value, v), v.mark)
+            )
             if value is None or value.numel() == 0 or v in m.discrete:
                 continue
             size += value.numel()
-            if wanted is None and size > MOST_OUTPUTS and (value.numel() > 1 or size > 4 * MOST_OUTPUTS) and "out" not in v.flags:
+            if (
+                wanted is None
+                and size > MOST_OUTPUTS
+                and (value.numel() > 1 or size > 4 * MOST_OUTPUTS)
+                and "out" not in v.flags
+            ):
                 continue
             found[m.names[v]] = algebra.flat(value)
         chosen = None if sums is None else sums.only(found)
@@ -264,13 +334,18 @@ class Lowering:
 
     def _changes(self, z: ca.SX) -> bool:
         """Does an expression change during a run, by itself or at events?"""
-        fixed = {s.element_hash() for p in (*self.meaning.params.values(), *self.meaning.extra_params) for s in ca.vertsplit(p.sym)}
+        fixed = {
+            s.element_hash()
+            for p in (*self.meaning.params.values(), *self.meaning.extra_params)
+            for s in ca.vertsplit(p.sym)
+        }
         return any(s.element_hash() not in fixed for s in ca.symvar(z))
 
-    def effects(self, event: Event) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
-        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may happen, None if always."""
+    def effects(self, event: NetworkEvent) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
+        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may
+        happen, None if always."""
         m = self.meaning
-        frame = Frame(event)
+        frame = EvaluationFrame(event)
         node = scope.machine(event)
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
@@ -278,29 +353,39 @@ class Lowering:
             wanted = m.shape(v)
             if value.shape != wanted:
                 if value.numel() not in (1, wanted[0] * wanted[1]):
-                    raise Mistake(f"the event sets '{v.path}' to {algebra.shape(value)}: {wanted[0]}×{wanted[1]} is needed", event.mark)
+                    raise Mistake(
+                        f"the event sets '{v.path}' to {algebra.shape(value)}: {wanted[0]}×{wanted[1]} is "
+                        f"needed",
+                        event.mark,
+                    )
                 value = ca.repmat(value, *wanted) if value.numel() == 1 else ca.reshape(value, *wanted)
             reset[m.names[v]] = algebra.flat(value)
         when = None
         if event.states is not None:
             if node is None:
                 raise Mistake(
-                    f"the event happens in state {' or '.join(event.states)}, but no node here has states: add initial-state", event.mark
+                    f"the event happens in state {' or '.join(event.states)}, but no node here has states: "
+                    f"add initial-state",
+                    event.mark,
                 )
             when = m.in_state(node, event.states, event.mark)
         leads: dict[str, ca.SX] = {}
         if event.target is not None:
             if node is None:
-                raise Mistake(f"the event leads to state '{event.target}', but no node here has states: add initial-state", event.mark)
+                raise Mistake(
+                    f"the event leads to state '{event.target}', but no node here has states: add "
+                    f"initial-state",
+                    event.mark,
+                )
             symbol, known = m.machines[node]
             if event.target not in known:
                 known.append(event.target)
             leads[symbol.name] = ca.SX(known.index(event.target))
         return reset, leads, when
 
-    def _jumps(self, event: Event) -> list[Jump]:
+    def _jumps(self, event: NetworkEvent) -> list[Jump]:
         m = self.meaning
-        frame = Frame(event)
+        frame = EvaluationFrame(event)
         try:
             near = None if event.within is None else m.known(m.formula(event.within, event, frame))
             found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
@@ -311,10 +396,22 @@ class Lowering:
         jumps = []
         for guard in found:
             if not self._changes(guard.expression):
-                m.warn(f"the condition '{event.condition}' never changes: the event never happens", event.mark)
+                m.warn(
+                    f"the condition '{event.condition}' never changes: the event never happens", event.mark
+                )
                 continue
             name = self.names.new(*(event.parent.names if event.parent is not None else ()), _title(event))
-            jumps.append(Jump(name, guard.expression, reset, guard.direction, when, terminal=event.terminal, description=event.condition))
+            jumps.append(
+                Jump(
+                    name,
+                    guard.expression,
+                    reset,
+                    guard.direction,
+                    when,
+                    terminal=event.terminal,
+                    description=event.condition,
+                )
+            )
         return jumps
 
     # ---- what happens in every step ----
@@ -323,7 +420,9 @@ class Lowering:
         """Once in a step: new random numbers, discrete variables, and constraints of states."""
         m = self.meaning
         sets: dict[str, ca.SX] = {held.name: drawn.sym for held, drawn in m.draws}
-        moving = [v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))]
+        moving = [
+            v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))
+        ]
         later: list[tuple[Discrete, Variable, ca.SX]] = []
         begun = Discrete("step.begun", 0.0, description="0 until the first step")
         for v in moving:
@@ -332,7 +431,15 @@ class Lowering:
                 continue
             if self.flows(step):
                 later.append(
-                    (Discrete(f"step.next{len(later) + 1}", self._at_start(step), description=f"the next value of {m.names[v]}"), v, step)
+                    (
+                        Discrete(
+                            f"step.next{len(later) + 1}",
+                            self._at_start(step),
+                            description=f"the next value of {m.names[v]}",
+                        ),
+                        v,
+                        step,
+                    )
                 )
             else:
                 sets[m.names[v]] = ca.if_else(begun.sym, step, m.discrete[v].sym)
@@ -356,12 +463,17 @@ class Lowering:
 
     def _at_start(self, expression: ca.SX) -> ca.SX:
         m = self.meaning
-        pairs = [(q.sym, q.value) for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))]
+        pairs = [
+            (q.sym, q.value)
+            for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))
+        ]
         pairs += [(q.sym, q.value) for q in m.inputs.values()]
-        return ca.substitute([expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)])[0]
+        return ca.substitute(
+            [expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)]
+        )[0]
 
 
-def _title(event: Event) -> str:
+def _title(event: NetworkEvent) -> str:
     if event.terminal:
         return "terminate"
     if event.target is not None:
@@ -384,7 +496,12 @@ def is_constant(text: str, thing: Object) -> bool:
             if t.order or t.name not in CONSTANTS or scope.variable(t.name, thing) is not None:
                 return False
         elif isinstance(t, Call):
-            if t.order or t.name in ("rand", *STRUCTURE) or t.name not in BUILT_IN or scope.function(t.name, thing) is not None:
+            if (
+                t.order
+                or t.name in ("rand", *STRUCTURE)
+                or t.name not in BUILT_IN
+                or scope.function(t.name, thing) is not None
+            ):
                 return False
             waiting.extend(t.arguments)
         elif isinstance(t, Unary):

@@ -32,4 +32,6 @@ LARGEST = 100_000
 
 def check_size(expression: ca.SX) -> None:
     if ca.n_nodes(expression) > LARGEST:
-        raise Mistake(f"a derivative of more than {LARGEST} operations is needed here: derive something simpler")
+        raise Mistake(
+            f"a derivative of more than {LARGEST} operations is needed here: derive something simpler"
+        )

@@ -1,1 +1,2 @@
-"""The text of the coupled-dynamics language: words, grammar, statements and formulas, before anything is expanded."""
+"""The text of the coupled-dynamics language: words, grammar, statements and formulas, before anything is
+expanded."""

@@ -9,13 +9,13 @@ from lark import Tree
 
 from strut.network.build.expansion import SPECIAL
 from strut.network.text import statements as s
-from strut.network.text.errors import Mark, Problem
+from strut.network.text.errors import Mark, NetworkProblem
 from strut.network.text.formula import FormulaError, read
 
 
-def formula_problems(parts: Iterable[Any]) -> list[Problem]:
-    """What is wrong with expressions in statements, also in those within others. Texts that are still to be expanded
-    may become anything, and are left out."""
+def formula_problems(parts: Iterable[Any]) -> list[NetworkProblem]:
+    """What is wrong with expressions in statements, also in those within others. Texts that are still to be
+    expanded may become anything, and are left out."""
     problems = []
     for text in _formulas(parts):
         if text.text.strip() and not SPECIAL.search(text.text):
@@ -23,15 +23,17 @@ def formula_problems(parts: Iterable[Any]) -> list[Problem]:
                 read(text.text)
             except FormulaError as error:
                 mark = text.mark
-                on_one_line = mark.source.line(mark.line)[mark.column : mark.column + len(text.text)] == text.text
+                on_one_line = (
+                    mark.source.line(mark.line)[mark.column : mark.column + len(text.text)] == text.text
+                )
                 column = mark.column + 1 + error.place if on_one_line else mark.column
-                problems.append(Problem(error.problem.message, Mark(mark.source, mark.line, column)))
+                problems.append(NetworkProblem(error.problem.message, Mark(mark.source, mark.line, column)))
     return problems
 
 
 def _formulas(parts: Iterable[Any]) -> Iterator[s.Text]:
     for part in parts:
-        if isinstance(part, s.Block) and part.kind == "integrator":
+        if isinstance(part, s.StatementBlock) and part.kind == "integrator":
             continue
         if isinstance(part, s.Assign):
             yield from (value for value in part.values if value is not None)

@@ -1,4 +1,5 @@
-"""Mistakes in a network, and where they stand: file, line, column, a caret, and the expansion that led there."""
+"""Mistakes in a network, and where they stand: file, line, column, a caret, and the expansion that led
+there."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ def shorten(text: str) -> str:
     if len(text) <= MAX_WORD:
         return text
     text = _LONG_WORD.sub(lambda word: f"{word[0][: MAX_WORD // 2]}...{word[0][-MAX_WORD // 4 :]}", text)
-    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE * 2 // 3]} [...] {text[-MAX_MESSAGE // 4 :]}"
+    return (
+        text
+        if len(text) <= MAX_MESSAGE
+        else f"{text[: MAX_MESSAGE * 2 // 3]} [...] {text[-MAX_MESSAGE // 4 :]}"
+    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Problem:
+class NetworkProblem:
     """One mistake: what, where, and through which steps it came about."""
 
     message: str
@@ -85,19 +90,29 @@ class Problem:
     def __str__(self) -> str:
         if self.mark is None:
             return "\n".join([self.message, *(f"  {step}" for step in self.steps())])
-        return "\n".join([f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.steps())])
+        return "\n".join(
+            [f"{self.mark}: {self.message}", self.mark.picture(), *(f"  {step}" for step in self.steps())]
+        )
 
 
-def _place(problem: Problem) -> tuple[bool, bool, str, int, int]:
-    """Sorts mistakes by place: those of the model itself before those of what it includes, which they may cause."""
-    mark, included = problem.mark, any(step.startswith(("included from", "imported from")) for step in problem.trail)
-    return (True, included, "", 0, 0) if mark is None else (False, included, mark.source.name, mark.line, mark.column)
+def _place(problem: NetworkProblem) -> tuple[bool, bool, str, int, int]:
+    """Sorts mistakes by place: those of the model itself before those of what it includes, which they may
+    cause."""
+    mark, included = (
+        problem.mark,
+        any(step.startswith(("included from", "imported from")) for step in problem.trail),
+    )
+    return (
+        (True, included, "", 0, 0)
+        if mark is None
+        else (False, included, mark.source.name, mark.line, mark.column)
+    )
 
 
 class NetworkError(ModelError):
     """A network is wrong; `problems` lists every mistake found."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[NetworkProblem]) -> None:
         self.problems = tuple(sorted(problems, key=_place))
         super().__init__("\n".join(str(p) for p in self.problems[:MOST]))
 
@@ -106,13 +121,15 @@ class Mistake(ModelError):
     """One mistake on its way up: whoever knows the place adds it."""
 
     def __init__(self, message: str, mark: Mark | None = None, trail: tuple[str, ...] = ()) -> None:
-        self.problem = Problem(message, mark, trail)
+        self.problem = NetworkProblem(message, mark, trail)
         super().__init__(self.problem.message)
 
     def at(self, mark: Mark | None, *trail: str) -> Mistake:
         """The same mistake, at this place if it has none yet."""
         p = self.problem
-        self.problem = replace(p, mark=p.mark or mark, trail=(*p.trail, *(step for step in trail if step not in p.trail)))
+        self.problem = replace(
+            p, mark=p.mark or mark, trail=(*p.trail, *(step for step in trail if step not in p.trail))
+        )
         return self
 
 

@@ -142,7 +142,11 @@ class Formula:
 def read(text: str) -> Formula:
     """The tree of an expression; what follows a complete one is kept as `rest`."""
     if len(text) > MAX_FORMULA:
-        raise FormulaError(f"an expression has {len(text)} characters, {MAX_FORMULA} are the most: write it in steps, or as edges", 0)
+        raise FormulaError(
+            f"an expression has {len(text)} characters, {MAX_FORMULA} are the most: write it in steps, or as "
+            f"edges",
+            0,
+        )
     reader = _Reader(text)
     if reader.kind == "end":
         raise FormulaError("an expression is needed, and there is none", 0)
@@ -216,12 +220,17 @@ class _Reader:
         """Where the text ends inside brackets, that is what is wrong, whatever else could follow."""
         if self.kind == "end" and self.open:
             opening = self.open[-1]
-            raise FormulaError(f"'{CLOSING[opening]}' is needed at the end: the '{opening}' before it is never closed", self.start)
+            raise FormulaError(
+                f"'{CLOSING[opening]}' is needed at the end: the '{opening}' before it is never closed",
+                self.start,
+            )
 
     def expression(self, binds: int) -> Tree:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise FormulaError(f"an expression nests deeper than {DEEPEST} levels: write it in steps", self.start)
+            raise FormulaError(
+                f"an expression nests deeper than {DEEPEST} levels: write it in steps", self.start
+            )
         left = self.prefix()
         while self.kind == "op":
             operator = SAME.get(self.value, self.value)

@@ -1,4 +1,5 @@
-"""Words of the language. Keywords are told from names here, in any case; annotations are kept for what follows them."""
+"""Words of the language. Keywords are told from names here, in any case; annotations are kept for what
+follows them."""
 
 from __future__ import annotations
 
@@ -11,13 +12,17 @@ from strut.network.text.errors import Mark, Mistake, Source
 
 FLAGS = "in out once integrated discrete"
 STATEMENTS = (
-    "include require parse object edge interface polynomial import link-library from to piece defines integrator node layout at of on "
-    "all action delete debug-print apply unapply with when state event terminate any set io within initial-state context as bidirectional "
+    "include require parse object edge interface polynomial import link-library from to piece defines "
+    "integrator node layout at of on "
+    "all action delete debug-print apply unapply with when state event terminate any set io within "
+    "initial-state context as bidirectional "
     "settings no-self probability"
 )
 SELECTORS = (
-    "templates templates-root applied-templates root debug children parent first last subset edges siblings unique count name self nodes "
-    "imports objects variables actions functions not if ifstr notstr from-set type has-flag has-template reverse input output inputs "
+    "templates templates-root applied-templates root debug children parent first last subset edges siblings "
+    "unique count name self nodes "
+    "imports objects variables actions functions not if ifstr notstr from-set type has-flag has-template "
+    "reverse input output inputs "
     "outputs input-name output-name recurse append-context reduce sort xor"
 )
 KEYWORDS = {w: w.upper().replace("-", "_") for w in f"{FLAGS} {STATEMENTS} {SELECTORS}".split()}
@@ -53,7 +58,10 @@ OPERATORS = {
     "[": "LSQ", "]": "RSQ", "(": "LPAR", ")": "RPAR", "{": "LBRACE", "}": "RBRACE", "<": "LESS", ">": "GREATER", ",": "COMMA",
     ":": "COLON", ".": "DOT", "+": "PLUS", "-": "MINUS", "'": "PRIME",
 }  # fmt: skip
-UNCLOSED = {'"': "a text that begins here is never closed: add '\"'", "/": "a pattern that begins here is never closed: add '/'"}
+UNCLOSED = {
+    '"': "a text that begins here is never closed: add '\"'",
+    "/": "a pattern that begins here is never closed: add '/'",
+}
 
 
 class Word(Token):

@@ -18,7 +18,8 @@ def check_text(source: Source, mark: Mark | None = None) -> None:
     """Raise if a text is too long for a model."""
     if len(source.text) > MAX_TEXT:
         raise TooMuch(
-            f"'{source.name}' has {len(source.text)} characters: a model has at most {MAX_TEXT}; make many things alike with generators, "
+            f"'{source.name}' has {len(source.text)} characters: a model has at most {MAX_TEXT}; make many "
+            f"things alike with generators, "
             "'node \"n{1:1000}\"', and read numbers from a table",
             mark,
         )
@@ -38,13 +39,15 @@ class Includes:
         self.characters += len(source.text)
         if self.files > MAX_INCLUDES:
             raise TooMuch(
-                f"more than {MAX_INCLUDES} files are included, '{source.name}' again and again: does each include the next several times? "
+                f"more than {MAX_INCLUDES} files are included, '{source.name}' again and again: does each "
+                f"include the next several times? "
                 "'require' reads a file once",
                 mark,
             )
         if self.characters > MAX_INCLUDED:
             raise TooMuch(
-                f"included files have more than {MAX_INCLUDED} characters together, '{source.name}' among them: "
+                f"included files have more than {MAX_INCLUDED} characters together, '{source.name}' among "
+                f"them: "
                 "'require' reads a file once",
                 mark,
             )

@@ -1,4 +1,5 @@
-"""From text to statements, with lark. A mistake does not end the reading: what follows the statement it is in is read too."""
+"""From text to statements, with lark. A mistake does not end the reading: what follows the statement it is in
+is read too."""
 
 from __future__ import annotations
 
@@ -13,15 +14,25 @@ from lark.lexer import Lexer
 from lark.parsers.lalr_analysis import Shift
 
 from strut.network.text.check_formulas import formula_problems
-from strut.network.text.errors import MOST, Mistake, NetworkError, Problem, Source
+from strut.network.text.errors import MOST, Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.lexer import KEYWORDS, OPERATORS, Word, words
 from strut.network.text.statements import Statement
 from strut.network.text.transformer import Statements
 
-SHOWN = {**{kind: f"'{word}'" for word, kind in KEYWORDS.items()}, **{kind: f"'{op}'" for op, kind in OPERATORS.items()}}
-SHOWN |= {"STRING": "a text in quotes", "ID": "a name", "NUMBER": "a number", "$END": "the end", "REGEX": "a pattern"}
+SHOWN = {
+    **{kind: f"'{word}'" for word, kind in KEYWORDS.items()},
+    **{kind: f"'{op}'" for op, kind in OPERATORS.items()},
+}
+SHOWN |= {
+    "STRING": "a text in quotes",
+    "ID": "a name",
+    "NUMBER": "a number",
+    "$END": "the end",
+    "REGEX": "a pattern",
+}
 LIKE_EXPECTED = 0.5
-"""How like a word that may stand here one must be to be taken for it misspelt; 1 is equal (difflib's ratio)."""
+"""How like a word that may stand here one must be to be taken for it misspelt; 1 is equal (difflib's
+ratio)."""
 LIKE_ANY = 0.7
 """The same for a word that could be any of the language."""
 DEEPEST = 150
@@ -41,7 +52,14 @@ class _Given(Lexer):
 @cache
 def _grammar() -> Lark:
     text = resources.files("strut.network.text").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer=_Given, keep_all_tokens=True, maybe_placeholders=True, transformer=Statements())
+    return Lark(
+        text,
+        parser="lalr",
+        lexer=_Given,
+        keep_all_tokens=True,
+        maybe_placeholders=True,
+        transformer=Statements(),
+    )
 
 
 class _Reading:
@@ -50,7 +68,7 @@ class _Reading:
     def __init__(self) -> None:
         self.state = _grammar().parse_interactive("").parser_state
         self.table = self.state.parse_conf.states
-        self.problems: list[Problem] = []
+        self.problems: list[NetworkProblem] = []
         self.depth = 0
         self.lost_at: int | None = None
         self.last: Word | None = None
@@ -64,14 +82,21 @@ class _Reading:
             raise Mistake(f"blocks nest deeper than {DEEPEST} levels", word.mark)
         if self.lost_at is not None:
             ends = word.type == "RBRACE" and self.depth < self.lost_at
-            begins = fresh and before == self.lost_at and word.type in self.table[self.state.position] and word.type != "RBRACE"
+            begins = (
+                fresh
+                and before == self.lost_at
+                and word.type in self.table[self.state.position]
+                and word.type != "RBRACE"
+            )
             if not (ends or begins):
                 return
             self.lost_at = None
         try:
             self.state.feed_token(word)
         except UnexpectedToken as error:
-            self.problems.append(_misspelt(error.expected or set(), word, previous) or _unexpected(error, word))
+            self.problems.append(
+                _misspelt(error.expected or set(), word, previous) or _unexpected(error, word)
+            )
             left = self._unwind()
             if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
@@ -86,7 +111,8 @@ class _Reading:
         return True
 
     def _unwind(self) -> int:
-        """Give up what was begun since the last place where a statement may stand. How many blocks are left by that?"""
+        """Give up what was begun since the last place where a statement may stand. How many blocks are left
+        by that?"""
         state, left = self.state, 0
         while len(state.state_stack) > 1 and not self._may_begin(self.table[state.position]):
             state.state_stack.pop()
@@ -103,7 +129,9 @@ class _Reading:
         if self.problems:  # of what could be read, expressions can be checked: they depend on nothing else
             raise NetworkError([*self.problems, *formula_problems(self.state.value_stack)])
         last = self.last
-        word = Word("$END", "", last.start_pos if last else 0, last.line if last else 1, last.column if last else 1)
+        word = Word(
+            "$END", "", last.start_pos if last else 0, last.line if last else 1, last.column if last else 1
+        )
         word.source = source
         try:
             return self.state.feed_token(word, True)
@@ -130,26 +158,32 @@ def parsed(source: Source) -> list[Statement]:
     return parse(source)
 
 
-def _unexpected(error: UnexpectedToken, word: Word) -> Problem:
+def _unexpected(error: UnexpectedToken, word: Word) -> NetworkProblem:
     expected = error.expected or set()
     if word.type == "$END":
-        return Problem("the text ends in the middle of something: a closing '}' may be missing", word.mark)
+        return NetworkProblem(
+            "the text ends in the middle of something: a closing '}' may be missing", word.mark
+        )
     what = f"'{word.value if len(word.value) < 40 else word.value[:37] + '...'}' is not expected here"
     if 0 < len(expected) <= 6:
         what += f": {' or '.join(sorted(SHOWN.get(e, e.lower()) for e in expected))} may stand here"
     elif word.type in KEYWORDS.values() and "STRING" in expected:
         what += f': it is a word of the language; as a name, write it in quotes, "{word.value}"'
-    return Problem(what, word.mark)
+    return NetworkProblem(what, word.mark)
 
 
-def _misspelt(expected: set[str], word: Word, previous: Word | None) -> Problem | None:
-    """The problem if a word is nearly one of the language: one that may stand here, or the one before, which was taken
-    for a name and is followed by what follows no name."""
-    near = difflib.get_close_matches(word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED)
+def _misspelt(expected: set[str], word: Word, previous: Word | None) -> NetworkProblem | None:
+    """The problem if a word is nearly one of the language: one that may stand here, or the one before, which
+    was taken for a name and is followed by what follows no name."""
+    near = difflib.get_close_matches(
+        word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED
+    )
     if word.type == "ID" and near:
-        return Problem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
+        return NetworkProblem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
     if previous is not None and previous.type == "ID":
         near = difflib.get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
         if near:
-            return Problem(f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark)
+            return NetworkProblem(
+                f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark
+            )
     return None

@@ -26,7 +26,7 @@ class NameText:
 
 
 @dataclass(slots=True)
-class Stage:
+class SelectorStage:
     """One step of a selector: a text, a pattern between slashes, or a word with arguments."""
 
     kind: str
@@ -41,13 +41,16 @@ class Stage:
 class Selector:
     """Steps, each applied to what the one before found."""
 
-    stages: tuple[Stage, ...]
+    stages: tuple[SelectorStage, ...]
     mark: Mark
 
     @property
     def text(self) -> str:
         """The selector in short, for messages."""
-        words = ((" . " if stage.child else " | ") + stage.text + ("(...)" if stage.arguments else "") for stage in self.stages)
+        words = (
+            (" . " if stage.child else " | ") + stage.text + ("(...)" if stage.arguments else "")
+            for stage in self.stages
+        )
         return "".join(words)[3:]
 
 
@@ -124,7 +127,7 @@ class EdgeStatement(Statement):
 
 
 @dataclass(slots=True)
-class Block(Statement):
+class StatementBlock(Statement):
     """Braces alone, or those of 'templates' and 'integrator'."""
 
     kind: str

@@ -100,14 +100,14 @@ class Statements(Transformer):
     def start(self, parts: list) -> list[s.Statement]:
         return _body(parts)
 
-    def block(self, parts: list) -> s.Block:
-        return s.Block("scope", _body(parts), **_head(parts[0]))
+    def block(self, parts: list) -> s.StatementBlock:
+        return s.StatementBlock("scope", _body(parts), **_head(parts[0]))
 
-    def templates(self, parts: list) -> s.Block:
-        return s.Block("templates", _body(parts), **_head(parts[0]))
+    def templates(self, parts: list) -> s.StatementBlock:
+        return s.StatementBlock("templates", _body(parts), **_head(parts[0]))
 
-    def integrator(self, parts: list) -> s.Block:
-        return s.Block("integrator", _body(parts), **_head(parts[0]))
+    def integrator(self, parts: list) -> s.StatementBlock:
+        return s.StatementBlock("integrator", _body(parts), **_head(parts[0]))
 
     # ---- values and names ----
 
@@ -124,7 +124,9 @@ class Statements(Transformer):
         return _Primes(len(parts))
 
     def index(self, parts: list) -> _Index:
-        return _Index("".join(p[1:-1] if isinstance(p, Token) and p.type == "STRING" else str(p) for p in parts))
+        return _Index(
+            "".join(p[1:-1] if isinstance(p, Token) and p.type == "STRING" else str(p) for p in parts)
+        )
 
     def name(self, parts: list) -> s.NameText:
         text = _text(parts[0])
@@ -196,11 +198,18 @@ class Statements(Transformer):
         return [_text(p) for p in parts if _is_value(p)]
 
     def polynomial(self, parts: list) -> s.PolynomialStatement:
-        return s.PolynomialStatement(_text(parts[1]), [p for p in parts if isinstance(p, list)], **_head(parts[0]))
+        return s.PolynomialStatement(
+            _text(parts[1]), [p for p in parts if isinstance(p, list)], **_head(parts[0])
+        )
 
     def set(self, parts: list) -> s.SetStatement:
         values = _first(parts, _Values)
-        return s.SetStatement(list(parts[1]), None if values is None else list(values), tuple(_first(parts, _Flags, ())), **_head(parts[0]))
+        return s.SetStatement(
+            list(parts[1]),
+            None if values is None else list(values),
+            tuple(_first(parts, _Flags, ())),
+            **_head(parts[0]),
+        )
 
     # ---- objects ----
 
@@ -237,7 +246,12 @@ class Statements(Transformer):
 
     def object(self, parts: list) -> s.NodeStatement:
         return s.NodeStatement(
-            None, _first(parts, s.Selector), list(_first(parts, _Templated, [])), _body(parts), "object", **_head(parts[0])
+            None,
+            _first(parts, s.Selector),
+            list(_first(parts, _Templated, [])),
+            _body(parts),
+            "object",
+            **_head(parts[0]),
         )
 
     def edge(self, parts: list) -> s.EdgeStatement:
@@ -284,7 +298,9 @@ class Statements(Transformer):
 
     def io(self, parts: list) -> s.IoStatement:
         settings = [pair for p in parts if isinstance(p, list) for pair in p]
-        return s.IoStatement(str(parts[0]).lower(), _text(parts[1]), _text(parts[3]), settings, _body(parts), **_head(parts[0]))
+        return s.IoStatement(
+            str(parts[0]).lower(), _text(parts[1]), _text(parts[3]), settings, _body(parts), **_head(parts[0])
+        )
 
     # ---- events ----
 
@@ -319,7 +335,9 @@ class Statements(Transformer):
     def define(self, parts: list) -> s.DefineStatement:
         names = list(parts[0]) if isinstance(parts[0], _Values) else [_text(parts[0])]
         value = parts[2]
-        return s.DefineStatement(names, str(parts[1]), value if isinstance(value, s.Selector) else list(value), **_head(parts[0]))
+        return s.DefineStatement(
+            names, str(parts[1]), value if isinstance(value, s.Selector) else list(value), **_head(parts[0])
+        )
 
     def defines(self, parts: list) -> s.DefinesStatement:
         return s.DefinesStatement(_body(parts), **_head(parts[0]))
@@ -340,7 +358,10 @@ class Statements(Transformer):
 
     def debug(self, parts: list) -> s.DebugStatement:
         what = parts[1]
-        return s.DebugStatement(what if isinstance(what, s.Selector) else _text(what) if _is_value(what) else None, **_head(parts[0]))
+        return s.DebugStatement(
+            what if isinstance(what, s.Selector) else _text(what) if _is_value(what) else None,
+            **_head(parts[0]),
+        )
 
     def delete(self, parts: list) -> s.DeleteStatement:
         return s.DeleteStatement([p for p in parts if isinstance(p, s.Selector)], **_head(parts[0]))
@@ -379,13 +400,17 @@ class Statements(Transformer):
         return _Selectors(_entries(parts))
 
     def selector(self, parts: list) -> s.Selector:
-        stages: list[s.Stage] = []
+        stages: list[s.SelectorStage] = []
         child = False
         for part in parts:
             if isinstance(part, Token) and part.type in ("BAR", "DOT"):
                 child = part.type == "DOT"
                 continue
-            stage = part if isinstance(part, s.Stage) else s.Stage("text", _text(part).text, part.mark)
+            stage = (
+                part
+                if isinstance(part, s.SelectorStage)
+                else s.SelectorStage("text", _text(part).text, part.mark)
+            )
             stage.child = child
             child = False
             stages.append(stage)
@@ -399,24 +424,24 @@ class Statements(Transformer):
     def word(self, parts: list) -> Any:
         return parts[0]
 
-    def pseudo(self, parts: list) -> s.Stage:
+    def pseudo(self, parts: list) -> s.SelectorStage:
         arguments = tuple(p for p in parts[1:] if isinstance(p, s.Selector)) if len(parts) > 1 else None
-        return s.Stage("word", str(parts[0]).lower(), parts[0].mark, arguments)
+        return s.SelectorStage("word", str(parts[0]).lower(), parts[0].mark, arguments)
 
     def selector_argument(self, parts: list) -> s.Selector:
         part = parts[0]
         if isinstance(part, s.Selector):
             return part
-        return s.Selector((s.Stage("text", str(part).lower(), part.mark),), part.mark)
+        return s.Selector((s.SelectorStage("text", str(part).lower(), part.mark),), part.mark)
 
-    def special(self, parts: list) -> s.Stage:
+    def special(self, parts: list) -> s.SelectorStage:
         label = str(_first(parts, _Label, ""))
         last = parts[-1]
-        if isinstance(last, s.Stage):
+        if isinstance(last, s.SelectorStage):
             stage = last
         elif last.type == "REGEX":
-            stage = s.Stage("regex", last[1:-1], last.mark)
+            stage = s.SelectorStage("regex", last[1:-1], last.mark)
         else:
-            stage = s.Stage("text", _text(last).text, last.mark)
+            stage = s.SelectorStage("text", _text(last).text, last.mark)
         stage.label = label
         return stage

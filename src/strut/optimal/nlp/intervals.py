@@ -25,7 +25,9 @@ def interior(made: Transcribed, k: int) -> None:
     smooth, split = [each for each in rates if not each[0].split], [each for each in rates if each[0].split]
     columns = [ca.vertcat(*[e for _, e in group], ca.SX(0, 1)) for group in (smooth, split)]
     asked = ca.vertcat(*[r.expression for r in made.requirements(k, "path")], ca.SX(0, 1))
-    point = ca.Function("point", [time, *made.vectors], [made.flow, *[ca.densify(e) for e in (*columns, asked)]])
+    point = ca.Function(
+        "point", [time, *made.vectors], [made.flow, *[ca.densify(e) for e in (*columns, asked)]]
+    )
     if made.table is None:
         shooting(made, k, point, smooth, split)
     else:
@@ -66,7 +68,10 @@ def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, sp
         inner = iter(span.inner[i])
         states = [span.x[i] if c == 0 else span.x[i + 1] if c == 1 else next(inner) for c in table.c]
         label = f"{span.phase.name}, interval {i}"
-        rows = [made.rows.add([f"flow of {n} in {label}" for n in made.system.labels("x")], 0.0, 0.0) for _ in states[first:]]
+        rows = [
+            made.rows.add([f"flow of {n} in {label}" for n in made.system.labels("x")], 0.0, 0.0)
+            for _ in states[first:]
+        ]
         for j, row in enumerate(rows):  # h f_j + h (inverse a_0)_j f_0 - sum inverse_ji (X_i - x) = 0
             for i2, state in enumerate(states[first:]):
                 made.linear.append((row, state, np.full(nx, -inverse[j, i2])))
@@ -97,10 +102,14 @@ def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, sp
     made.add(stage, index, data, targets)
 
 
-def split_targets(made: Transcribed, k: int, split: Rates, interval: int, place: int, at: int, e: int) -> list:
+def split_targets(
+    made: Transcribed, k: int, split: Rates, interval: int, place: int, at: int, e: int
+) -> list:
     targets = []
     for s, (t, _) in enumerate(split):
-        row = made.rows.add([f"sign of {t.name} in {made.spans[k].phase.name}, interval {interval}"], 0.0, 0.0)
+        row = made.rows.add(
+            [f"sign of {t.name} in {made.spans[k].phase.name}, interval {interval}"], 0.0, 0.0
+        )
         targets.append((at + s, e, int(row[0]), 1.0))
         pair = made.spans[k].slack[interval, place, s]
         made.linear.append((np.repeat(row, 2), pair, np.array([-1.0, 1.0])))
@@ -135,7 +144,9 @@ def shooting(made: Transcribed, k: int, point: ca.Function, smooth: Rates, split
     data: list = []
     targets: list = []
     for i in range(span.count):
-        row = made.rows.add([f"end of {n} in {span.phase.name}, interval {i}" for n in made.system.labels("x")], 0.0, 0.0)
+        row = made.rows.add(
+            [f"end of {n} in {span.phase.name}, interval {i}" for n in made.system.labels("x")], 0.0, 0.0
+        )
         made.linear.append((row, span.x[i + 1], np.ones(nx)))
         index.append(made.index(k, span.x[i], i))
         data.append([span.nodes[i], span.fractions[i]])

@@ -13,27 +13,33 @@ from strut.optimal.nlp.intervals import interior
 from strut.optimal.nlp.phase_ends import begin, end
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.sparse import Assembled, Block
-from strut.optimal.nlp.stage_function import Stage, compiled
-from strut.optimal.nlp.unknowns import Layout, Rows
+from strut.optimal.nlp.stage_function import StageFunction, compiled
+from strut.optimal.nlp.unknowns import Layout, RowBlock
 from strut.optimal.problem import Problem, Requirement
 
 
 class Transcribed(Layout):
-    """A problem on a mesh: unknowns and rows with names and bounds, and the functions of a solver. Row 0 is the cost.
+    """A problem on a mesh: unknowns and rows with names and bounds, and the functions of a solver. Row 0 is
+    the cost.
 
-    total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total counts.
+    total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
+        counts.
     slack_row: where the slacks of a sign belong.
     """
 
     def __init__(
-        self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None, backend: str | None = None
+        self,
+        problem: Problem,
+        how: Transcription,
+        fractions: Sequence[np.ndarray] | None = None,
+        backend: str | None = None,
     ) -> None:
         began = clock.perf_counter()
         super().__init__(problem, how, fractions)
-        self.rows = Rows()
+        self.rows = RowBlock()
         self.rows.add(["the cost"], -math.inf, math.inf)
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.pieces: list[tuple[Stage, np.ndarray, np.ndarray, list]] = []
+        self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, list]] = []
         self.slack_row: dict[int, int] = {}
         self.solvers: dict[str, ca.Function] = {}
         self._totals()
@@ -42,10 +48,15 @@ class Transcribed(Layout):
             begin(self, k)
             end(self, k)
         stages, self.compile_time = compiled([piece[0] for piece in self.pieces], self.system.name, backend)
-        self.blocks = [Block(s, index, data, _targets(targets)) for s, (_, index, data, targets) in zip(stages, self.pieces, strict=True)]
+        self.blocks = [
+            Block(s, index, data, _targets(targets))
+            for s, (_, index, data, targets) in zip(stages, self.pieces, strict=True)
+        ]
         parts = [np.concatenate([part[i] for part in self.linear] or [np.zeros(0)]) for i in range(3)]
         linear = parts[0].astype(int), parts[1].astype(int), parts[2]
-        self.assembled = Assembled(len(self.unknowns.names), len(self.rows.names) - 1, self.data, self.blocks, linear)
+        self.assembled = Assembled(
+            len(self.unknowns.names), len(self.rows.names) - 1, self.data, self.blocks, linear
+        )
         self.build_time = clock.perf_counter() - began - self.compile_time
 
     def _totals(self) -> None:
@@ -74,8 +85,9 @@ class Transcribed(Layout):
         low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
         return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
 
-    def add(self, stage: Stage, index: list, data: list, targets: list) -> None:
-        """A stage function at some places: unknowns and data of each, and (output, place, row, factor) of what it contributes to."""
+    def add(self, stage: StageFunction, index: list, data: list, targets: list) -> None:
+        """A stage function at some places: unknowns and data of each, and (output, place, row, factor) of
+        what it contributes to."""
         if index:
             self.pieces.append((stage, np.array(index, dtype=int).T, np.array(data, dtype=float).T, targets))
 

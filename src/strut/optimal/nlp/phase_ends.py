@@ -1,4 +1,5 @@
-"""The ends of phases: where a motion begins, the event that ends a phase and what follows from it, and the cost."""
+"""The ends of phases: where a motion begins, the event that ends a phase and what follows from it, and the
+cost."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ def begin(made: Transcribed, k: int) -> None:
     f = ca.Function("begin", [time, *made.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
     rows = made.require(asked, f"beginning of {span.phase.name}")
     stage = derived(f"begin_{k}", v, d, f(*where))
-    made.add(stage, [made.index(k, span.x[0], 0)], [[0.0, span.fractions[0]]], [(out, 0, r, 1.0) for out, r in enumerate(rows)])
+    made.add(
+        stage,
+        [made.index(k, span.x[0], 0)],
+        [[0.0, span.fractions[0]]],
+        [(out, 0, r, 1.0) for out, r in enumerate(rows)],
+    )
 
 
 def end(made: Transcribed, k: int) -> None:
@@ -70,10 +76,14 @@ def end(made: Transcribed, k: int) -> None:
         repeat(made, k, give)
         resume(made)
         give(made.objective, [(0, 1.0)])
-    totals = [(made.total_at[t.name], t.sym) for t in problem.totals if t.name in made.total_at] if last else []
+    totals = (
+        [(made.total_at[t.name], t.sym) for t in problem.totals if t.name in made.total_at] if last else []
+    )
     v, d = made.symbols(ca.SX, k, 2, len(totals))
     *where, _ = made.context(k, v, d, 1.0)
-    f = ca.Function("end", [time, *made.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))])
+    f = ca.Function(
+        "end", [time, *made.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))]
+    )
     extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
     stage = derived(f"end_{k}", v, d, f(*where, *extra))
     index = made.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
@@ -101,7 +111,9 @@ def repeat(made: Transcribed, k: int, give: Give) -> None:
     problem, system, until = made.problem, made.system, made.spans[k].phase.until
     if problem.repeats is None:
         return
-    exchanged = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if problem.repeats else q.sym for q in system.x])
+    exchanged = ca.vertcat(
+        *[sx(system.symmetry.get(q.name, q.sym)) if problem.repeats else q.sym for q in system.x]
+    )
     left = system.after(until, exchanged) if until is not None else exchanged
     chosen = [i for i in range(made.nx) if i not in made.cyclic]
     rows = made.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)

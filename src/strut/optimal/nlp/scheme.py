@@ -10,14 +10,16 @@ import numpy as np
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 
 CONTROLS = {"constant": 0, "linear": 1, "quadratic": 2, "cubic": 3}
-"""Degree of the polynomial that an input is in every interval. All but the constant ones are continuous within a phase."""
+"""Degree of the polynomial that an input is in every interval. All but the constant ones are continuous
+within a phase."""
 COLLOCATION = ("radau", "gauss", "hermite-simpson")
 METHODS = ("shooting", *COLLOCATION)
 
 
 @dataclass(frozen=True)
-class Tableau:
-    """A Runge-Kutta method whose stages are unknowns: nodes c, matrix A, weights b. `order` is that of the end of an interval."""
+class CollocationTableau:
+    """A Runge-Kutta method whose stages are unknowns: nodes c, matrix A, weights b. `order` is that of the
+    end of an interval."""
 
     c: np.ndarray
     A: np.ndarray
@@ -42,8 +44,9 @@ class Transcription:
     method: 'radau' (default), 'gauss' or 'hermite-simpson' collocation, or multiple 'shooting' with RK4.
     intervals: of every phase, or one number for each. steps: of RK4, per interval.
     stages: of radau and gauss, per interval; 3, or as many more as it takes to see all of an input.
-    control: what an input is in an interval: 'constant', 'linear', 'quadratic' or 'cubic'. A method must see an input at more points
-        than the input has ways to change: what it does not see it cannot account for, and an optimiser would use that.
+    control: what an input is in an interval: 'constant', 'linear', 'quadratic' or 'cubic'. A method must see
+        an input at more points than the input has ways to change: what it does not see it cannot account for,
+            and an optimiser would use that.
     """
 
     method: str = "radau"
@@ -54,9 +57,13 @@ class Transcription:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ModelError(f"transcription '{self.method}' is unknown: {did_you_mean(self.method, list(METHODS))}")
+            raise ModelError(
+                f"transcription '{self.method}' is unknown: {did_you_mean(self.method, list(METHODS))}"
+            )
         if self.control not in CONTROLS:
-            raise ModelError(f"control '{self.control}' is unknown: {did_you_mean(self.control, list(CONTROLS))}")
+            raise ModelError(
+                f"control '{self.control}' is unknown: {did_you_mean(self.control, list(CONTROLS))}"
+            )
         seen = self.degree + 1
         if not self.stages:
             object.__setattr__(self, "stages", max(3, seen))
@@ -65,9 +72,12 @@ class Transcription:
                 raise ValueRangeError(f"{label} is {getattr(self, label)}: at least 1 is needed")
         points = {"shooting": 2 * self.steps + 1, "hermite-simpson": 3}.get(self.method, self.stages)
         if points < seen:
-            what = {"shooting": "more steps", "hermite-simpson": "control='quadratic' at most"}.get(self.method, f"stages={seen}")
+            what = {"shooting": "more steps", "hermite-simpson": "control='quadratic' at most"}.get(
+                self.method, f"stages={seen}"
+            )
             raise ModelError(
-                f"{self.method} sees an input at {points} points of an interval, too few for control='{self.control}': say {what}"
+                f"{self.method} sees an input at {points} points of an interval, too few for "
+                f"control='{self.control}': say {what}"
             )
         for n in np.atleast_1d(self.intervals):
             if not n >= 1 or n != int(n):
@@ -83,7 +93,7 @@ class Transcription:
         return 4 if self.method == "shooting" else tableau(self.method, self.stages).order
 
 
-def tableau(method: str, stages: int) -> Tableau:
+def tableau(method: str, stages: int) -> CollocationTableau:
     """Collocation at the zeros of (shifted) Legendre, Radau or Lobatto polynomials."""
     if method == "hermite-simpson":
         return _collocation(np.array([0.0, 0.5, 1.0]), 4)
@@ -97,19 +107,19 @@ def tableau(method: str, stages: int) -> Tableau:
     return _collocation(nodes, 2 * stages - 1)
 
 
-def _collocation(c: np.ndarray, order: int) -> Tableau:
+def _collocation(c: np.ndarray, order: int) -> CollocationTableau:
     """A and b integrate polynomials through the nodes exactly."""
     s = len(c)
     V = np.vander(c, s, increasing=True)
     powers = np.arange(1, s + 1)
     A = np.linalg.solve(V.T, ((c[:, None] ** powers) / powers).T).T
     b = np.linalg.solve(V.T, 1.0 / powers)
-    return Tableau(c, A, b, order)
+    return CollocationTableau(c, A, b, order)
 
 
 def hull(degree: int) -> np.ndarray:
-    """Rows that make, of an input's values at its degree + 1 places, the corners within which its polynomial stays (those of Bernstein),
-    but for the first and the last, which are values themselves."""
+    """Rows that make, of an input's values at its degree + 1 places, the corners within which its polynomial
+    stays (those of Bernstein), but for the first and the last, which are values themselves."""
     powers = lagrange(degree)
     found = np.zeros((max(degree - 1, 0), degree + 1))
     for k in range(1, degree):
@@ -119,7 +129,8 @@ def hull(degree: int) -> np.ndarray:
 
 
 def lagrange(degree: int) -> np.ndarray:
-    """Coefficients, by powers of the place in an interval (0 to 1), of the polynomials that are one at one of degree + 1 equally spaced
+    """Coefficients, by powers of the place in an interval (0 to 1), of the polynomials that are one at one of
+    degree + 1 equally spaced
     places and zero at the others: a row each."""
     places = np.linspace(0, 1, degree + 1) if degree else np.array([0.5])
     return np.linalg.inv(np.vander(places, degree + 1, increasing=True)).T

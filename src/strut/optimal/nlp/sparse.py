@@ -1,7 +1,9 @@
-"""`Assembled`: a large sparse problem made of many evaluations of few stage functions, with exact sparse derivatives.
+"""`Assembled`: a large sparse problem made of many evaluations of few stage functions, with exact sparse
+derivatives.
 
-With v the unknowns, [f; g] = sum over blocks of R vec(E(v[index], data)) + L v, where E is a stage function, evaluated for every column
-of `index`. Jacobian and Hessian are sums of the blocks' own non-zeros: constant sparse matrices put them where they belong.
+With v the unknowns, [f; g] = sum over blocks of R vec(E(v[index], data)) + L v, where E is a stage function,
+evaluated for every column of `index`. Jacobian and Hessian are sums of the blocks' own non-zeros: constant
+sparse matrices put them where they belong.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from strut.optimal.nlp.stage_function import Stage
+from strut.optimal.nlp.stage_function import StageFunction
 
 Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -21,11 +23,12 @@ Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
 class Block:
     """Many evaluations of one stage function.
 
-    index: unknowns of each evaluation, a column each. data: numbers of each, the problem's parameters following below.
+    index: unknowns of each evaluation, a column each. data: numbers of each, the problem's parameters
+        following below.
     targets: (output, evaluation, row, factor) of every contribution; row 0 is the objective.
     """
 
-    stage: Stage
+    stage: StageFunction
     index: np.ndarray
     data: np.ndarray
     targets: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -56,8 +59,12 @@ class Assembled:
         f, g = self._values(v, p)
         self.functions = {
             "nlp": ca.Function("nlp", [v, p], [f, g], ["x", "p"], ["f", "g"]),
-            "grad_f": ca.Function("nlp_grad_f", [v, p], [f, self._gradient(v, p)], ["x", "p"], ["f", "grad_f_x"]),
-            "jac_g": ca.Function("nlp_jac_g", [v, p], [g, self._jacobian(v, p)], ["x", "p"], ["g", "jac_g_x"]),
+            "grad_f": ca.Function(
+                "nlp_grad_f", [v, p], [f, self._gradient(v, p)], ["x", "p"], ["f", "grad_f_x"]
+            ),
+            "jac_g": ca.Function(
+                "nlp_jac_g", [v, p], [g, self._jacobian(v, p)], ["x", "p"], ["g", "jac_g_x"]
+            ),
             "hess_lag": ca.Function(
                 "nlp_hess_l",
                 [v, p, lam_f, lam_g],
@@ -76,7 +83,10 @@ class Assembled:
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         place = at[chosen] * block.stage.size + out[chosen]
-        return _matrix((row[chosen] - int(rows), place, factor[chosen]), (self.rows if rows else 1, block.stage.size * block.count))
+        return _matrix(
+            (row[chosen] - int(rows), place, factor[chosen]),
+            (self.rows if rows else 1, block.stage.size * block.count),
+        )
 
     def _values(self, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
         f = ca.mtimes(self._linear[0, :], v)
@@ -89,7 +99,8 @@ class Assembled:
         return ca.densify(f), ca.densify(g)
 
     def _derivatives(self, block: Block, rows: bool) -> Triplets:
-        """Where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution, and which one it is."""
+        """Where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution, and which
+        one it is."""
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         r, c = block.stage.jacobian_at
@@ -97,7 +108,11 @@ class Assembled:
         parts = []
         for k, e, i, w in zip(out[chosen], at[chosen], row[chosen], factor[chosen], strict=True):
             nz = by_output[k]
-            parts.append(np.column_stack([np.full(len(nz), i), block.index[c[nz], e], e * len(r) + nz, np.full(len(nz), w)]))
+            parts.append(
+                np.column_stack(
+                    [np.full(len(nz), i), block.index[c[nz], e], e * len(r) + nz, np.full(len(nz), w)]
+                )
+            )
         whole = np.vstack(parts) if parts else np.zeros((0, 4))
         return whole[:, 0].astype(int), whole[:, 1].astype(int), whole[:, 2:]
 
@@ -108,7 +123,8 @@ class Assembled:
             if len(column):
                 nonzeros = ca.vec(block.stage.jacobian.map(block.count)(*self._locals(block, v, p)))
                 total = total + ca.mtimes(
-                    _matrix((column, source[:, 0].astype(int), source[:, 1]), (self.size, nonzeros.numel())), nonzeros
+                    _matrix((column, source[:, 0].astype(int), source[:, 1]), (self.size, nonzeros.numel())),
+                    nonzeros,
                 )
         return ca.densify(total)
 
@@ -116,7 +132,9 @@ class Assembled:
         places = [self._derivatives(block, True) for block in self.blocks]
         lr, lc, lw = self.linear
         keep = lr > 0
-        keys = np.concatenate([c * self.rows + (r - 1) for r, c, _ in places] + [lc[keep] * self.rows + (lr[keep] - 1)])
+        keys = np.concatenate(
+            [c * self.rows + (r - 1) for r, c, _ in places] + [lc[keep] * self.rows + (lr[keep] - 1)]
+        )
         unique, inverse = np.unique(keys, return_inverse=True)
         sparsity = _pattern(unique % self.rows, unique // self.rows, (self.rows, self.size))
         ends = np.cumsum([0, *(len(r) for r, _, _ in places)])
@@ -127,7 +145,10 @@ class Assembled:
             if len(source):
                 nonzeros = ca.vec(block.stage.jacobian.map(block.count)(*self._locals(block, v, p)))
                 to = inverse[ends[k] : ends[k + 1]]
-                total = total + ca.mtimes(_matrix((to, source[:, 0].astype(int), source[:, 1]), (len(unique), nonzeros.numel())), nonzeros)
+                total = total + ca.mtimes(
+                    _matrix((to, source[:, 0].astype(int), source[:, 1]), (len(unique), nonzeros.numel())),
+                    nonzeros,
+                )
         return ca.MX(sparsity, ca.densify(total))
 
     def _hessian(self, v: ca.MX, p: ca.MX, lam_f: ca.MX, lam_g: ca.MX) -> ca.MX:
@@ -137,10 +158,13 @@ class Assembled:
             first, second = block.index[r], block.index[c]  # non-zeros by evaluations
             low, high = np.minimum(first, second), np.maximum(first, second)
             keys.append((high * self.size + low).flatten("F"))
-            # an unknown that stands in two places of one evaluation meets itself on the diagonal, once from either side
+            # an unknown that stands in two places of one evaluation meets itself on the diagonal, once from
+            # either side
             twice = (first == second) & (r != c)[:, None]
             sources.append(np.where(twice, 2.0, 1.0).flatten("F"))
-        unique, inverse = np.unique(np.concatenate(keys) if keys else np.zeros(0, dtype=int), return_inverse=True)
+        unique, inverse = np.unique(
+            np.concatenate(keys) if keys else np.zeros(0, dtype=int), return_inverse=True
+        )
         sparsity = _pattern(unique % self.size, unique // self.size, (self.size, self.size))
         total: ca.MX | None = None
         at = 0
@@ -154,7 +178,9 @@ class Assembled:
             weights = weights + ca.mtimes(G.T, lam_g) if G.nnz() else weights
             shaped = ca.reshape(ca.densify(weights), block.stage.size, block.count)
             nonzeros = ca.vec(block.stage.hessian.map(block.count)(*self._locals(block, v, p), shaped))
-            part = ca.mtimes(_matrix((to, np.arange(len(factor)), factor), (len(unique), len(factor))), nonzeros)
+            part = ca.mtimes(
+                _matrix((to, np.arange(len(factor)), factor), (len(unique), len(factor))), nonzeros
+            )
             total = part if total is None else total + part
         return ca.MX(sparsity, ca.densify(total)) if total is not None else ca.MX(self.size, self.size)
 

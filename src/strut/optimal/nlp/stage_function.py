@@ -1,6 +1,8 @@
-"""Stage functions: the small functions of which a large problem is made, each with exact derivatives, compiled once.
+"""Stage functions: the small functions of which a large problem is made, each with exact derivatives,
+compiled once.
 
-A stage function takes local variables `v`, numbers `d` and gives a column. The large problem evaluates it at many places, so what is
+A stage function takes local variables `v`, numbers `d` and gives a column. The large problem evaluates it at
+many places, so what is
 compiled does not depend on how many: another mesh needs no compiler.
 """
 
@@ -27,9 +29,10 @@ EXPORTED = '#define CASADI_SYMBOL_EXPORT __attribute__((visibility("default")))\
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    """A function and its derivatives: `value(v, d)`, `jacobian(v, d)` and `hessian(v, d, weights)`, the latter two as their non-zeros, at
-    `jacobian_at` and `hessian_at` (rows and columns; of the Hessian the upper triangle)."""
+class StageFunction:
+    """A function and its derivatives: `value(v, d)`, `jacobian(v, d)` and `hessian(v, d, weights)`, the
+    latter two as their non-zeros, at `jacobian_at` and `hessian_at` (rows and columns; of the Hessian the
+    upper triangle)."""
 
     name: str
     value: ca.Function
@@ -44,15 +47,17 @@ class Stage:
         return int(self.value.size1_out(0))
 
 
-def derived(name: str, v: Any, d: Any, result: Any) -> Stage:
+def derived(name: str, v: Any, d: Any, result: Any) -> StageFunction:
     """A stage function from expressions, not compiled."""
     kind = type(v)
     result = ca.densify(result)
     weights = kind.sym("weights", result.numel())
     jacobian: Any = ca.jacobian(result, v)
     hessian: Any = ca.triu(ca.hessian(ca.dot(weights, result), v)[0])
-    places = [tuple(np.array(part, dtype=int) for part in m.sparsity().get_triplet()) for m in (jacobian, hessian)]
-    return Stage(
+    places = [
+        tuple(np.array(part, dtype=int) for part in m.sparsity().get_triplet()) for m in (jacobian, hessian)
+    ]
+    return StageFunction(
         name,
         ca.Function(f"{name}_value", [v, d], [result]),
         ca.Function(f"{name}_jacobian", [v, d], [_nonzeros(jacobian)]),
@@ -69,8 +74,11 @@ def _nonzeros(matrix: Any) -> Any:
 _loaded: dict[str, tuple[ca.Function, ...]] = {}
 
 
-def compiled(stages: Sequence[Stage], name: str, backend: str | None = None) -> tuple[list[Stage], float]:
-    """The stage functions as compiled C, and how long that took [s]: nothing if there is no compiler or the cache has them."""
+def compiled(
+    stages: Sequence[StageFunction], name: str, backend: str | None = None
+) -> tuple[list[StageFunction], float]:
+    """The stage functions as compiled C, and how long that took [s]: nothing if there is no compiler or the
+    cache has them."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     cc = None if backend == "virtual" else compiler()
     if cc is None:
@@ -82,7 +90,10 @@ def compiled(stages: Sequence[Stage], name: str, backend: str | None = None) -> 
         path = build(key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
     found = _loaded[key]
-    ready = [Stage(s.name, found[3 * k], found[3 * k + 1], found[3 * k + 2], s.jacobian_at, s.hessian_at) for k, s in enumerate(stages)]
+    ready = [
+        StageFunction(s.name, found[3 * k], found[3 * k + 1], found[3 * k + 2], s.jacobian_at, s.hessian_at)
+        for k, s in enumerate(stages)
+    ]
     return ready, clock.perf_counter() - began
 
 

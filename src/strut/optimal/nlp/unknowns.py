@@ -22,7 +22,8 @@ Symbolic = Any
 
 @dataclass(eq=False)
 class Span:
-    """Where the unknowns of a phase stand. fractions: widths of its intervals, of one. duration, held, x, w, inner, slack: indices."""
+    """Where the unknowns of a phase stand. fractions: widths of its intervals, of one. duration, held, x, w,
+    inner, slack: indices."""
 
     phase: Phase
     fractions: np.ndarray
@@ -45,7 +46,7 @@ class Span:
 
 
 @dataclass(eq=False)
-class Rows:
+class RowBlock:
     """Names and bounds of numbers that are added one group after the other."""
 
     names: list[str] = field(default_factory=list)
@@ -61,9 +62,12 @@ class Rows:
 
 
 class Layout:
-    """The unknowns of a problem on a mesh: free parameters first, then phase by phase and interval by interval."""
+    """The unknowns of a problem on a mesh: free parameters first, then phase by phase and interval by
+    interval."""
 
-    def __init__(self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None) -> None:
+    def __init__(
+        self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None
+    ) -> None:
         check_problem(problem)
         self.problem, self.how, self.system = problem, how, problem.system
         system = self.system
@@ -75,23 +79,33 @@ class Layout:
         self.table = None if how.method == "shooting" else tableau(how.method, how.stages)
         self.points = how.steps + 1 if self.table is None else len(self.table.c)
         self.basis = lagrange(how.degree)
-        self.unknowns = Rows()
+        self.unknowns = RowBlock()
         self.held = self._held()
-        self.spans = [Span(phase, self._fractions(k, fractions), self.held[k][1]) for k, phase in enumerate(problem.phases)]
+        self.spans = [
+            Span(phase, self._fractions(k, fractions), self.held[k][1])
+            for k, phase in enumerate(problem.phases)
+        ]
         self._place()
         self._cyclic()
 
     def _held(self) -> list[tuple[np.ndarray, tuple[int, ...]]]:
-        """Of every phase: numbers of its discrete states, and which of them depend on the motion and are unknowns instead."""
+        """Of every phase: numbers of its discrete states, and which of them depend on the motion and are
+        unknowns instead."""
         system, problem = self.system, self.problem
         numbers = self.start.z.copy()
         moving: tuple[int, ...] = ()
         found: list[tuple[np.ndarray, tuple[int, ...]]] = []
-        varied = ca.vertcat(self.vectors[0], time, self.vectors[2], *[system[name] for name in problem.parameters])
+        varied = ca.vertcat(
+            self.vectors[0], time, self.vectors[2], *[system[name] for name in problem.parameters]
+        )
         for k, phase in enumerate(problem.phases):
             for name, value in phase.z.items():
                 numbers[system.slices("z")[name]] = value
-            given = {i for name in phase.z for i in range(system.slices("z")[name].start, system.slices("z")[name].stop)}
+            given = {
+                i
+                for name in phase.z
+                for i in range(system.slices("z")[name].start, system.slices("z")[name].stop)
+            }
             needed = self._needed(k)
             moving = tuple(i for i in moving if i not in given and ca.depends_on(needed, self.vectors[1][i]))
             found.append((numbers.copy(), moving))
@@ -100,7 +114,9 @@ class Layout:
             reset = system.event(phase.until).reset
             left = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in system.z], ca.SX(0, 1))
             dependent = ca.vertcat(varied, *[self.vectors[1][i] for i in moving])
-            values = ca.Function("left", [time, *self.vectors], [left])(0, self.start.x, numbers, self.start.u, self.start.p)
+            values = ca.Function("left", [time, *self.vectors], [left])(
+                0, self.start.x, numbers, self.start.u, self.start.p
+            )
             moving = tuple(i for i in range(self.nz) if ca.depends_on(left[i], dependent))
             numbers = np.array(values).reshape(-1)
         return found
@@ -108,7 +124,11 @@ class Layout:
     def _needed(self, k: int) -> ca.SX:
         """Everything that a phase evaluates."""
         phase, system = self.problem.phases[k], self.system
-        parts = [self.flow, *[r.expression for r in self.requirements(k, "path")], *[e for _, e in self.rates(phase)]]
+        parts = [
+            self.flow,
+            *[r.expression for r in self.requirements(k, "path")],
+            *[e for _, e in self.rates(phase)],
+        ]
         parts += [r.expression for where in ("begin", "end", "after") for r in self.requirements(k, where)]
         if phase.until is not None:
             event = system.event(phase.until)
@@ -118,13 +138,23 @@ class Layout:
 
     def rates(self, phase: Phase) -> list[tuple[Integral, ca.SX]]:
         """Integrals that run in a phase."""
-        return [(t, t.rate) for t in self.problem.totals if isinstance(t, Integral) and t.phase in (None, phase.name)]
+        return [
+            (t, t.rate)
+            for t in self.problem.totals
+            if isinstance(t, Integral) and t.phase in (None, phase.name)
+        ]
 
     def requirements(self, k: int, at: str) -> list[Requirement]:
         """Those of a phase at one of its places."""
         phases = self.problem.phases
-        default = {"path": None, "begin": phases[0].name, "end": phases[-1].name, "after": phases[-1].name}[at]
-        return [r for r in self.problem.requirements if r.at == at and (r.phase or default or phases[k].name) == phases[k].name]
+        default = {"path": None, "begin": phases[0].name, "end": phases[-1].name, "after": phases[-1].name}[
+            at
+        ]
+        return [
+            r
+            for r in self.problem.requirements
+            if r.at == at and (r.phase or default or phases[k].name) == phases[k].name
+        ]
 
     def _fractions(self, k: int, given: Sequence[np.ndarray] | None) -> np.ndarray:
         if given is not None:
@@ -135,25 +165,42 @@ class Layout:
     def _place(self) -> None:
         problem, how, system = self.problem, self.how, self.system
         self.p_at = self.unknowns.add(
-            list(problem.parameters), [b[0] for b in problem.parameters.values()], [b[1] for b in problem.parameters.values()]
+            list(problem.parameters),
+            [b[0] for b in problem.parameters.values()],
+            [b[1] for b in problem.parameters.values()],
         )
         (low, high), (u_low, u_high) = problem.bounds("x"), problem.bounds("u")
         points, interior = self.points, 0 if self.table is None else sum(1 for c in self.table.c if 0 < c < 1)
         for k, span in enumerate(self.spans):
             name, n = span.phase.name, span.count
-            span.duration = int(self.unknowns.add([f"duration of {name}"], *[[b] for b in span.phase.duration])[0])
+            span.duration = int(
+                self.unknowns.add([f"duration of {name}"], *[[b] for b in span.phase.duration])[0]
+            )
             labels = system.labels("z")
-            span.held = self.unknowns.add([f"{labels[i]} in {name}" for i in span.moving], -math.inf, math.inf)
+            span.held = self.unknowns.add(
+                [f"{labels[i]} in {name}" for i in span.moving], -math.inf, math.inf
+            )
             splits = sum(1 for t, _ in self.rates(span.phase) if t.split)
             x, w, inner, slack, last = [], [], [], [], np.zeros(0, dtype=int)
             for i in range(n + 1):
                 first, final = k == 0 and i == 0, k == len(self.spans) - 1 and i == n
-                x.append(self._state(f"{name}, node {i}", low, high, problem.begins if first else problem.ends if final else {}))
+                x.append(
+                    self._state(
+                        f"{name}, node {i}",
+                        low,
+                        high,
+                        problem.begins if first else problem.ends if final else {},
+                    )
+                )
                 if i == n:
                     break
                 places = [last] if how.degree and i else []
                 while len(places) <= how.degree:
-                    places.append(self.unknowns.add([f"{u} in {name}, interval {i}" for u in system.labels("u")], u_low, u_high))
+                    places.append(
+                        self.unknowns.add(
+                            [f"{u} in {name}, interval {i}" for u in system.labels("u")], u_low, u_high
+                        )
+                    )
                 last = places[-1]
                 w.append(places)
                 inner.append([self._state(f"{name}, interval {i}", low, high, {}) for _ in range(interior)])
@@ -163,7 +210,9 @@ class Layout:
             span.inner = np.array(inner, dtype=int).reshape(n, interior, self.nx)
             span.slack = np.array(slack, dtype=int).reshape(n, points, splits, 2)
 
-    def _state(self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]) -> np.ndarray:
+    def _state(
+        self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]
+    ) -> np.ndarray:
         labels = self.system.labels("x")
         lows = [max(low[i], fixed.get(n, FREE)[0]) for i, n in enumerate(labels)]
         highs = [min(high[i], fixed.get(n, FREE)[1]) for i, n in enumerate(labels)]
@@ -178,7 +227,9 @@ class Layout:
         self.cyclic = section_of(self.system, last).cyclic
         for i in self.cyclic:
             if self.system.labels("x")[i] not in self.problem.begins:
-                self.unknowns.low[self.spans[0].x[0, i]] = self.unknowns.high[self.spans[0].x[0, i]] = self.start.x[i]
+                self.unknowns.low[self.spans[0].x[0, i]] = self.unknowns.high[self.spans[0].x[0, i]] = (
+                    self.start.x[i]
+                )
 
     def weights(self) -> np.ndarray:
         """Of the points of an interval, for integrals that are not part of the integration itself."""
@@ -190,7 +241,8 @@ class Layout:
         return np.array([1, *([4, 2] * (m // 2))[:-1], 1]) / (3 * m)
 
     def context(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> tuple:
-        """Time, state, discrete states, inputs and parameters at a place of an interval, and its duration [s]."""
+        """Time, state, discrete states, inputs and parameters at a place of an interval, and its duration
+        [s]."""
         span, at = self.spans[k], 0
 
         def take(n: int) -> Symbolic:
@@ -217,11 +269,21 @@ class Layout:
         """Of the unknowns that a stage takes; see `context`."""
         span = self.spans[k]
         durations = [each.duration for each in self.spans[: k + 1]]
-        return np.concatenate([x, span.w[interval].reshape(-1), durations, span.held, self.p_at, extra]).astype(int)
+        return np.concatenate(
+            [x, span.w[interval].reshape(-1), durations, span.held, self.p_at, extra]
+        ).astype(int)
 
     def symbols(self, kind: Any, k: int, data: int, extra: int = 0) -> tuple:
         """Of a stage: local variables, and numbers of which `data` are its own."""
-        n = self.nx + (self.how.degree + 1) * self.nu + k + 1 + len(self.spans[k].moving) + len(self.free) + extra
+        n = (
+            self.nx
+            + (self.how.degree + 1) * self.nu
+            + k
+            + 1
+            + len(self.spans[k].moving)
+            + len(self.free)
+            + extra
+        )
         return kind.sym("v", n), kind.sym("d", data + self.data)
 
     def numbers(self, p: np.ndarray | None = None) -> np.ndarray:
@@ -242,4 +304,4 @@ def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symboli
     return ca.vertcat(*[values[at[i]] if i in at else numbers[i] for i in range(numbers.numel())])
 
 
-__all__ = ["Layout", "Rows", "Span"]
+__all__ = ["Layout", "RowBlock", "Span"]

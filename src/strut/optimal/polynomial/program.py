@@ -1,4 +1,5 @@
-"""The nonlinear program of a gait search: coefficients of polynomials, inputs at points, durations and parameters."""
+"""The nonlinear program of a gait search: coefficients of polynomials, inputs at points, durations and
+parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ Moment = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What the solver found. curves: of each phase the duration and the coefficients. worst: the three constraints that are missed most."""
+    """What the solver found. curves: of each phase the duration and the coefficients. worst: the three
+    constraints that are missed most."""
 
     status: str
     success: bool
@@ -88,12 +90,23 @@ class _Unknowns:
 
 
 class Program:
-    """A problem among polynomials of one degree: `rule` says at which points of a phase the dynamics hold and costs are summed."""
+    """A problem among polynomials of one degree: `rule` says at which points of a phase the dynamics hold and
+    costs are summed."""
 
-    def __init__(self, problem: Problem, begin: Guess, pairs: Sequence[tuple[int, int]], degree: int, nodes: int, rule: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        begin: Guess,
+        pairs: Sequence[tuple[int, int]],
+        degree: int,
+        nodes: int,
+        rule: str,
+    ) -> None:
         self.problem, self.made, self.pairs = problem, Layout(problem, Transcription(intervals=1)), pairs
         if any(moving for _, moving in self.made.held):
-            raise ModelError(f"discrete states of '{problem.system.name}' depend on the motion and matter later: use solve")
+            raise ModelError(
+                f"discrete states of '{problem.system.name}' depend on the motion and matter later: use solve"
+            )
         self.rows, self.unknowns = _Rows(), _Unknowns()
         self.totals: dict[str, Any] = {t.name: ca.MX(0) for t in problem.totals}
         self._mesh(degree, nodes, rule)
@@ -101,7 +114,9 @@ class Program:
         free = ca.MX.sym("p", len(self.made.free))
         start = [begin.parameters[name] for name in problem.parameters]
         self.p = ca.MX(self.made.start.p)
-        self.p[self.made.free] = self.unknowns.add(free, start, [low for low, _ in bounds], [high for _, high in bounds])
+        self.p[self.made.free] = self.unknowns.add(
+            free, start, [low for low, _ in bounds], [high for _, high in bounds]
+        )
         now, first, last = ca.MX(0), ca.MX(0), ca.MX(0)
         final: Moment = ()
         for k, stretch in enumerate(begin.phases):
@@ -123,8 +138,13 @@ class Program:
         self.cost = _with_totals(self.made, problem.objective, self.totals, final)
 
     def _mesh(self, degree: int, nodes: int, rule: str) -> None:
-        """Places and weights, and there the values of Chebyshev's polynomials and of their first two derivatives."""
-        inner, weights = (np.arange(1, nodes + 1) / nodes, np.full(nodes, 1 / nodes)) if rule == "riemann" else gauss(nodes)
+        """Places and weights, and there the values of Chebyshev's polynomials and of their first two
+        derivatives."""
+        inner, weights = (
+            (np.arange(1, nodes + 1) / nodes, np.full(nodes, 1 / nodes))
+            if rule == "riemann"
+            else gauss(nodes)
+        )
         self.place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
         self.weight = np.zeros(len(self.place))
         self.weight[np.searchsorted(self.place, inner)] = weights
@@ -137,7 +157,9 @@ class Program:
     def _motion(self, k: int, stretch: Stretch) -> tuple[Any, Any, Any, Any]:
         """The unknowns of a phase: its duration, states, inputs, and the accelerations of its polynomials."""
         made, phase, count = self.made, self.problem.phases[k], len(self.place)
-        fit = np.linalg.lstsq(self.bases[0], stretch.x(self.place)[:, [at for at, _ in self.pairs]], rcond=None)[0].T
+        fit = np.linalg.lstsq(
+            self.bases[0], stretch.x(self.place)[:, [at for at, _ in self.pairs]], rcond=None
+        )[0].T
         bounds = [(made.unknowns.low[i], made.unknowns.high[i]) for i in made.spans[k].w[0, 0]]
         T = self.unknowns.add(ca.MX.sym("T"), stretch.duration, *phase.duration)
         b = self.unknowns.add(ca.MX.sym("b", *fit.shape), fit, -math.inf, math.inf)
@@ -153,8 +175,13 @@ class Program:
         """At every point: the dynamics, what is required along the path, and what is summed."""
         made, phase, (t, x, z, u) = self.made, self.problem.phases[k], motion
         asked, rates, count = made.requirements(k, "path"), made.rates(phase), len(self.place)
-        columns = [ca.densify(ca.vertcat(*parts, ca.SX(0, 1))) for parts in ([e for _, e in rates], [r.expression for r in asked])]
-        point = ca.Function("point", [time, *made.vectors], [made.flow[[rate for _, rate in self.pairs]], *columns])
+        columns = [
+            ca.densify(ca.vertcat(*parts, ca.SX(0, 1)))
+            for parts in ([e for _, e in rates], [r.expression for r in asked])
+        ]
+        point = ca.Function(
+            "point", [time, *made.vectors], [made.flow[[rate for _, rate in self.pairs]], *columns]
+        )
         have, sums, along = point.map(count)(t, x, ca.repmat(z, 1, count), u, ca.repmat(self.p, 1, count))
         self.rows.add(have - wanted, 0.0, 0.0, f"dynamics in {phase.name}")
         for j, (total, _) in enumerate(rates):
@@ -163,7 +190,8 @@ class Program:
             self.rows.add(along[j, :], r.low, r.high, f"{r.name} ({phase.name})")
 
     def _fixed(self, k: int, x: Any) -> None:
-        """States that are given where the motion begins and ends; those that only say how far it came begin where the system does."""
+        """States that are given where the motion begins and ends; those that only say how far it came begin
+        where the system does."""
         problem, labels = self.problem, list(self.problem.system.labels("x"))
         given = [(problem.begins, 0, "beginning")] if k == 0 else []
         given += [(problem.ends, -1, "end")] if k == len(problem.phases) - 1 else []
@@ -172,15 +200,30 @@ class Program:
                 self.rows.add(x[labels.index(name), node], low, high, f"{name} at the {where}")
         for i in self.made.cyclic if k == 0 else ():
             if labels[i] not in problem.begins:
-                self.rows.add(x[i, 0], self.made.start.x[i], self.made.start.x[i], f"{labels[i]} at the beginning")
+                self.rows.add(
+                    x[i, 0], self.made.start.x[i], self.made.start.x[i], f"{labels[i]} at the beginning"
+                )
 
     def solve(self, tolerance: float, iterations: int) -> Solved:
         """By IPOPT."""
         v = ca.vertcat(*[ca.vec(each) for each in self.unknowns.symbols])
-        options: dict[str, Any] = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": iterations}}
-        run = ca.nlpsol("search", "ipopt", {"x": v, "f": self.cost, "g": ca.vertcat(*self.rows.values)}, options)
-        start, low, high = (np.concatenate(parts) for parts in (self.unknowns.start, self.unknowns.low, self.unknowns.high))
-        done = run(x0=np.clip(start, low, high), lbx=low, ubx=high, lbg=np.array(self.rows.low), ubg=np.array(self.rows.high))
+        options: dict[str, Any] = {
+            "print_time": False,
+            "ipopt": {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": iterations},
+        }
+        run = ca.nlpsol(
+            "search", "ipopt", {"x": v, "f": self.cost, "g": ca.vertcat(*self.rows.values)}, options
+        )
+        start, low, high = (
+            np.concatenate(parts) for parts in (self.unknowns.start, self.unknowns.low, self.unknowns.high)
+        )
+        done = run(
+            x0=np.clip(start, low, high),
+            lbx=low,
+            ubx=high,
+            lbg=np.array(self.rows.low),
+            ubg=np.array(self.rows.high),
+        )
         stats = run.stats()
         free, *each = ca.Function("unknowns", [v], self.unknowns.symbols)(done["x"])
         totals = ca.Function("totals", [v], [ca.vertcat(*self.totals.values(), ca.MX(0, 1))])(done["x"])
@@ -212,7 +255,8 @@ def _begun(made: Layout, k: int, rows: _Rows, moment: Moment) -> None:
 
 
 def _ended(made: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
-    """The event at the end of a phase; the state after it, left and right exchanged where the motion repeats so."""
+    """The event at the end of a phase; the state after it, left and right exchanged where the motion repeats
+    so."""
     problem, system, until = made.problem, made.system, made.spans[k].phase.until
     is_last = k == len(made.spans) - 1
     if until is not None:

@@ -1,7 +1,9 @@
-"""Duindam's gait search: every position of a phase is one polynomial of time, and inputs are what the motion needs (his Definition 4.2).
+"""Duindam's gait search: every position of a phase is one polynomial of time, and inputs are what the motion
+needs (his Definition 4.2).
 
-Few unknowns and no integration: a rough motion in an instant, to begin an accurate search from. Costs are sums over points of a mesh, and a
-search with many coefficients and few points can hide torque between them: `integrated` says what the cost is.
+Few unknowns and no integration: a rough motion in an instant, to begin an accurate search from. Costs are
+sums over points of a mesh, and a search with many coefficients and few points can hide torque between them:
+`integrated` says what the cost is.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ FINE = 400
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Polynomials of one phase. duration [s]. coefficients: of Chebyshev polynomials over the place -1 to 1, a row for each position."""
+    """Polynomials of one phase. duration [s]. coefficients: of Chebyshev polynomials over the place -1 to 1,
+    a row for each position."""
 
     duration: float
     coefficients: np.ndarray
@@ -39,7 +42,8 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What `gait_search` found. cost: as the sums over points say. totals: integrals likewise. `guess` begins an accurate search."""
+    """What `gait_search` found. cost: as the sums over points say. totals: integrals likewise. `guess` begins
+    an accurate search."""
 
     problem: Problem = field(repr=False)
     degree: int
@@ -64,7 +68,10 @@ class Search:
         curves, pairs = self.curves[k], paired(self.problem.system)
         s, per = 2 * np.asarray(place, dtype=float) - 1, 2 / curves.duration
         q = [
-            chebyshev.chebval(s, curves.coefficients.T if d == 0 else chebyshev.chebder(curves.coefficients.T, d)) * per**d
+            chebyshev.chebval(
+                s, curves.coefficients.T if d == 0 else chebyshev.chebder(curves.coefficients.T, d)
+            )
+            * per**d
             for d in range(3)
         ]
         x = np.empty((len(s), 2 * len(pairs)))
@@ -75,8 +82,13 @@ class Search:
     def _inputs(self, k: int, t: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """The least inputs that give these accelerations."""
         made = Layout(self.problem, Transcription(intervals=1))
-        rates, before = [rate for _, rate in paired(self.problem.system)], sum(c.duration for c in self.curves[:k])
-        f = ca.Function("f", [time, *made.vectors], [made.flow[rates], ca.jacobian(made.flow[rates], made.vectors[2])])
+        rates, before = (
+            [rate for _, rate in paired(self.problem.system)],
+            sum(c.duration for c in self.curves[:k]),
+        )
+        f = ca.Function(
+            "f", [time, *made.vectors], [made.flow[rates], ca.jacobian(made.flow[rates], made.vectors[2])]
+        )
         p, z = made.start.p.copy(), made.held[k][0]
         p[made.free] = list(self.parameters.values())
         found = np.zeros((len(t), made.nu))
@@ -104,7 +116,11 @@ class Search:
                 values = np.array(f((begin + length * place)[None], x.T, still[0], u.T, still[1])).reshape(-1)
                 found[total.name] += float(length * weight @ values)
             begin += length
-        return {name: value for name, value in found.items() if name in {t.name for t in self.problem.totals if isinstance(t, Integral)}}
+        return {
+            name: value
+            for name, value in found.items()
+            if name in {t.name for t in self.problem.totals if isinstance(t, Integral)}
+        }
 
     def guess(self) -> Guess:
         """To begin an accurate search from: `problem.solve(search)`."""
@@ -121,13 +137,19 @@ def paired(system: System) -> list[tuple[int, int]]:
     x = ca.vertsplit(ca.vertcat(*[q.sym for q in system.x], ca.SX(0, 1)))
     flow = ca.vertsplit(ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x])))
     at = {s.element_hash(): i for i, s in enumerate(x)}
-    pairs = [(i, at[f.element_hash()]) for i, f in enumerate(flow) if f.is_symbolic() and f.element_hash() in at]
+    pairs = [
+        (i, at[f.element_hash()]) for i, f in enumerate(flow) if f.is_symbolic() and f.element_hash() in at
+    ]
     for i, name in enumerate(system.labels("x")):
         if sum(i in pair for pair in pairs) != 1:
-            raise ModelError(f"state '{name}' of '{system.name}' is neither a position nor the rate of one: polynomials cannot describe it")
+            raise ModelError(
+                f"state '{name}' of '{system.name}' is neither a position nor the rate of one: polynomials "
+                f"cannot describe it"
+            )
     if system.size("u") < len(pairs):
         raise ModelError(
-            f"'{system.name}' has {system.size('u')} inputs for {len(pairs)} positions: a polynomial motion needs one for each; use solve"
+            f"'{system.name}' has {system.size('u')} inputs for {len(pairs)} positions: a polynomial motion "
+            f"needs one for each; use solve"
         )
     return pairs
 
@@ -145,18 +167,24 @@ def gait_search(
 ) -> Search:
     """Search a motion among polynomials of time, one for each position and phase, inputs by inverse dynamics.
 
-    The system has an input for each of its positions. degree: of the polynomials; a sequence raises it in stages, as Duindam does.
-    nodes: points at which the dynamics and the constraints along the path hold, and costs are summed. rule: 'riemann', at m/N of the
-    phase with equal weights (his 4.3), or 'gauss'. Integrals that are split by sign are refused: they need `solve`.
+    The system has an input for each of its positions. degree: of the polynomials; a sequence raises it in
+        stages, as Duindam does.
+    nodes: points at which the dynamics and the constraints along the path hold, and costs are summed. rule:
+    'riemann', at m/N of the phase with equal weights (his 4.3), or 'gauss'. Integrals that are split by sign
+    are refused: they need `solve`.
     """
     if rule not in RULES:
         raise ModelError(f"rule '{rule}' is unknown: allowed are {', '.join(RULES)}")
     degrees = [degree] if isinstance(degree, int) else list(degree)
     if nodes < 2 or not degrees or min(degrees) < 3:
-        raise ValueRangeError(f"a search needs at least 2 nodes and degree 3: nodes is {nodes}, degree {degree}")
+        raise ValueRangeError(
+            f"a search needs at least 2 nodes and degree 3: nodes is {nodes}, degree {degree}"
+        )
     for total in problem.totals:
         if isinstance(total, Integral) and total.split:
-            raise ModelError(f"integral '{total.name}' is split by sign: a gait search takes smooth costs only; use solve")
+            raise ModelError(
+                f"integral '{total.name}' is split by sign: a gait search takes smooth costs only; use solve"
+            )
     begin: Any = guessed(problem, guess)
     for each in degrees:
         found = _searched(problem, begin, each, nodes, rule, tolerance, iterations)
@@ -164,7 +192,9 @@ def gait_search(
     return found
 
 
-def _searched(problem: Problem, begin: Guess, degree: int, nodes: int, rule: str, tolerance: float, iterations: int) -> Search:
+def _searched(
+    problem: Problem, begin: Guess, degree: int, nodes: int, rule: str, tolerance: float, iterations: int
+) -> Search:
     started = clock.perf_counter()
     program = Program(problem, begin, paired(problem.system), degree, nodes, rule)
     built = clock.perf_counter()

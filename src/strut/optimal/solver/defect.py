@@ -1,4 +1,5 @@
-"""What a plan is worth in the adaptive integrator: every interval integrated again, from where the plan says it begins."""
+"""What a plan is worth in the adaptive integrator: every interval integrated again, from where the plan says
+it begins."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ COSTS = "optimal_costs"
 
 @dataclass(frozen=True, eq=False)
 class Defects:
-    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of an integral (but for those
-    that are split by sign), relative to one and its size; and `integrals`, what these come to, a column for each that the phase has."""
+    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of
+    an integral (but for those that are split by sign), relative to one and its size; and `integrals`, what
+    these come to, a column for each that the phase has."""
 
     size: np.ndarray
     integrals: np.ndarray
@@ -31,7 +33,8 @@ class Defects:
 
 
 def interval_system(problem: Problem, basis: np.ndarray, phase: str) -> System:
-    """One interval of a plan, over the place 0 to 1 in it: the flow, driven by a polynomial, and the integrals of the problem."""
+    """One interval of a plan, over the place 0 to 1 in it: the flow, driven by a polynomial, and the
+    integrals of the problem."""
     system = problem.system
     rates = integrals(problem, phase)
     key = f"optimal-interval-{basis.shape[0]}-" + "-".join(f"{t.split}{t.rate.element_hash()}" for t in rates)
@@ -77,9 +80,17 @@ def _whole(total: Integral) -> ca.SX:
 
 
 def defects(
-    problem: Problem, phase: str, x: np.ndarray, z: np.ndarray, w: np.ndarray, p: np.ndarray, t: np.ndarray, planned: np.ndarray
+    problem: Problem,
+    phase: str,
+    x: np.ndarray,
+    z: np.ndarray,
+    w: np.ndarray,
+    p: np.ndarray,
+    t: np.ndarray,
+    planned: np.ndarray,
 ) -> Defects:
-    """x: states at the nodes, rows. z, p: of the phase. w: what the inputs are, by interval, place and input. t: times of the nodes [s].
+    """x: states at the nodes, rows. z, p: of the phase. w: what the inputs are, by interval, place and input.
+    t: times of the nodes [s].
     planned: what the plan takes the integrals for, by interval."""
     basis = lagrange(w.shape[1] - 1)
     made, n = interval_system(problem, basis, phase), len(t) - 1
@@ -88,7 +99,9 @@ def defects(
     values = np.hstack([np.repeat(p[None], n, axis=0), t[:-1, None], np.diff(t)[:, None]])
     begin = np.hstack([x[:-1], np.zeros((n, costs))])
     u = w.reshape(n, -1) if w.size else None
-    done = simulate_batch(made, 1.0, x0=begin, z0=np.repeat(z[None], n, axis=0), u=u, p=values, threads=1, **EXACT)
+    done = simulate_batch(
+        made, 1.0, x0=begin, z0=np.repeat(z[None], n, axis=0), u=u, p=values, threads=1, **EXACT
+    )
     nx = x.shape[1]
     apart = np.abs(done.x[:, :nx] - x[1:]) / (1 + np.abs(x[1:]))
     found = done.x[:, nx:]

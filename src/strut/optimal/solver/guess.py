@@ -34,16 +34,18 @@ class Stretch:
 @checked
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """phases: of the motion. parameters: of those that are free; what is not named begins with the system's own value."""
+    """phases: of the motion. parameters: of those that are free; what is not named begins with the system's
+    own value."""
 
     phases: tuple[Stretch, ...]
     parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 def guessed(problem: Problem, given: Any) -> Guess:
-    """A guess from: nothing (the system runs by itself, if it gets through its phases), a `Guess`, a result, a gait, a trajectory, or a
-    mapping: of states and inputs to numbers, (begin, end) or functions of the place 0 to 1; 'duration' to one number or one for each
-    phase; and of free parameters to numbers."""
+    """A guess from: nothing (the system runs by itself, if it gets through its phases), a `Guess`, a result,
+    a gait, a trajectory, or a
+    mapping: of states and inputs to numbers, (begin, end) or functions of the place 0 to 1; 'duration' to one
+    number or one for each phase; and of free parameters to numbers."""
     if isinstance(given, Guess):
         return given
     if hasattr(given, "guess"):  # a result or a design
@@ -55,7 +57,10 @@ def guessed(problem: Problem, given: Any) -> Guess:
         found_run = _of_run(problem, given)
         if found_run is None:
             wanted = ", ".join(str(phase.until) for phase in problem.phases)
-            raise ModelError(f"the run given as a guess has not the phases of the problem: it needs the events {wanted} in this order")
+            raise ModelError(
+                f"the run given as a guess has not the phases of the problem: it needs the events {wanted} "
+                f"in this order"
+            )
         return found_run
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(f"{given!r} is no guess: give a mapping, a Trajectory, a Gait or a result")
@@ -82,7 +87,9 @@ def _of_run(problem: Problem, run: Trajectory) -> Guess | None:
 
         def curve(group: str, begin: float = begin, end: float = end) -> Curve:
             def at(s: np.ndarray) -> np.ndarray:
-                t = begin + (end - begin) * np.clip(s, 1e-9, 1 - 1e-9)  # neither what was before nor what comes after
+                t = begin + (end - begin) * np.clip(
+                    s, 1e-9, 1 - 1e-9
+                )  # neither what was before nor what comes after
                 moments = run.at(t)
                 return np.column_stack([moments[n] for n in labels(group)] or [np.empty((len(t), 0))])
 
@@ -100,9 +107,12 @@ def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
     for name in given:
         if name not in known:
             raise UnknownNameError(
-                f"the guess names '{name}', which is no state, input or free parameter: {did_you_mean(name, sorted(known))}"
+                f"the guess names '{name}', which is no state, input or free parameter: "
+                f"{did_you_mean(name, sorted(known))}"
             )
-    durations = np.broadcast_to(given.get("duration", [_inside(p.duration) for p in problem.phases]), len(problem.phases))
+    durations = np.broadcast_to(
+        given.get("duration", [_inside(p.duration) for p in problem.phases]), len(problem.phases)
+    )
     whole = durations.sum()
     phases = []
     for k in range(len(problem.phases)):
@@ -113,7 +123,10 @@ def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
 
             def at(s: np.ndarray) -> np.ndarray:
                 place = before + share * np.asarray(s)
-                columns = [_profile(problem, n, given.get(n), float(defaults[i]), place) for i, n in enumerate(system.labels(group))]
+                columns = [
+                    _profile(problem, n, given.get(n), float(defaults[i]), place)
+                    for i, n in enumerate(system.labels(group))
+                ]
                 return np.column_stack(columns or [np.empty((len(place), 0))])
 
             return at
@@ -139,7 +152,11 @@ def _profile(problem: Problem, name: str, given: Any, default: float, place: np.
         b = _middle(last, a) if last else a
         given = (a, b)
     ends = np.atleast_1d(np.asarray(given, dtype=float))
-    return np.interp(place, np.linspace(0, 1, len(ends)), ends) if len(ends) > 1 else np.full(len(place), ends[0])
+    return (
+        np.interp(place, np.linspace(0, 1, len(ends)), ends)
+        if len(ends) > 1
+        else np.full(len(place), ends[0])
+    )
 
 
 def _middle(bounds: tuple[float, float] | None, default: float) -> float:
@@ -191,7 +208,8 @@ def shaken(v: np.ndarray, made: Transcribed, spread: float, random: np.random.Ge
 
 
 def between(nodes: np.ndarray, x: np.ndarray, rates: tuple[np.ndarray, np.ndarray]) -> Curve:
-    """Cubic polynomials through states (rows) at nodes with the rates, per place, at the beginning and end of every interval."""
+    """Cubic polynomials through states (rows) at nodes with the rates, per place, at the beginning and end of
+    every interval."""
     before, behind = rates
 
     def at(s: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Why a problem has no solution: which of the things that were asked must give way, and by how much, if the motion is to stay one of the
-system.
+"""Why a problem has no solution: which of the things that were asked must give way, and by how much, if the
+motion is to stay one of the system.
 
-Everything asked gets a slack of its own, the slacks are made small, and what is left of them says it. A solver that fails leaves a motion
-that is none, in which anything may be violated; that says less.
+Everything asked gets a slack of its own, the slacks are made small, and what is left of them says it. A
+solver that fails leaves a motion that is none, in which anything may be violated; that says less.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from strut.optimal.problem import Problem, Requirement
 from strut.system import Param
 
 if TYPE_CHECKING:
-    from strut.optimal.solver.result import Result
+    from strut.optimal.solver.result import Solution
 
 UNMET = 1e-5
 """A slack below this is none."""
 
 
 def relaxed(problem: Problem) -> tuple[Problem, dict[str, str]]:
-    """The problem in which everything asked of motion and ends may give way; and which slack belongs to what."""
+    """The problem in which everything asked of motion and ends may give way; and which slack belongs to
+    what."""
     asked = [*problem.requirements, *_ends(problem)]
     names = list(dict.fromkeys(r.name for r in asked))
     slacks = {name: Param(f"slack_{k}", 0.0, bounds=(0.0, math.inf)) for k, name in enumerate(names)}
@@ -41,7 +42,14 @@ def relaxed(problem: Problem) -> tuple[Problem, dict[str, str]]:
     free = {**problem.parameters, **{p.name: p.bounds for p in slacks.values()}}
     objective = sum((p.sym for p in slacks.values()), ca.SX(0))
     loose = replace(
-        problem, system=system, requirements=tuple(found), parameters=free, begins={}, ends={}, objective=objective, totals=totals
+        problem,
+        system=system,
+        requirements=tuple(found),
+        parameters=free,
+        begins={},
+        ends={},
+        objective=objective,
+        totals=totals,
     )
     return loose, {p.name: name for name, p in slacks.items()}
 
@@ -51,19 +59,27 @@ def _ends(problem: Problem) -> list[Requirement]:
     system = problem.system
     symbols = dict(zip(system.labels("x"), ca.vertsplit(ca.vertcat(*[q.sym for q in system.x])), strict=True))
     first, last = problem.phases[0].name, problem.phases[-1].name
-    found = [Requirement(f"{n} at the beginning", symbols[n], *b, "begin", first) for n, b in problem.begins.items()]
-    return found + [Requirement(f"{n} at the end", symbols[n], *b, "end", last) for n, b in problem.ends.items()]
+    found = [
+        Requirement(f"{n} at the beginning", symbols[n], *b, "begin", first)
+        for n, b in problem.begins.items()
+    ]
+    return found + [
+        Requirement(f"{n} at the end", symbols[n], *b, "end", last) for n, b in problem.ends.items()
+    ]
 
 
-def unmet(result: Result, iterations: int = 500) -> dict[str, float]:
-    """What was asked and cannot be met near to where a search ended, by name, and by how much; empty where that is not clear either."""
+def unmet(result: Solution, iterations: int = 500) -> dict[str, float]:
+    """What was asked and cannot be met near to where a search ended, by name, and by how much; empty where
+    that is not clear either."""
     problem, names = relaxed(result.problem)
     if not names:
         return {}
     how = {name: getattr(result.how, name) for name in ("method", "stages", "steps", "control")}
     intervals = tuple(len(m.t) - 1 for m in result.phases)
     for guess in (result.guess(), None):
-        loose = problem.solve(guess, accuracy=None, iterations=iterations, tolerance=1e-7, intervals=intervals, **how)
+        loose = problem.solve(
+            guess, accuracy=None, iterations=iterations, tolerance=1e-7, intervals=intervals, **how
+        )
         if loose.success:
             break
     else:

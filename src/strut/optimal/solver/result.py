@@ -26,9 +26,10 @@ DENSE = 10
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One phase of a result. t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place in it and input.
-    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval. integrals: what the plan
-    takes the problem's integrals for, by interval."""
+    """One phase of a result. t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place
+    in it and input.
+    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval.
+    integrals: what the plan takes the problem's integrals for, by interval."""
 
     name: str
     until: str | None
@@ -52,15 +53,18 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Packed):
+class Solution(Packed):
     """A solved problem.
 
-    ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with defects small enough.
+    ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with
+        defects small enough.
     status: what the solver said. cost: what was minimised. parameters: of those that were free.
-    phases: the motion. totals: the integrals and sums by name, as planned; `integrated` has them from the adaptive integrator.
-    kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints that are violated most, by name.
-    iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on the
-        processor, 'cpu'; all meshes together.
+    phases: the motion. totals: the integrals and sums by name, as planned; `integrated` has them from the
+        adaptive integrator.
+    kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints
+        that are violated most, by name.
+    iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
+        the processor, 'cpu'; all meshes together.
     meshes: how many intervals there were, and the defect, on every mesh tried.
     """
 
@@ -87,8 +91,8 @@ class Result(Packed):
 
     @cached_property
     def unmet(self) -> dict[str, float]:
-        """Of a problem that was not solved: what was asked that cannot be met, by name and by how much (see `explain`). It takes about
-        as long as the search that failed."""
+        """Of a problem that was not solved: what was asked that cannot be met, by name and by how much (see
+        `explain`). It takes about as long as the search that failed."""
         from strut.optimal.solver.infeasible import unmet
 
         return {} if self.success else unmet(self)
@@ -134,16 +138,24 @@ class Result(Packed):
 
     @cached_property
     def exceeded(self) -> dict[str, float]:
-        """By how much what holds at the points of the mesh is violated anywhere between them: requirements along the path, by name, and
-        the bounds of states and inputs, as 'bounds of NAME'."""
+        """By how much what holds at the points of the mesh is violated anywhere between them: requirements
+        along the path, by name, and the bounds of states and inputs, as 'bounds of NAME'."""
         found: dict[str, float] = {}
         for r in self.problem.path_requirements():
-            worst = max((float(self.over(r, m)[0].max(initial=0.0)) for m in self.phases if r.phase in (None, m.name)), default=0.0)
+            worst = max(
+                (
+                    float(self.over(r, m)[0].max(initial=0.0))
+                    for m in self.phases
+                    if r.phase in (None, m.name)
+                ),
+                default=0.0,
+            )
             found[r.name] = max(found.get(r.name, 0.0), worst)
         return found
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
-        """By how much a requirement is violated at most in each interval of a phase; and how large what it asks of is at most."""
+        """By how much a requirement is violated at most in each interval of a phase; and how large what it
+        asks of is at most."""
         system = self.problem.system
         groups = system.vectors()
         f = ca.Function("asked", [time, *groups], [r.expression])
@@ -157,18 +169,23 @@ class Result(Packed):
         """States and inputs, by name, at times [s]; where a phase ends, what was before."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         if t.size and not (t.min() >= self.phases[0].t[0] - 1e-12 and t.max() <= self.duration * (1 + 1e-12)):
-            raise ValueRangeError(f"asked for t = {t.min():g} to {t.max():g} s, but the motion lasts {self.duration:g} s")
+            raise ValueRangeError(
+                f"asked for t = {t.min():g} to {t.max():g} s, but the motion lasts {self.duration:g} s"
+            )
         system = self.problem.system
         x, u = np.empty((len(t), system.size("x"))), np.empty((len(t), system.size("u")))
         k = np.clip(np.searchsorted([m.t[-1] for m in self.phases], t, side="left"), 0, len(self.phases) - 1)
         for i, m in enumerate(self.phases):
             if (k == i).any():
                 x[k == i], u[k == i] = m.states(t[k == i]), m.inputs(t[k == i])
-        columns = {n: x[:, i] for i, n in enumerate(system.labels("x"))} | {n: u[:, i] for i, n in enumerate(system.labels("u"))}
+        columns = {n: x[:, i] for i, n in enumerate(system.labels("x"))} | {
+            n: u[:, i] for i, n in enumerate(system.labels("u"))
+        }
         return {n: v[0] for n, v in columns.items()} if np.ndim(times) == 0 else columns
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A state at the nodes of all phases, or an input at the beginnings of intervals and the end; a parameter's value."""
+        """A state at the nodes of all phases, or an input at the beginnings of intervals and the end; a
+        parameter's value."""
         system = self.problem.system
         if name in system.labels("x"):
             return np.concatenate([m.x[:, system.labels("x").index(name)] for m in self.phases])
@@ -220,7 +237,10 @@ class Result(Packed):
     def __repr__(self) -> str:
         good = "ok" if self.ok else f"not ok ({self.status})"
         n = sum(len(m.t) - 1 for m in self.phases)
-        return f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} iterations, {n} intervals>"
+        return (
+            f"<Result of {self.problem.system.name}: {good}, cost {self.cost:.6g}, {self.iterations} "
+            f"iterations, {n} intervals>"
+        )
 
 
 def flow_function(system: System) -> ca.Function:
@@ -233,4 +253,4 @@ def flow_function(system: System) -> ca.Function:
     return made
 
 
-__all__ = ["Motion", "Result"]
+__all__ = ["Motion", "Solution"]

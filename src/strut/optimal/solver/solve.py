@@ -1,4 +1,5 @@
-"""`solve`: from a problem and a guess to a result that can be trusted, or that says what stands in the way."""
+"""`solve`: from a problem and a guess to a result that can be trusted, or that says what stands in the
+way."""
 
 from __future__ import annotations
 
@@ -17,11 +18,22 @@ from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.defect import integrals
 from strut.optimal.solver.guess import Guess, filled, guessed, shaken
-from strut.optimal.solver.result import Motion, Result, flow_function
+from strut.optimal.solver.result import Motion, Solution, flow_function
 from strut.system import time
 
 SOLVERS = ("ipopt",)
-OPTIONS = ("guess", "accuracy", "tolerance", "starts", "spread", "seed", "iterations", "solver", "backend", "options")
+OPTIONS = (
+    "guess",
+    "accuracy",
+    "tolerance",
+    "starts",
+    "spread",
+    "seed",
+    "iterations",
+    "solver",
+    "backend",
+    "options",
+)
 """What `solve` takes besides what a `Transcription` does."""
 SUCCESS = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 WORDS = {
@@ -61,14 +73,16 @@ def solve(
     backend: str | None = None,
     options: dict[str, Any] | None = None,
     **transcription: Any,
-) -> Result:
+) -> Solution:
     """Solve a problem.
 
     guess: see `strut.optimal.solver.guess.guessed`; nothing, a mapping, a trajectory, a gait, or a result.
-    accuracy: intervals are split, and the problem is solved again, until every interval agrees so well with the adaptive integrator
-        (relative to 1 + |state|); None keeps the mesh.
-    tolerance: of the solver. starts: how many, the first at the guess, others shaken by `spread`; the best is returned.
-    iterations: at most. options: further ones of IPOPT. method, intervals, stages, steps, control: see `Transcription`.
+    accuracy: intervals are split, and the problem is solved again, until every interval agrees so well with
+        the adaptive integrator (relative to 1 + |state|); None keeps the mesh.
+    tolerance: of the solver. starts: how many, the first at the guess, others shaken by `spread`; the best is
+        returned.
+    iterations: at most. options: further ones of IPOPT. method, intervals, stages, steps, control: see
+        `Transcription`.
 
     A problem that cannot be solved does not raise: look at `ok`, `status` and `worst`.
     """
@@ -103,13 +117,13 @@ def solve(
     return replace(result, times=times, accuracy=accuracy, meshes=tuple(meshes), starts=starts)
 
 
-def _mesh(result: Result) -> tuple[int, float]:
+def _mesh(result: Solution) -> tuple[int, float]:
     return sum(len(m.t) - 1 for m in result.phases), result.defect
 
 
-def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | None:
-    """Intervals split where their defect is too large, into as many as the order says, and where a requirement does not
-    hold between the points; None where nothing needs it, or can be split any more."""
+def refined(result: Solution, accuracy: float, order: int) -> list[np.ndarray] | None:
+    """Intervals split where their defect is too large, into as many as the order says, and where a
+    requirement does not hold between the points; None where nothing needs it, or can be split any more."""
     found, changed = [], False
     for m, d in zip(result.phases, result.defects, strict=True):
         widths = np.diff(m.t) / m.duration
@@ -128,7 +142,7 @@ def refined(result: Result, accuracy: float, order: int) -> list[np.ndarray] | N
     return found if changed else None
 
 
-def _best(made: Transcribed, guess: Guess, settings: dict, starts: int, spread: float, seed: int) -> Result:
+def _best(made: Transcribed, guess: Guess, settings: dict, starts: int, spread: float, seed: int) -> Solution:
     begin = filled(made, guess)
     random = np.random.default_rng(seed)
     results = [solved(made, begin, settings)]
@@ -157,7 +171,7 @@ def solver_of(made: Transcribed, settings: dict[str, Any]) -> ca.Function:
     return kept[key]
 
 
-def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Result:
+def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Solution:
     began = clock.perf_counter()
     run = solver_of(made, settings)
     built = clock.perf_counter()
@@ -173,7 +187,7 @@ def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Re
     if status == INTERRUPTED:
         raise KeyboardInterrupt
     phases = motions(made, v)
-    return Result(
+    return Solution(
         made.problem,
         made.how,
         WORDS.get(status, status.replace("_", " ").lower()),
@@ -189,14 +203,19 @@ def solved(made: Transcribed, begin: np.ndarray, settings: dict[str, Any]) -> Re
     )
 
 
-def residuals(made: Transcribed, v: np.ndarray, g: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, float]:
+def residuals(
+    made: Transcribed, v: np.ndarray, g: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray
+) -> dict[str, float]:
     """How well the conditions of an optimum hold, multipliers scaled as IPOPT does."""
     f, numbers = made.assembled.functions, made.numbers()
     gradient = np.array(f["grad_f"](v, numbers)[1]).reshape(-1)
     J = f["jac_g"](v, numbers)[1]
     fixed = np.array(made.unknowns.low) == np.array(made.unknowns.high)
     balance = gradient + np.array(ca.mtimes(J.T, lam_g)).reshape(-1) + lam_x
-    low, high = np.array([*made.unknowns.low, *made.rows.low[1:]]), np.array([*made.unknowns.high, *made.rows.high[1:]])
+    low, high = (
+        np.array([*made.unknowns.low, *made.rows.low[1:]]),
+        np.array([*made.unknowns.high, *made.rows.high[1:]]),
+    )
     values, multipliers = np.concatenate([v, g]), np.concatenate([lam_x, lam_g])
     violation = np.maximum(np.maximum(low - values, values - high), 0)
     slack = np.where(multipliers > 0, high - values, values - low)
@@ -212,7 +231,10 @@ def residuals(made: Transcribed, v: np.ndarray, g: np.ndarray, lam_g: np.ndarray
 
 def worst(made: Transcribed, v: np.ndarray, g: np.ndarray, count: int = 3) -> dict[str, float]:
     """The constraints and bounds that are violated most, by name, beyond rounding."""
-    low, high = np.array([*made.unknowns.low, *made.rows.low[1:]]), np.array([*made.unknowns.high, *made.rows.high[1:]])
+    low, high = (
+        np.array([*made.unknowns.low, *made.rows.low[1:]]),
+        np.array([*made.unknowns.high, *made.rows.high[1:]]),
+    )
     names = [*made.unknowns.names, *made.rows.names[1:]]
     values = np.concatenate([v, g])
     violation = np.maximum(low - values, values - high)
@@ -241,9 +263,17 @@ def motions(made: Transcribed, v: np.ndarray) -> tuple[Motion, ...]:
             u = np.einsum("j,ijk->ik", factors, w)
             nodes = slice(side, side + span.count)
             n = span.count
-            rates = flow(t[nodes].reshape(1, -1), x[nodes].T, np.repeat(z[:, None], n, axis=1), u.T, np.repeat(p[:, None], n, axis=1))
+            rates = flow(
+                t[nodes].reshape(1, -1),
+                x[nodes].T,
+                np.repeat(z[:, None], n, axis=1),
+                u.T,
+                np.repeat(p[:, None], n, axis=1),
+            )
             slopes.append(np.array(rates).T.reshape(n, -1))
-        found.append(Motion(span.phase.name, span.phase.until, t, x, w, z, (slopes[0], slopes[1]), planned[k]))
+        found.append(
+            Motion(span.phase.name, span.phase.until, t, x, w, z, (slopes[0], slopes[1]), planned[k])
+        )
         begin = float(t[-1])
     return tuple(found)
 

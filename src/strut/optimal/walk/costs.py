@@ -30,30 +30,41 @@ class Cost(Packed):
     @property
     def meaning(self) -> str:
         if self.parts:
-            return "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts) + "; each times its weight"
+            return (
+                "; and ".join(f"{part.name}: {part.meaning}" for part in self.parts)
+                + "; each times its weight"
+            )
         return COST_MEANINGS[self.name]
 
 
 @checked
 def impact(system: System, event: str) -> ca.SX:
-    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic impact it is half the squared
-    change of velocity in the metric of the masses."""
+    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic
+    impact it is half the squared change of velocity in the metric of the masses."""
     stored = ca.vertcat(*system.ledger.stored.values(), ca.SX(0, 1))
     if not stored.numel():
-        raise ModelError(f"system '{system.name}' keeps no account of energy: what an impact takes is unknown")
+        raise ModelError(
+            f"system '{system.name}' keeps no account of energy: what an impact takes is unknown"
+        )
     total = ca.sum1(stored)
     return total - system.after(event, total)
 
 
 def _work(system: System) -> ca.SX:
-    return ca.sum1(ca.vertcat(*system.ledger.supplied.values(), ca.SX(0, 1))) if system.ledger.supplied else ca.SX(0)
+    return (
+        ca.sum1(ca.vertcat(*system.ledger.supplied.values(), ca.SX(0, 1)))
+        if system.ledger.supplied
+        else ca.SX(0)
+    )
 
 
 def _inclination(system: System) -> ca.SX:
     return ca.sin(system[system.walk.slope]) if system.walk is not None and system.walk.slope else ca.SX(0)
 
 
-def _with_impact(system: System, events: tuple[str, ...], amount: Callable[[ca.SX], ca.SX], label: str) -> tuple[ca.SX, tuple]:
+def _with_impact(
+    system: System, events: tuple[str, ...], amount: Callable[[ca.SX], ca.SX], label: str
+) -> tuple[ca.SX, tuple]:
     work = Integral("work", _work(system))
     struck = Jumps(label, {event: amount(impact(system, event)) for event in dict.fromkeys(events)})
     return struck.sym + work.sym, (work, struck)
@@ -71,7 +82,10 @@ def _energy(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca
 
 def _split(split: str) -> Callable[[System, tuple[str, ...], ca.SX], tuple[ca.SX, tuple]]:
     def made(system: System, events: tuple[str, ...], carried: ca.SX) -> tuple[ca.SX, tuple]:
-        totals = tuple(Integral(f"{split}_work_{name}", power, split=split) for name, power in system.ledger.supplied.items())
+        totals = tuple(
+            Integral(f"{split}_work_{name}", power, split=split)
+            for name, power in system.ledger.supplied.items()
+        )
         return sum((t.sym for t in totals), ca.SX(0)) / carried, totals
 
     return made
@@ -115,7 +129,8 @@ def weight_name(cost: str) -> str:
 
 
 def weighed(system: System, cost: str | Mapping[str, float]) -> System:
-    """The system with a parameter for the weight of each cost, where there are several: it can be swept, and nothing is compiled anew."""
+    """The system with a parameter for the weight of each cost, where there are several: it can be swept, and
+    nothing is compiled anew."""
     if isinstance(cost, str):
         return system
     known = {q.name for q in system.p}
@@ -123,7 +138,11 @@ def weighed(system: System, cost: str | Mapping[str, float]) -> System:
         _known(name)
         if not (math.isfinite(w) and w >= 0):
             raise ValueRangeError(f"the weight of cost '{name}' is {w}: it must not be negative")
-    more = [Param(weight_name(n), float(w), description=f"of the cost {n}") for n, w in cost.items() if weight_name(n) not in known]
+    more = [
+        Param(weight_name(n), float(w), description=f"of the cost {n}")
+        for n, w in cost.items()
+        if weight_name(n) not in known
+    ]
     return system.replace(p=(*system.p, *more)) if more else system
 
 
@@ -134,13 +153,18 @@ def _known(name: str) -> None:
 
 @checked
 def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
-    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one. Several with weights are
-    added, the system having been `weighed`."""
+    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one.
+    Several with weights are added, the system having been `weighed`."""
     if not isinstance(name, str):
         parts = [cost_of_transport(system, each, events) for each in name]
         symbols = {q.name: q.sym for q in system.p}
         total = sum((symbols[weight_name(part.name)] * part.expression for part in parts), ca.SX(0))
-        return Cost(" + ".join(part.name for part in parts), total, tuple(t for part in parts for t in part.totals), tuple(parts))
+        return Cost(
+            " + ".join(part.name for part in parts),
+            total,
+            tuple(t for part in parts for t in part.totals),
+            tuple(parts),
+        )
     _known(name)
     expression, totals = COSTS[name](system, events, weight(system) * distance(system, events[-1]))
     return Cost(name, expression, totals)

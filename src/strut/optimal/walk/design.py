@@ -20,20 +20,32 @@ from strut.gait.transport import distance, has_slope, inclined, weight_of
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
-from strut.optimal.solver.result import TRUSTED, Result
+from strut.optimal.solver.result import TRUSTED, Solution
 from strut.optimal.solver.solve import OPTIONS
 from strut.optimal.walk.costs import Cost, cost_of_transport, impact, weighed
 from strut.optimal.walk.even_stride import Stride, striding
 from strut.optimal.walk.frozen_branch import branch
 from strut.optimal.walk.replay import Replay, replay
 from strut.optimal.walk.stability import stabilise
-from strut.optimal.walk.step_problem import FIRM, FRICTION, clears, near, says_friction, sequence, strength, swing_foot, walking
+from strut.optimal.walk.step_problem import (
+    FIRM,
+    FRICTION,
+    clears,
+    near,
+    says_friction,
+    sequence,
+    strength,
+    swing_foot,
+    walking,
+)
 from strut.system import Packed, System, time
 
 SLOPES = (0.05, 0.03, 0.07, 0.015)
-"""Downhill slopes [rad] on which a passive gait is looked for, to begin from, where the walker's own has none."""
+"""Downhill slopes [rad] on which a passive gait is looked for, to begin from, where the walker's own has
+none."""
 ACCURACY = 1e-7
-"""Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then closed to 1e-6."""
+"""Defects are this small: the energy balance of a step, whose errors an unstable gait magnifies, is then
+closed to 1e-6."""
 SLIPPING = 1e-3
 """Friction may exceed what was asked by this part, between the points of the mesh."""
 AT_BOUND = 1e-4
@@ -51,7 +63,8 @@ STEPS_OF_SPEED = 4
 
 
 COST_RESOLUTION = 1e-9
-"""Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or more."""
+"""Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or
+more."""
 NO_COST = "none: not solved"
 """Stands for the cost of a search that failed: what it had when it stopped is the cost of no motion."""
 WORK_ALONE = ("paper", "energy", "positive-work", "absolute-work")
@@ -69,13 +82,15 @@ def rounded_cost(cost: float) -> float:
 class Design(Packed):
     """A walker and its gait.
 
-    result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the search began, if there was one.
+    result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the
+        search began, if there was one.
     stability, friction: what was asked of its multipliers and of its feet, if anything.
-    ok: solved, accurate, the simulator agrees, and what was asked of feet and multipliers holds there; `wrong` says what does not.
+    ok: solved, accurate, the simulator agrees, and what was asked of feet and multipliers holds there;
+        `wrong` says what does not.
     system: with the parameters that were found. machine: with the inputs, too.
     """
 
-    result: Result = field(repr=False)
+    result: Solution = field(repr=False)
     cost: Cost = field(repr=False)
     begun: Gait | None = field(repr=False, default=None)
     stability: float | None = None
@@ -87,9 +102,11 @@ class Design(Packed):
 
     @property
     def drifts(self) -> bool:
-        """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable gait magnifies the errors of
-        its plan."""
-        return self.replay.happened == self.replay.planned and (not self.replay.ok or self.replay.balance.relative > BALANCED)
+        """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable
+        gait magnifies the errors of its plan."""
+        return self.replay.happened == self.replay.planned and (
+            not self.replay.ok or self.replay.balance.relative > BALANCED
+        )
 
     @cached_property
     def wrong(self) -> tuple[str, ...]:
@@ -97,12 +114,19 @@ class Design(Packed):
         r, replayed = self.result, self.replay
         if not r.success:
             cannot = [f"'{name}' is missed by {v:.3g}" for name, v in r.unmet.items()]
-            return (f"not solved: {r.status}" + (f"; of what was asked, {', '.join(cannot)}" if cannot else ""),)
+            return (
+                f"not solved: {r.status}" + (f"; of what was asked, {', '.join(cannot)}" if cannot else ""),
+            )
         found = []
         if max(r.kkt.values()) > TRUSTED:
-            found.append(f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to {TRUSTED:g}")
+            found.append(
+                f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to {TRUSTED:g}"
+            )
         if r.accuracy is not None and r.defect > r.accuracy:
-            found.append(f"the plan differs from the adaptive integrator by {r.defect:.2g}, more than {r.accuracy:g}: give more intervals")
+            found.append(
+                f"the plan differs from the adaptive integrator by {r.defect:.2g}, more than {r.accuracy:g}: "
+                f"give more intervals"
+            )
         if not replayed.ok:
             found.append(f"the simulator tells another story than the plan: {replayed.told}")
         else:
@@ -118,9 +142,21 @@ class Design(Packed):
         found = []
         for load in self.replay.foot_loads:
             if load.least_normal < 0:
-                found.append((f"the smallest normal force [N] of foot '{load.foot}'", load.least_normal, "a foot cannot pull"))
+                found.append(
+                    (
+                        f"the smallest normal force [N] of foot '{load.foot}'",
+                        load.least_normal,
+                        "a foot cannot pull",
+                    )
+                )
             if self.friction is not None and load.friction_needed > self.friction * (1 + SLIPPING):
-                found.append((f"the friction that foot '{load.foot}' needs", load.friction_needed, f"more than {self.friction:g}"))
+                found.append(
+                    (
+                        f"the friction that foot '{load.foot}' needs",
+                        load.friction_needed,
+                        f"more than {self.friction:g}",
+                    )
+                )
         return found
 
     @property
@@ -133,7 +169,8 @@ class Design(Packed):
 
     @property
     def planned(self) -> System:
-        """The system as the plan has it: with the default parameters, and events that do what they did in the gait it began from."""
+        """The system as the plan has it: with the default parameters, and events that do what they did in the
+        gait it began from."""
         return self.result.problem.system
 
     @property
@@ -147,7 +184,8 @@ class Design(Packed):
 
     @property
     def gait(self) -> Gait | None:
-        """With exact multipliers, of the walker that follows its plan; None if the plan does not repeat in the simulator."""
+        """With exact multipliers, of the walker that follows its plan; None if the plan does not repeat in
+        the simulator."""
         return self.replay.gait
 
     @property
@@ -180,7 +218,9 @@ class Design(Packed):
         """What each of several costs comes to, before its weight."""
         totals = [t.sym for t in self.result.problem.totals]
         numbers = [ca.DM(self.result.totals[t.name]) for t in self.result.problem.totals]
-        return {p.name: self._at_end(ca.substitute([p.expression], totals, numbers)[0]) for p in self.cost.parts}
+        return {
+            p.name: self._at_end(ca.substitute([p.expression], totals, numbers)[0]) for p in self.cost.parts
+        }
 
     @property
     def weight(self) -> float:
@@ -194,7 +234,9 @@ class Design(Packed):
     def rows(self) -> list[tuple[str, float | str, str]]:
         """What there is to say: name, value, unit."""
         r, units = self.result, {q.name: q.unit for q in self.system.p}
-        rows: list[tuple[str, float | str, str]] = [(name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()]
+        rows: list[tuple[str, float | str, str]] = [
+            (name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()
+        ]
         rows += [
             (f"cost ({self.cost.name})", rounded_cost(r.cost) if r.success else NO_COST, ""),
             ("speed", self.speed, "m/s"),
@@ -217,9 +259,16 @@ class Design(Packed):
             ("defect", r.defect, ""),
             ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.told}", ""),
             ("ends later than planned by", self.replay.late, "s"),
-            ("largest multiplier", float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait, ""),
+            (
+                "largest multiplier",
+                float(abs(self.gait.multipliers[0])) if self.gait is not None else self.replay.no_gait,
+                "",
+            ),
             ("iterations", float(r.iterations), ""),
-            *[(f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s") for name, seconds in r.times.items()],
+            *[
+                (f"time to {name}" if name != "cpu" else "of it on the processor", seconds, "s")
+                for name, seconds in r.times.items()
+            ],
         ]
         return [(name, v, "" if self.system.dimensionless and unit in SI else unit) for name, v, unit in rows]
 
@@ -229,14 +278,17 @@ class Design(Packed):
         if self.ok or self.cost.name not in WORK_ALONE:
             return ""
         return (
-            f"work alone asks for ever larger torques for ever shorter times: try --cost {self.cost.name}=1,squared-torque=0.1, or --torque"
+            f"work alone asks for ever larger torques for ever shorter times: try --cost "
+            f"{self.cost.name}=1,squared-torque=0.1, or --torque"
         )
 
     def _bound(self, name: str) -> str:
         """Said of a parameter that would go further if it might."""
         low, high = self.result.problem.parameters[name]
         v, width = self.parameters[name], high - low
-        near = [b for b in (low, high) if abs(v - b) <= AT_BOUND * (width if math.isfinite(width) else 1 + abs(b))]
+        near = [
+            b for b in (low, high) if abs(v - b) <= AT_BOUND * (width if math.isfinite(width) else 1 + abs(b))
+        ]
         return " (at its bound)" if near else ""
 
     def _gravity(self) -> float:
@@ -257,8 +309,17 @@ class Design(Packed):
             "cost_name": self.cost.name,
             "speed": self.speed,
             "step_length": self.step_length,
-            "replay": {"ok": self.replay.ok, "late": self.replay.late, "missed": self.replay.missed, "ended": self.replay.ended},
-            "balance": {**vars(self.replay.balance), "residual": self.replay.balance.residual, "relative": self.replay.balance.relative},
+            "replay": {
+                "ok": self.replay.ok,
+                "late": self.replay.late,
+                "missed": self.replay.missed,
+                "ended": self.replay.ended,
+            },
+            "balance": {
+                **vars(self.replay.balance),
+                "residual": self.replay.balance.residual,
+                "relative": self.replay.balance.relative,
+            },
             "foot_loads": [vars(load) for load in self.replay.foot_loads],
             "stable": None if g is None else g.stable,
             "multipliers": None if g is None else [[float(m.real), float(m.imag)] for m in g.multipliers],
@@ -294,27 +355,34 @@ def design(
 ) -> Design:
     """Find how a walker should walk, and be built.
 
-    free: names of parameters, or names with bounds. cost: see `strut.gait.COST_MEANINGS`; of several, names with their weights. Costs of
-        work alone ask for ever larger torques for ever shorter times: a little of squared torque beside them keeps the search well.
-    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds (low, high). Where none of them is given, the speed is that
+    free: names of parameters, or names with bounds. cost: see `strut.gait.COST_MEANINGS`; of several, names
+        with their weights. Costs of work alone ask for ever larger torques for ever shorter times: a little
+        of squared torque beside them keeps the search well.
+    speed [m/s], step_length [m], duration of a step [s]: numbers, or bounds (low, high). Where none of them
+    is given, the speed is that
         of the passive gait; length and duration are within a factor of four of its.
     slope: of the ground [rad], positive downhill.
-    torque: of every input, at most [N m]; by default, of inputs without bounds of their own, weight by step length of the passive gait.
-        What only counts work would else take any torque for a short time.
-    friction: coefficient that the feet must not exceed; by default 1, where the walker says what it needs. math.inf: no limit.
-    clearance: height of the swing foot where it passes the other [m]; it then stays above the ground all along. By default 0 where it
-        does so in the gait to begin from; stiff legs scuff, and the ground is not asked.
-    stability: every multiplier of the walker that follows its plan is at most this; below 1 it is stable by itself.
-    section: the event that ends a step. phases: the events that end its phases, in order, the section last; by default those of the gait to
-        begin from. guess: to begin from; else a passive gait is looked for. like: a gait with the same phases, where the guess is none;
-        it, too, says what is usual.
+    torque: of every input, at most [N m]; by default, of inputs without bounds of their own, weight by step
+        length of the passive gait. What only counts work would else take any torque for a short time.
+    friction: coefficient that the feet must not exceed; by default 1, where the walker says what it needs.
+        math.inf: no limit.
+    clearance: height of the swing foot where it passes the other [m]; it then stays above the ground all
+        along. By default 0 where it does so in the gait to begin from; stiff legs scuff, and the ground is
+        not asked.
+    stability: every multiplier of the walker that follows its plan is at most this; below 1 it is stable by
+        itself.
+    section: the event that ends a step. phases: the events that end its phases, in order, the section last;
+        by default those of the gait to begin from. guess: to begin from; else a passive gait is looked for.
+        like: a gait with the same phases, where the guess is none; it, too, says what is usual.
     control, intervals, and further options: see `Problem.solve`.
     """
     walker = weighed(walker, cost)
     free = [free] if isinstance(free, str) else free
     for name in options:
         if name not in _OPTIONS:
-            raise UnknownNameError(f"'{name}' is nothing that a design can be asked: {did_you_mean(name, _OPTIONS)}")
+            raise UnknownNameError(
+                f"'{name}' is nothing that a design can be asked: {did_you_mean(name, _OPTIONS)}"
+            )
     if slope is not None:
         walker = inclined(walker, slope)
     if stability is not None and not stability > 0:
@@ -329,7 +397,14 @@ def design(
     if clearance is None and like is not None and clears(like):
         clearance = 0.0
     guess = guess.guess() if hasattr(guess, "guess") else guess
-    if speed is None and step_length is None and duration is None and like is not None and like.speed > 0 and walker.u:
+    if (
+        speed is None
+        and step_length is None
+        and duration is None
+        and like is not None
+        and like.speed > 0
+        and walker.u
+    ):
         speed = like.speed
     pace = near(speed, "speed", None)
     limits = (
@@ -348,14 +423,22 @@ def design(
         base = base.free(**free) if isinstance(free, Mapping) else base.free(*free)
         fits = guess is not None and (not isinstance(guess, Guess) or len(guess.phases) == len(events))
         even = {**usual.guess, "duration": usual.period / len(events)} if isinstance(usual, Stride) else like
-        result = _reached(base.minimise(price.expression), planned, where, pace, guess if fits else even, settings)
+        result = _reached(
+            base.minimise(price.expression), planned, where, pace, guess if fits else even, settings
+        )
         if stability is not None and result.success:
             result = stabilise(result, stability)
         made = Design(result, price, begun, stability, limits[3])
-        for accuracy in SHARPER if stability is None and made.result.ok and settings["accuracy"] == ACCURACY else ():
-            if not made.drifts or (accuracy < SHARPER[0] and made.gait is not None and abs(made.gait.multipliers[0]) < WILD):
+        for accuracy in (
+            SHARPER if stability is None and made.result.ok and settings["accuracy"] == ACCURACY else ()
+        ):
+            if not made.drifts or (
+                accuracy < SHARPER[0] and made.gait is not None and abs(made.gait.multipliers[0]) < WILD
+            ):
                 break
-            sharp = result.problem.solve(made.result, **settings | {"accuracy": accuracy, "tolerance": SHARPEST})
+            sharp = result.problem.solve(
+                made.result, **settings | {"accuracy": accuracy, "tolerance": SHARPEST}
+            )
             other = Design(replace(sharp, accuracy=ACCURACY), price, begun, stability, limits[3])
             made = other if other.ok else made
         return made
@@ -363,7 +446,11 @@ def design(
     if phases:
         return attempt(tuple(phases))
     simple = sequence(walker, where, like, clearance is not None)
-    careful = sequence(walker, where, like, True) if stability is None and swing_foot(walker, where) is not None else simple
+    careful = (
+        sequence(walker, where, like, True)
+        if stability is None and swing_foot(walker, where) is not None
+        else simple
+    )
     if isinstance(guess, Guess) and len(guess.phases) == len(careful) != len(simple):
         return attempt(careful)
     made = attempt(simple)
@@ -399,8 +486,16 @@ def passive(walker: System, section: str) -> Gait | None:
     return None
 
 
-def _reached(base: Problem, walker: System, section: str, speed: tuple[float, float] | None, guess: Any, options: dict[str, Any]) -> Result:
-    """The result at the speed that is wanted: directly, or in stages from the speed that the guess leads to."""
+def _reached(
+    base: Problem,
+    walker: System,
+    section: str,
+    speed: tuple[float, float] | None,
+    guess: Any,
+    options: dict[str, Any],
+) -> Solution:
+    """The result at the speed that is wanted: directly, or in stages from the speed that the guess leads
+    to."""
     if speed is None:
         return base.solve(guess, **options)
     pace = distance(walker, section) / time
@@ -422,6 +517,8 @@ def _reached(base: Problem, walker: System, section: str, speed: tuple[float, fl
     return last if last.ok or not result.success else result
 
 
-_OPTIONS = sorted({*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"walker"})
+_OPTIONS = sorted(
+    {*inspect.signature(design).parameters, *OPTIONS, *[f.name for f in fields(Transcription)]} - {"walker"}
+)
 
 __all__ = ["Design", "design", "passive", "walking"]

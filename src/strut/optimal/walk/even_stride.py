@@ -1,4 +1,5 @@
-"""A stride to begin from, of a walker that has no passive gait: it swings evenly from the posture it begins in to that before the next."""
+"""A stride to begin from, of a walker that has no passive gait: it swings evenly from the posture it begins
+in to that before the next."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def striding(walker: System, section: str) -> Stride | None:
     if not at or 2 * len(at) != len(labels):
         return None
     x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.vectors()
-    turned = ca.vertcat(*[ca.SX(walker.symmetry[q.name]) if q.name in walker.symmetry else q.sym for q in walker.x])
+    turned = ca.vertcat(
+        *[ca.SX(walker.symmetry[q.name]) if q.name in walker.symmetry else q.sym for q in walker.x]
+    )
     left = walker.after(section, turned)[at]
     begin = start(walker)
     f = ca.Function("stride", groups, [left, ca.jacobian(left, x[at]), distance(walker, section)])

@@ -1,7 +1,8 @@
-"""`Branch`: a system whose events do what they did in a run, so that what they do is smooth.
+"""`FrozenBranch`: a system whose events do what they did in a run, so that what they do is smooth.
 
-The reset of a foot on rigid ground asks who touches, who falls and who is let go. A plan knows the answers beforehand: those of the gait it
-begins from. Every question of a reset is replaced by its answer, and the answer becomes a requirement of the plan.
+The reset of a foot on rigid ground asks who touches, who falls and who is let go. A plan knows the answers
+beforehand: those of the gait it begins from. Every question of a reset is replaced by its answer, and the
+    answer becomes a requirement of the plan.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from strut.optimal.problem import Problem
 from strut.system import Event, System, sx, time
 
 CLEARLY = 1e-6
-"""An answer that was nearer to the other one than this is no requirement: the event itself, or rounding, is what decides there."""
+"""An answer that was nearer to the other one than this is no requirement: the event itself, or rounding, is
+what decides there."""
 QUESTIONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
 CORNERS = {ca.OP_FMIN, ca.OP_FMAX, ca.OP_FABS, ca.OP_SIGN}
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
-    """system: with the events of the phases as they were in the run. actual: the one that it stands for, in which plans are replayed.
+class FrozenBranch:
+    """system: with the events of the phases as they were in the run. actual: the one that it stands for, in
+    which plans are replayed.
     z0: its discrete states at the beginning. held: those just before each event that ends a phase, in order.
     conditions: by event, expressions of the state before it that stay positive on this branch."""
 
@@ -45,8 +48,9 @@ class Branch:
         return problem
 
 
-def branch(system: System, gait: Gait, events: Sequence[str]) -> Branch | None:
-    """The branch of a gait of the system, whose phases end with `events`; None where resets ask nothing, or the run has other events."""
+def branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBranch | None:
+    """The branch of a gait of the system, whose phases end with `events`; None where resets ask nothing, or
+    the run has other events."""
     hits = [h for h in gait.trajectory.events if h.name in set(events)]
     if [h.name for h in hits] != list(events) or not any(_asks(system, name) for name in events):
         return None
@@ -59,17 +63,26 @@ def branch(system: System, gait: Gait, events: Sequence[str]) -> Branch | None:
         if hit.name not in made:
             point = (hit.t, [before[n] for n in x], [before[n] for n in z], np.zeros(system.size("u")), p)
             made[hit.name], conditions[hit.name] = answered(system, system.event(hit.name), point)
-    return Branch(system.replace(events=tuple(made.get(e.name, e) for e in system.events)), system, dict(gait.z0), tuple(held), conditions)
+    return FrozenBranch(
+        system.replace(events=tuple(made.get(e.name, e) for e in system.events)),
+        system,
+        dict(gait.z0),
+        tuple(held),
+        conditions,
+    )
 
 
 def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[ca.SX, ...]]:
-    """An event with every question answered as at a point (time, x, z, u, p), and what must stay positive for that."""
+    """An event with every question answered as at a point (time, x, z, u, p), and what must stay positive for
+    that."""
     names = list(event.reset)
     wanted = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
     expressions, conditions = _walked(system, wanted, point)
     moving = ca.vertcat(*[q.sym for q in (*system.x, *system.u)])
     kept = [c for c in conditions if ca.depends_on(c, moving)]
-    return replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True))), tuple(kept)
+    return replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True))), tuple(
+        kept
+    )
 
 
 def _groups(system: System) -> list[ca.SX]:
@@ -78,7 +91,9 @@ def _groups(system: System) -> list[ca.SX]:
 
 def _asks(system: System, name: str) -> bool:
     event = system.event(name)
-    f = ca.Function("reset", _groups(system), [ca.vertcat(sx(event.guard), *[sx(e) for e in event.reset.values()])])
+    f = ca.Function(
+        "reset", _groups(system), [ca.vertcat(sx(event.guard), *[sx(e) for e in event.reset.values()])]
+    )
     return any(f.instruction_id(k) in QUESTIONS | CORNERS for k in range(f.n_instructions()))
 
 
@@ -135,4 +150,4 @@ def _number(op: int, a: list[float]) -> float:
     return float(_symbol(op, [ca.SX(v) for v in a]))
 
 
-__all__ = ["Branch", "branch"]
+__all__ = ["FrozenBranch", "branch"]

@@ -1,4 +1,5 @@
-"""`Replay`: a planned motion in the event-driven simulator. What is believed of a plan is what happens there."""
+"""`Replay`: a planned motion in the event-driven simulator. What is believed of a plan is what happens
+there."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
-from strut.optimal.solver.result import Result
+from strut.optimal.solver.result import Solution
 from strut.optimal.walk.with_plan import machine
 from strut.simulate import Trajectory, simulate
 from strut.system import System
@@ -22,7 +23,8 @@ LATER = 1.25
 SAME = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
 RESOLUTION = 1e-6
-"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to 1e-6."""
+"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to
+1e-6."""
 LOAD_SAMPLES = 400
 """Moments of a replay at which forces on feet are looked at, besides its own points."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
@@ -30,9 +32,10 @@ EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
 
 @dataclass(frozen=True)
 class Balance:
-    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost` what events took and `dissipated`
-    what dampers took; `kept` is what it moves faster, or springs hold more, at its end. In a motion that repeats nothing is kept, and
-    fallen + work = lost + dissipated; `residual` is what is missing of that."""
+    """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost`
+    what events took and `dissipated` what dampers took; `kept` is what it moves faster, or springs hold more,
+    at its end. In a motion that repeats nothing is kept, and fallen + work = lost + dissipated; `residual` is
+    what is missing of that."""
 
     fallen: float
     work: float
@@ -55,14 +58,19 @@ class Balance:
         return abs(self.residual) / max(self.moved, 1e-300)
 
     def rounded(self, energy: float) -> float:
-        """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what moved."""
-        return 0.0 if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved) else energy
+        """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what
+        moved."""
+        return (
+            0.0
+            if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved)
+            else energy
+        )
 
 
 @dataclass(frozen=True)
 class FootLoad:
-    """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of friction that it needed (nan where
-    its walk does not say its friction)."""
+    """How the ground pushed a foot: its smallest normal force [N] while it stood, and the coefficient of
+    friction that it needed (nan where its walk does not say its friction)."""
 
     foot: str
     least_normal: float
@@ -71,7 +79,11 @@ class FootLoad:
     def rows(self) -> list[tuple[str, float]]:
         """For tables."""
         rows = [(f"{self.foot}: smallest normal force [N]", self.least_normal)]
-        return rows + ([(f"{self.foot}: friction needed", self.friction_needed)] if not math.isnan(self.friction_needed) else [])
+        return rows + (
+            [(f"{self.foot}: friction needed", self.friction_needed)]
+            if not math.isnan(self.friction_needed)
+            else []
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +96,7 @@ class Replay:
     ended: how: the planned event, or what came instead.
     """
 
-    result: Result = field(repr=False)
+    result: Solution = field(repr=False)
     machine: System = field(repr=False)
     run: Trajectory = field(repr=False)
     late: float
@@ -110,7 +122,10 @@ class Replay:
     def told(self) -> str:
         """What happened instead, in words."""
         if math.isfinite(self.late) and self.happened == self.planned:
-            return f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, {self.missed:.2g} away"
+            return (
+                f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, "
+                f"{self.missed:.2g} away"
+            )
         if math.isfinite(self.late):
             return f"{self.ended} comes after {' and '.join(self.happened[:-1]) or 'nothing else'}"
         return self.ended
@@ -120,10 +135,15 @@ class Replay:
         books, walk = self.run.ledger, self.machine.walk
         gravity_name = "" if walk is None else walk.gravity
         gravity = books.stored.get(gravity_name, np.zeros(1))
-        sums = {name: float(sum(v[-1] for v in getattr(books, name).values())) for name in ("supplied", "lost", "dissipated")}
+        sums = {
+            name: float(sum(v[-1] for v in getattr(books, name).values()))
+            for name in ("supplied", "lost", "dissipated")
+        }
         others = [v for name, v in books.stored.items() if name != gravity_name]
         kept = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
-        return Balance(float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept)
+        return Balance(
+            float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept
+        )
 
     @cached_property
     def foot_loads(self) -> tuple[FootLoad, ...]:
@@ -137,7 +157,9 @@ class Replay:
 
         for foot in (foot for foot in self.run.names.feet if foot.normal):
             normal = column(foot.normal)
-            sideways = np.linalg.norm([column(name) for name in foot.friction] or [np.zeros_like(normal)], axis=0)
+            sideways = np.linalg.norm(
+                [column(name) for name in foot.friction] or [np.zeros_like(normal)], axis=0
+            )
             stands = (normal != 0) | (sideways != 0)
             if not stands.any():
                 continue
@@ -149,7 +171,8 @@ class Replay:
 
     @property
     def _last_row(self) -> int:
-        """Rows of the run that belong to the motion: up to just before the event that ends it; what comes after is the next step's."""
+        """Rows of the run that belong to the motion: up to just before the event that ends it; what comes
+        after is the next step's."""
         until = self.result.phases[-1].until
         if until is None or not math.isfinite(self.late):
             return len(self.run.t)
@@ -157,7 +180,8 @@ class Replay:
 
     @property
     def gait(self) -> Gait | None:
-        """The motion as a gait of the machine with its plan, with exact multipliers; None if it is none, and `no_gait` says why."""
+        """The motion as a gait of the machine with its plan, with exact multipliers; None if it is none, and
+        `no_gait` says why."""
         return self._gait[0]
 
     @property
@@ -176,7 +200,7 @@ class Replay:
 
 
 @checked
-def replay(result: Result) -> Replay:
+def replay(result: Solution) -> Replay:
     """Run the plan of a result in the event-driven simulator."""
     made, planned = machine(result), result.duration
     first, last = result.phases[0], result.phases[-1]
@@ -190,7 +214,9 @@ def replay(result: Result) -> Replay:
     wanted = sum(1 for m in result.phases if m.until == last.until)
     hits = [e for e in run.events if e.name == last.until][:wanted]
     if len(hits) < wanted:
-        return Replay(result, made, run, math.nan, math.inf, run.status if run.status != "done" else f"no {last.until}")
+        return Replay(
+            result, made, run, math.nan, math.inf, run.status if run.status != "done" else f"no {last.until}"
+        )
     hit = hits[-1]
     run = simulate(made, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **EXACT)
     before = np.array([hit.before[n] for n in names])

@@ -1,8 +1,11 @@
-"""Stability in the loop: how a disturbance grows over a step, as an expression that a design may bound or minimise.
+"""Stability in the loop: how a disturbance grows over a step, as an expression that a design may bound or
+minimise.
 
-Beside its state the walker carries how that state depends on where the step began (the variational equations), so that the derivative of
-the return map is an expression at the end of the step, exact in every iterate. Its spectral radius is not smooth; a norm of a high power of
-it is, and bounds it from above: |A^k|^(1/k), k = 64 (Gelfand). What is bounded is therefore enough; true multipliers are a little smaller.
+Beside its state the walker carries how that state depends on where the step began (the variational
+equations), so that the derivative of the return map is an expression at the end of the step, exact in every
+iterate. Its spectral radius is not smooth; a norm of a high power of
+it is, and bounds it from above: |A^k|^(1/k), k = 64 (Gelfand). What is bounded is therefore enough; true
+    multipliers are a little smaller.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.guess import Curve, Guess, Stretch
-from strut.optimal.solver.result import Motion, Result
+from strut.optimal.solver.result import Motion, Solution
 from strut.system import System, sx, time
 
 DOUBLINGS = 6
@@ -45,8 +48,9 @@ FINE = 200
 
 
 def varied(system: System, section: str) -> tuple[System, ca.SX]:
-    """The walker that carries how its state depends on where the step began, and the derivative of the return map by its free states at the
-    end of a step that the section ends. The section sets the dependence back, so that it repeats; in one step, what is held is held."""
+    """The walker that carries how its state depends on where the step began, and the derivative of the return
+    map by its free states at the end of a step that the section ends. The section sets the dependence back,
+    so that it repeats; in one step, what is held is held."""
     made, nx = variational(system, section), system.size("x")
     state = next(q for q in made.x if q.name == BY_STATE)
     held = [q.sym for q in made.z if q.name == BY_HELD]
@@ -54,14 +58,26 @@ def varied(system: System, section: str) -> tuple[System, ca.SX]:
     jump, flow = ca.substitute(columns, held, [ca.SX.zeros(*h.shape) for h in held])
     identity = ca.SX(ca.vec(ca.DM(np.eye(nx))))
     events = [
-        replace(e, reset={**{n: sx(v) for n, v in e.reset.items()}, BY_STATE: identity}) if e.name == section else e for e in system.events
+        replace(e, reset={**{n: sx(v) for n, v in e.reset.items()}, BY_STATE: identity})
+        if e.name == section
+        else e
+        for e in system.events
     ]
-    bigger = replace(system, x=(*system.x, state), flow={**system.flow, BY_STATE: flow}, events=tuple(events), implied=None)
-    shears = ca.substitute([jump], [state.sym], [identity])[0]  # it is linear: how the section alone shears a disturbance
+    bigger = replace(
+        system, x=(*system.x, state), flow={**system.flow, BY_STATE: flow}, events=tuple(events), implied=None
+    )
+    shears = ca.substitute([jump], [state.sym], [identity])[
+        0
+    ]  # it is linear: how the section alone shears a disturbance
     K = _by_free(system, section, ca.reshape(shears, nx, nx))
     names = [[f"sheared_{i}_{j}" for j in range(nx)] for i in range(K.shape[0])]
     known = [[Jumps(name, K[i, j], section) for j, name in enumerate(row)] for i, row in enumerate(names)]
-    entries = ca.vertcat(*[ca.horzcat(*[ca.SX(0) if K[i, j].is_zero() else known[i][j].sym for j in range(nx)]) for i in range(K.shape[0])])
+    entries = ca.vertcat(
+        *[
+            ca.horzcat(*[ca.SX(0) if K[i, j].is_zero() else known[i][j].sym for j in range(nx)])
+            for i in range(K.shape[0])
+        ]
+    )
     bigger.cache["optimal-sheared"] = known  # totals are known by their symbols as long as someone keeps them
     return bigger, entries @ ca.reshape(state.sym, nx, nx) @ ca.DM(section_of(system, section).spread)
 
@@ -72,7 +88,9 @@ def _by_free(system: System, section: str, J: ca.SX) -> ca.SX:
         reset, x = system.event(section).reset, ca.vertcat(*[q.sym for q in system.x])
         exchanged = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
         states = [q for q in (*system.x, *system.z) if q.name in reset]
-        turn = ca.substitute([ca.jacobian(exchanged, x)], [q.sym for q in states], [sx(reset[q.name]) for q in states])[0]
+        turn = ca.substitute(
+            [ca.jacobian(exchanged, x)], [q.sym for q in states], [sx(reset[q.name]) for q in states]
+        )[0]
         J = turn @ J
     return ca.densify(J[list(section_of(system, section).free), :])
 
@@ -118,39 +136,61 @@ def lifted(problem: Problem, guess: Guess) -> Guess:
 
 def _joined(x: Curve, n: int, s: np.ndarray, columns: np.ndarray) -> Curve:
     def at(place: np.ndarray) -> np.ndarray:
-        return np.hstack([x(place)[:, :n], np.column_stack([np.interp(place, s, column) for column in columns.T])])
+        return np.hstack(
+            [x(place)[:, :n], np.column_stack([np.interp(place, s, column) for column in columns.T])]
+        )
 
     return at
 
 
-def lowered(result: Result, problem: Problem) -> Result:
+def lowered(result: Solution, problem: Problem) -> Solution:
     """The result as one of the walker without variations."""
     n = problem.system.size("x")
     phases = tuple(
-        Motion(m.name, m.until, m.t, m.x[:, :n], m.w, m.z, (m.slopes[0][:, :n], m.slopes[1][:, :n]), m.integrals) for m in result.phases
+        Motion(
+            m.name, m.until, m.t, m.x[:, :n], m.w, m.z, (m.slopes[0][:, :n], m.slopes[1][:, :n]), m.integrals
+        )
+        for m in result.phases
     )
     return replace(result, problem=problem, phases=phases)
 
 
 @checked
-def stabilise(result: Result, limit: float | None, tolerance: float = 1e-9, iterations: int = 200) -> Result:
-    """The best motion from here on whose disturbances shrink to `limit` at every step: no multiplier is larger, and the bound is reached in
+def stabilise(
+    result: Solution, limit: float | None, tolerance: float = 1e-9, iterations: int = 200
+) -> Solution:
+    """The best motion from here on whose disturbances shrink to `limit` at every step: no multiplier is
+    larger, and the bound is reached in
     stages. limit: None finds the least one, by steps; the cost should then be bounded by a requirement.
     Of a motion of one phase that repeats.
 
-    The solver runs on expressions in the virtual machine: variations make them large, and to compile them would take longer than to solve.
+    The solver runs on expressions in the virtual machine: variations make them large, and to compile them
+        would take longer than to solve.
     """
     problem = result.problem
     if len(problem.phases) != 1 or problem.repeats is None or problem.phases[0].until is None:
-        raise ModelError("only a motion of one phase that an event ends and that repeats can be made stable: this one has another shape")
+        raise ModelError(
+            "only a motion of one phase that an event ends and that repeats can be made stable: this one has "
+            "another shape"
+        )
     if limit is not None and not limit > 0:
         raise ValueRangeError(f"disturbances should shrink to {limit:g} of their size: that must be positive")
     bigger, A = varied(problem.system, problem.phases[0].until)
     grows = growth(A)
     whole = replace(problem, system=bigger)
     begin: Guess = lifted(whole, result.guess())
-    settings: dict[str, Any] = {"accuracy": None, "tolerance": tolerance, "iterations": iterations, "backend": "virtual"}
-    settings |= {"method": result.how.method, "stages": result.how.stages, "steps": result.how.steps, "control": result.how.control}
+    settings: dict[str, Any] = {
+        "accuracy": None,
+        "tolerance": tolerance,
+        "iterations": iterations,
+        "backend": "virtual",
+    }
+    settings |= {
+        "method": result.how.method,
+        "stages": result.how.stages,
+        "steps": result.how.steps,
+        "control": result.how.control,
+    }
     count = max(len(m.t) - 1 for m in result.phases)
     first = whole.require(GROWTH, grows, high=LARGE, at="end").solve(begin, intervals=count, **settings)
     if not first.success:
@@ -159,25 +199,37 @@ def stabilise(result: Result, limit: float | None, tolerance: float = 1e-9, iter
     if limit is not None and now <= limit:
         return result
 
-    def solved(bound: float, begin: Result, count: int, most: int = iterations) -> Result:
+    def solved(bound: float, begin: Solution, count: int, most: int = iterations) -> Solution:
         asked = whole.require(GROWTH, grows, high=bound, at="end")
         return asked.solve(begin, **{**settings, "intervals": count, "iterations": most})
 
-    bound, found = (limit, first) if limit is not None else _least(now, first, lambda r, begin: solved(r, begin, count, QUICK))
+    bound, found = (
+        (limit, first)
+        if limit is not None
+        else _least(now, first, lambda r, begin: solved(r, begin, count, QUICK))
+    )
     if limit is not None:
         for r in np.linspace(now, limit, 1 + max(1, round((now - limit) / STAGE)))[1:]:
             found = solved(float(r), found, count)
             if not found.success:
                 break
-    while found.success and result.accuracy is not None and count <= MOST // 2 and lowered(found, problem).defect > result.accuracy:
+    while (
+        found.success
+        and result.accuracy is not None
+        and count <= MOST // 2
+        and lowered(found, problem).defect > result.accuracy
+    ):
         count *= 2
         found = solved(bound, found, count)
     return replace(lowered(found, problem), accuracy=result.accuracy)
 
 
-def _least(now: float, found: Result, solved: Callable[[float, Result], Result]) -> tuple[float, Result]:
-    """The least bound that a motion was found for, tightened by steps that shrink where they fail: where multipliers meet, their largest
-    is no smooth objective, and a solver that is told to minimise it comes to no end."""
+def _least(
+    now: float, found: Solution, solved: Callable[[float, Solution], Solution]
+) -> tuple[float, Solution]:
+    """The least bound that a motion was found for, tightened by steps that shrink where they fail: where
+    multipliers meet, their largest is no smooth objective, and a solver that is told to minimise it comes to
+    no end."""
     step, bound = STAGE, max(now, STAGE)
     while step > CLOSE and bound - step > 0:
         tried = solved(bound - step, found)
@@ -188,13 +240,15 @@ def _least(now: float, found: Result, solved: Callable[[float, Result], Result])
     return bound, found
 
 
-def evaluated(result: Result, expression: ca.SX) -> np.ndarray:
+def evaluated(result: Solution, expression: ca.SX) -> np.ndarray:
     """An expression at the end of a motion that carries its variations."""
     system, m = result.problem.system, result.phases[-1]
     groups = system.vectors()
     totals = [t for t in result.problem.totals if isinstance(t, Jumps)]
     f = ca.Function("at_end", [time, *groups, *[t.sym for t in totals]], [expression])
-    return np.array(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p, *[result.totals[t.name] for t in totals]))
+    return np.array(
+        f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], result.p, *[result.totals[t.name] for t in totals])
+    )
 
 
 __all__ = ["growth", "stabilise", "varied"]

@@ -1,5 +1,5 @@
-"""What any step asks: phases that end as those of a gait did, feet that push and do not slip, a swing foot that clears the ground, nothing
-that would end a run."""
+"""What any step asks: phases that end as those of a gait did, feet that push and do not slip, a swing foot
+that clears the ground, nothing that would end a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strut.errors import ModelError, ValueRangeError
 from strut.gait import Gait
 from strut.gait.transport import distance, weight, weight_of
 from strut.optimal.problem import Problem
-from strut.optimal.walk.frozen_branch import Branch, answered
+from strut.optimal.walk.frozen_branch import FrozenBranch, answered
 from strut.system import Foot, System, sx, time
 
 LASTS = (0.05, 10.0)
@@ -23,14 +23,16 @@ LASTS = (0.05, 10.0)
 SHORTEST = 1e-3
 """A step is at least so long [m], where nothing is known of it."""
 TIMES = 4.0
-"""A step takes at most so many times as long as that of the gait to begin from, and at least that part of it; so does its length."""
+"""A step takes at most so many times as long as that of the gait to begin from, and at least that part of it;
+so does its length."""
 STRENGTH = 1.0
-"""Torques are at most so many times weight by step length of the gait to begin from, where nothing is said of them."""
+"""Torques are at most so many times weight by step length of the gait to begin from, where nothing is said of
+them."""
 FRICTION = 1.0
 """What the feet must not exceed, where nothing is said of it."""
 FIRM = 0.01
-"""Feet push by at least this part of the weight, and keep away from the edge of the cone by this part: between the points of the mesh, too,
-they then stay on the ground and do not slip."""
+"""Feet push by at least this part of the weight, and keep away from the edge of the cone by this part:
+between the points of the mesh, too, they then stay on the ground and do not slip."""
 MARGIN = 1e-3
 """What must not happen in a phase is missed by so much in its middle."""
 LOOKS = 200
@@ -41,8 +43,9 @@ Bounds = float | tuple[float, float] | None
 
 
 def sequence(walker: System, section: str, begun: Gait | None, swings: bool = False) -> tuple[str, ...]:
-    """The events of a step at which the motion changes: those of a gait that set states, or discrete states that the flow depends on;
-    and, where something is asked of its swing, at which the foot passes the other and comes out of the ground."""
+    """The events of a step at which the motion changes: those of a gait that set states, or discrete states
+    that the flow depends on; and, where something is asked of its swing, at which the foot passes the other
+    and comes out of the ground."""
     flow = ca.vertcat(*walker.flow.values())
     matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
     names = [] if begun is None else list(begun.trajectory.events.names)
@@ -53,7 +56,8 @@ def sequence(walker: System, section: str, begun: Gait | None, swings: bool = Fa
 
 
 def swing_foot(walker: System, section: str) -> Foot | None:
-    """The foot that lands in `section`, if its walk says when it passes the other and how high it is; None otherwise."""
+    """The foot that lands in `section`, if its walk says when it passes the other and how high it is; None
+    otherwise."""
     foot = None if walker.walk is None else walker.walk.foot_of(section)
     return foot if foot is not None and foot.passes and foot.gap else None
 
@@ -63,7 +67,8 @@ def _swing(walker: System, section: str) -> Foot:
     foot = swing_foot(walker, section)
     if foot is None:
         raise ModelError(
-            f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its walk says when it passes "
+            f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its "
+            f"walk says when it passes "
             "the other and how high it is: Foot(lands=..., passes=..., gap=...)"
         )
     return foot
@@ -85,12 +90,15 @@ def near(bounds: Bounds, name: str, usual: float | None) -> tuple[float, float] 
         return None if usual is None or not usual > 0 else (usual / TIMES, usual * TIMES)
     ends = number_array(name, bounds).reshape(-1)
     if len(ends) not in (1, 2) or not 0 < ends[0] <= ends[-1] or not ends[0] < np.inf:
-        raise ValueRangeError(f"{name} is {bounds}: give a positive number, or bounds (low, high) with low <= high")
+        raise ValueRangeError(
+            f"{name} is {bounds}: give a positive number, or bounds (low, high) with low <= high"
+        )
     return float(ends[0]), float(ends[-1])
 
 
 def strength(walker: System, torque: float | None, step: float | None) -> dict[str, float]:
-    """What inputs are at most, by name: as asked, or where they are torques without bounds, by weight and usual length of a step."""
+    """What inputs are at most, by name: as asked, or where they are torques without bounds, by weight and
+    usual length of a step."""
     if torque is not None:
         if not is_number(torque) or not torque > 0:
             raise ValueRangeError(f"torque is {torque} N m: what is allowed must be positive")
@@ -112,18 +120,22 @@ def walking(
     clearance: float | None = None,
     firm: float = 0.0,
     like: Gait | None = None,
-    way: Branch | None = None,
+    way: FrozenBranch | None = None,
     periodic: bool = True,
 ) -> Problem:
-    """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old foot lifts, limits are kept.
-    Nothing is minimised yet. Or, not `periodic`, any number of steps: from standing, to a stop, over something; `duration` is then that of
-    all, and `step_length` that of the last.
+    """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old
+    foot lifts, limits are kept. Nothing is minimised yet. Or, not `periodic`, any number of steps: from
+    standing, to a stop, over something; `duration` is then that of all, and `step_length` that of the last.
 
-    firm: by which part of the weight feet push at least, and by which part of the cone they stay away from its edge.
+    firm: by which part of the weight feet push at least, and by which part of the cone they stay away from
+        its edge.
     like: a gait; what would end a run, and did not in it, does not. way: the branch that its events take.
     """
     if not events:
-        raise ModelError(f"no event ends a step of '{walker.name}': give events=['...'], of {', '.join(e.name for e in walker.events)}")
+        raise ModelError(
+            f"no event ends a step of '{walker.name}': give events=['...'], of "
+            f"{', '.join(e.name for e in walker.events)}"
+        )
     section, problem = events[-1], Problem(walker)
     for k, event in enumerate(events):
         name = "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}"
@@ -131,10 +143,14 @@ def walking(
     if way is not None:
         problem = way.required(problem)
     low, high = near(duration, "duration", None) or LASTS
-    problem = (problem.periodic() if periodic else problem).require("step time", time, low=low, high=high, at="end")
+    problem = (problem.periodic() if periodic else problem).require(
+        "step time", time, low=low, high=high, at="end"
+    )
     reset = walker.event(section).reset
     for foot in feet_with_forces(walker):
-        problem = _pushing(problem, f"{foot.name} pushes", walker[foot.normal], firm * weight(walker) if firm else ca.SX(0))
+        problem = _pushing(
+            problem, f"{foot.name} pushes", walker[foot.normal], firm * weight(walker) if firm else ca.SX(0)
+        )
         if friction is not None and len(foot.friction) == 1:
             normal, sideways = walker[foot.normal], walker[foot.friction[0]]
             edge = (1 - firm) * friction * normal
@@ -142,7 +158,8 @@ def walking(
             problem = _pushing(problem, f"{foot.name} does not slip backwards", edge + sideways)
     if friction is not None and not says_friction(walker):
         raise ModelError(
-            f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: Foot(normal=..., friction=(...,))"
+            f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: "
+            f"Foot(normal=..., friction=(...,))"
         )
     swinging = swing_foot(walker, section)
     if swinging is not None and swinging.passes in events:
@@ -151,7 +168,9 @@ def walking(
     for phase in problem.phases:
         if phase.until == section:
             for foot in leaving:
-                problem = problem.require(f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name)
+                problem = problem.require(
+                    f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name
+                )
     if like is not None:
         problem = _lasting(problem, like)
     low, high = near(step_length, "step_length", None) or (SHORTEST, math.inf)
@@ -176,8 +195,12 @@ def _pushing(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = No
     """A force that is at least so large, in the phases in which there is one: a foot that swings has none."""
     for phase in problem.phases:
         known = [q for q in problem.system.z if q.name in phase.z]
-        if not ca.substitute([force], [q.sym for q in known], [ca.DM(phase.z[q.name]) for q in known])[0].is_zero():
-            problem = problem.require(name, force if least is None else force - least, low=0.0, phase=phase.name)
+        if not ca.substitute([force], [q.sym for q in known], [ca.DM(phase.z[q.name]) for q in known])[
+            0
+        ].is_zero():
+            problem = problem.require(
+                name, force if least is None else force - least, low=0.0, phase=phase.name
+            )
     return problem
 
 
@@ -189,17 +212,23 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
 
     def along(expression: ca.SX) -> np.ndarray:
         f = walker.function("along", [expression])
-        return np.array(f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])).ravel()
+        return np.array(
+            f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])
+        ).ravel()
 
     known = [along(-walker[foot.normal]) for foot in feet_with_forces(walker)]
     for event in (e for e in walker.events if e.terminal):
         guard = sx(event.guard)
         values = along(guard)
-        if values.max() > 0 or any(np.abs(values - other).max() <= ALIKE * (1 + np.abs(other).max()) for other in known):
+        if values.max() > 0 or any(
+            np.abs(values - other).max() <= ALIKE * (1 + np.abs(other).max()) for other in known
+        ):
             continue
         nearest = int(values.argmax())
         smooth = sx(answered(walker, event, (t[nearest], x[:, nearest], z[:, nearest], *still))[0].guard)
-        flags = [q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)]  # they change within a phase
+        flags = [
+            q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)
+        ]  # they change within a phase
         if ca.depends_on(smooth, walker.vector("x")) and not flags:
             known.append(values)
             problem = problem.require(f"no {event.name}", smooth, high=0.0)
@@ -207,8 +236,8 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
 
 
 def _swinging(problem: Problem, clearance: float | None) -> Problem:
-    """The swing foot passes the other once, so high above the ground, and is above it from where it comes out of it: from the beginning,
-    if it is to clear it."""
+    """The swing foot passes the other once, so high above the ground, and is above it from where it comes out
+    of it: from the beginning, if it is to clear it."""
     section = problem.phases[-1].until
     assert section is not None
     foot = _swing(problem.system, section)
@@ -224,7 +253,9 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
             problem = problem.require("the swing foot stays in front", ahead, low=0.0, **firmly)
         elif phase.until == passes:
             passed = True
-            problem = problem.require("the swing foot stays behind until it passes", ahead, high=0.0, **firmly)
+            problem = problem.require(
+                "the swing foot stays behind until it passes", ahead, high=0.0, **firmly
+            )
             if clearance is not None:
                 problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
         above = above or phase.until == foot.clears
@@ -236,4 +267,14 @@ def _swinging(problem: Problem, clearance: float | None) -> Problem:
     return problem
 
 
-__all__ = ["FRICTION", "STRENGTH", "clears", "near", "says_friction", "sequence", "strength", "swing_foot", "walking"]
+__all__ = [
+    "FRICTION",
+    "STRENGTH",
+    "clears",
+    "near",
+    "says_friction",
+    "sequence",
+    "strength",
+    "swing_foot",
+    "walking",
+]

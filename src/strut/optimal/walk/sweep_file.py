@@ -1,4 +1,5 @@
-"""Points of a sweep in one SQLite file: written as they are found, so that a sweep that was killed goes on where it was."""
+"""Points of a sweep in one SQLite file: written as they are found, so that a sweep that was killed goes on
+where it was."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from strut.files import DAMAGE
 from strut.gait.gait import FAMILY
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
-from strut.optimal.solver.result import Result
+from strut.optimal.solver.result import Solution
 
 FORMAT = "strut sweep 2"
 COLUMNS = "value, ok, status, numbers, plan"
@@ -29,8 +30,9 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """A design of a sweep. value: of what is varied. numbers: what was found, by name. plan: the motion, to begin others from."""
+class SweepPoint:
+    """A design of a sweep. value: of what is varied. numbers: what was found, by name. plan: the motion, to
+    begin others from."""
 
     value: float
     ok: bool
@@ -52,12 +54,24 @@ class SweepFile:
         self.path, text = path, json.dumps(asked, sort_keys=True)
         with self._open() as base:
             base.execute("create table if not exists about (name text primary key, value text)")
-            base.execute("create table if not exists points (value real primary key, ok integer, status text, numbers text, plan blob)")
+            base.execute(
+                "create table if not exists points (value real primary key, ok integer, status text, numbers "
+                "text, plan blob)"
+            )
             known = dict(base.execute("select name, value from about"))
             if known and (known.get("format") != FORMAT or known.get("asked") != text):
-                differs = _difference(_mapping(known.get("asked", "{}")), asked) if known.get("format") == FORMAT else "format"
-                raise StorageError(f"{path} holds another sweep (its {differs} differs): give another file, or remove this one")
-            base.executemany("insert or ignore into about values (?, ?)", [("format", FORMAT), ("asked", text)])
+                differs = (
+                    _difference(_mapping(known.get("asked", "{}")), asked)
+                    if known.get("format") == FORMAT
+                    else "format"
+                )
+                raise StorageError(
+                    f"{path} holds another sweep (its {differs} differs): give another file, or remove this "
+                    f"one"
+                )
+            base.executemany(
+                "insert or ignore into about values (?, ?)", [("format", FORMAT), ("asked", text)]
+            )
         self._drop_damaged()
 
     def _drop_damaged(self) -> None:
@@ -83,13 +97,13 @@ class SweepFile:
         except (sqlite3.Error, OverflowError) as error:
             raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
 
-    def put(self, point: Point, plan: bytes | None) -> None:
+    def put(self, point: SweepPoint, plan: bytes | None) -> None:
         """A point, at once and for good."""
         row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan)
         with self._open() as base:
             base.execute("insert or replace into points values (?, ?, ?, ?, ?)", row)
 
-    def points(self) -> dict[float, Point]:
+    def points(self) -> dict[float, SweepPoint]:
         """What is there, by value."""
         with self._open() as base:
             rows = base.execute(f"select {COLUMNS} from points order by value").fetchall()
@@ -113,23 +127,26 @@ def _mapping(text: Any) -> dict[str, Any]:
     return known if isinstance(known, dict) else {}
 
 
-def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> Point:
+def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> SweepPoint:
     """A row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
     found = json.loads(numbers)
     if not isinstance(found, dict) or not all(isinstance(each, (int, float)) for each in found.values()):
         raise ValueError("its numbers are none")
     if not math.isfinite(value) or not isinstance(status, str):
         raise ValueError("its value or its status is none")
-    return Point(float(value), bool(ok), status, found, unpacked(plan) if plan else None)
+    return SweepPoint(float(value), bool(ok), status, found, unpacked(plan) if plan else None)
 
 
 def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:
     return ", ".join(name for name in asked if known.get(name) != asked[name]) or "content"
 
 
-def packed(result: Result) -> bytes:
+def packed(result: Solution) -> bytes:
     """The motion of a result, as bytes that hold numbers and nothing else."""
-    arrays: dict[str, Any] = {"names": np.array(list(result.parameters)), "values": np.array(list(result.parameters.values()))}
+    arrays: dict[str, Any] = {
+        "names": np.array(list(result.parameters)),
+        "values": np.array(list(result.parameters.values())),
+    }
     for k, m in enumerate(result.phases):
         arrays |= {f"t{k}": m.t, f"x{k}": m.x, f"w{k}": m.w, f"a{k}": m.slopes[0], f"b{k}": m.slopes[1]}
     target = io.BytesIO()
@@ -143,16 +160,23 @@ def unpacked(data: bytes) -> Guess:
         arrays = dict(file)
     stretches, k = [], 0
     while f"t{k}" in arrays:
-        t, x, w, slopes = arrays[f"t{k}"], arrays[f"x{k}"], arrays[f"w{k}"], (arrays[f"a{k}"], arrays[f"b{k}"])
+        t, x, w, slopes = (
+            arrays[f"t{k}"],
+            arrays[f"x{k}"],
+            arrays[f"w{k}"],
+            (arrays[f"a{k}"], arrays[f"b{k}"]),
+        )
         span = float(t[-1] - t[0])
         states, inputs = between(t, x, slopes), pieces(t, w, lagrange(w.shape[1] - 1))
         stretches.append(Stretch(span, _over(states, t[0], span), _over(inputs, t[0], span)))
         k += 1
-    return Guess(tuple(stretches), dict(zip(arrays["names"].tolist(), arrays["values"].tolist(), strict=True)))
+    return Guess(
+        tuple(stretches), dict(zip(arrays["names"].tolist(), arrays["values"].tolist(), strict=True))
+    )
 
 
 def _over(curve: Any, begin: float, span: float) -> Any:
     return lambda s: curve(begin + span * np.asarray(s))
 
 
-__all__ = ["Point", "SweepFile", "packed", "unpacked"]
+__all__ = ["SweepFile", "SweepPoint", "packed", "unpacked"]

@@ -1,4 +1,5 @@
-"""`trade_off`: designs over a speed, a parameter or the weight of a cost, each begun from its neighbour, in parallel, and kept."""
+"""`trade_off`: designs over a speed, a parameter or the weight of a cost, each begun from its neighbour, in
+parallel, and kept."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from strut.gait.transport import has_slope, inclined
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import weighed
 from strut.optimal.walk.design import COST_RESOLUTION, Design, design, like_of, passive
-from strut.optimal.walk.sweep_file import Point, SweepFile, packed
+from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, packed
 from strut.system import System, time
 
 ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": ""}
@@ -34,17 +35,19 @@ ASKED |= {"clearance": "m", "stability": ""}
 POLL = 0.1
 """How often progress is looked at [s]."""
 NOTHING_BESIDE = 1e-6
-"""Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they are shown as 0."""
+"""Numbers of a sweep below this part of the largest of their kind are what solver and integrator leave: they
+are shown as 0."""
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """Designs over a value. name: of what was varied; unit: its unit. points: in the order of their values."""
+    """Designs over a value. name: of what was varied; unit: its unit. points: in the order of their
+    values."""
 
     name: str
     unit: str
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     wall: float
     file: Path | None
     units: Mapping[str, str] = field(repr=False, default_factory=dict)
@@ -73,9 +76,19 @@ class TradeOff:
         return self.again(point.value, point.plan)
 
     def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
-        """A table: its head, and a row for each point. rounded: what is nothing beside the other rows of its column is 0."""
-        names = [n for n in dict.fromkeys(name for point in self.points for name in point.numbers) if n != self.name]
-        head = [_titled(self.name, self.unit), "ok", "stable", *[_titled(n, self.units.get(n, "")) for n in names]]
+        """A table: its head, and a row for each point. rounded: what is nothing beside the other rows of its
+        column is 0."""
+        names = [
+            n
+            for n in dict.fromkeys(name for point in self.points for name in point.numbers)
+            if n != self.name
+        ]
+        head = [
+            _titled(self.name, self.unit),
+            "ok",
+            "stable",
+            *[_titled(n, self.units.get(n, "")) for n in names],
+        ]
         columns = [_without_rounding(self[n]) if rounded and n != "defect" else self[n] for n in names]
         stable = {True: "yes", False: "no", None: "no gait"}
         body: list[list[object]] = [
@@ -86,7 +99,10 @@ class TradeOff:
 
     def data(self) -> dict[str, Any]:
         """What `strut design --sweep --json` prints."""
-        points = [{"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers} for p in self.points]
+        points = [
+            {"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers}
+            for p in self.points
+        ]
         return {"name": self.name, "unit": self.unit, "points": points, "wall": self.wall}
 
     def __repr__(self) -> str:
@@ -119,19 +135,23 @@ def trade_off(
 ) -> TradeOff:
     """Design a walker for every value of something.
 
-    name: 'speed', 'slope', 'step_length', 'duration', 'torque', 'friction' or 'stability' (see `design`), a parameter of the walker, or
-        the weight of a cost: with cost={"squared-torque": 1, "energy": 1} it has parameters weight_squared_torque and weight_energy.
-    values: in any order. The one in the middle is solved first, the others from their neighbours, in chains on `workers` processes (as
-        many as there are cores unless given; where processes cannot fork, one after another). A point that fails is tried again
-        from the other side.
-    file: SQLite, where every point is kept as soon as it is found. A sweep that is asked for again with the same file goes on.
+    name: 'speed', 'slope', 'step_length', 'duration', 'torque', 'friction' or 'stability' (see `design`), a
+        parameter of the walker, or the weight of a cost: with cost={"squared-torque": 1, "energy": 1} it has
+            parameters weight_squared_torque and weight_energy.
+    values: in any order. The one in the middle is solved first, the others from their neighbours, in chains
+        on `workers` processes (as many as there are cores unless given; where processes cannot fork, one
+        after another). A point that fails is tried again from the other side.
+    file: SQLite, where every point is kept as soon as it is found. A sweep that is asked for again with the
+        same file goes on.
     progress: is told how many points of how many there are. free, cost, options: as for `design`.
     """
     began = clock.perf_counter()
     walker = weighed(walker, cost)
     known = {q.name: q.unit for q in walker.p}
     if name not in ASKED and name not in known:
-        raise UnknownNameError(f"there is nothing called '{name}' to sweep: {did_you_mean(name, [*ASKED, *known])}")
+        raise UnknownNameError(
+            f"there is nothing called '{name}' to sweep: {did_you_mean(name, [*ASKED, *known])}"
+        )
     if name in free:
         raise ValueRangeError(f"'{name}' is swept and free: leave it out of what is free")
     if name in options:
@@ -147,9 +167,24 @@ def trade_off(
         points = kept.points()
         tell()
         found = tuple(points[v] for v in ordered)
-    units = {"speed": "m/s", "step length": "m", "step time": "s", "lost in impacts": "J", "work of the motors": "J", **known}
+    units = {
+        "speed": "m/s",
+        "step length": "m",
+        "step time": "s",
+        "lost in impacts": "J",
+        "work of the motors": "J",
+        **known,
+    }
     unit = ASKED.get(name, known.get(name, ""))
-    return TradeOff(name, unit, found, clock.perf_counter() - began, Path(file) if file is not None else None, units, work.solve)
+    return TradeOff(
+        name,
+        unit,
+        found,
+        clock.perf_counter() - began,
+        Path(file) if file is not None else None,
+        units,
+        work.solve,
+    )
 
 
 class _Work:
@@ -160,7 +195,8 @@ class _Work:
         self.like = self._like()
 
     def _like(self) -> Gait | None:
-        """The gait that all points begin from, so that what is usual, and the phases, are the same for all."""
+        """The gait that all points begin from, so that what is usual, and the phases, are the same for
+        all."""
         given = self.options.pop("like", None) or like_of(self.options.get("guess"))
         if given is not None or self.options.get("guess") is not None:
             return given
@@ -172,9 +208,16 @@ class _Work:
         """What makes this sweep this one, in words and by the content of the model."""
         w = self.walker
         groups = w.vectors()
-        parts = [*[w.flow[q.name] for q in w.x], *[ca.vec(ca.SX(e)) for event in w.events for e in (event.guard, *event.reset.values())]]
-        model = ca.Function("model", [time, *groups], [ca.vertcat(*[ca.vec(ca.SX(e)) for e in parts])]).serialize()
-        free = {n: list(b) for n, b in self.free.items()} if isinstance(self.free, Mapping) else list(self.free)
+        parts = [
+            *[w.flow[q.name] for q in w.x],
+            *[ca.vec(ca.SX(e)) for event in w.events for e in (event.guard, *event.reset.values())],
+        ]
+        model = ca.Function(
+            "model", [time, *groups], [ca.vertcat(*[ca.vec(ca.SX(e)) for e in parts])]
+        ).serialize()
+        free = (
+            {n: list(b) for n, b in self.free.items()} if isinstance(self.free, Mapping) else list(self.free)
+        )
         others = {n: repr(v) for n, v in self.options.items() if n != "guess"}
         fixed = {q.name: np.asarray(q.value).tolist() for q in w.p if q.name != self.name}
         return {
@@ -198,12 +241,17 @@ class _Work:
             options["guess"] = guess
         return design(walker, self.free, self.cost, **options | {"like": self.like})
 
-    def point(self, value: float, guesses: Sequence[Guess | None], kept: SweepFile) -> Point:
+    def point(self, value: float, guesses: Sequence[Guess | None], kept: SweepFile) -> SweepPoint:
         """A point, from the first guess that leads to one."""
-        best: tuple[Point, bytes] | None = None
+        best: tuple[SweepPoint, bytes] | None = None
         for guess in guesses:
             made = self.solve(value, guess)
-            found = (Point(value, made.ok, "; ".join(made.wrong) or made.result.status, numbers(made), made.guess()), packed(made.result))
+            found = (
+                SweepPoint(
+                    value, made.ok, "; ".join(made.wrong) or made.result.status, numbers(made), made.guess()
+                ),
+                packed(made.result),
+            )
             if best is None or (found[0].ok and not best[0].ok):
                 best = found
             if made.ok:
@@ -218,7 +266,9 @@ class _Work:
         for value in values:
             if os.getppid() != parent:
                 return  # whoever asked was killed; what is done is kept
-            point = there.get(value) or self.point(value, [guess, *([begin] if begin is not guess else [])], kept)
+            point = there.get(value) or self.point(
+                value, [guess, *([begin] if begin is not guess else [])], kept
+            )
             guess = point.plan if point.ok else guess
 
 
@@ -296,15 +346,21 @@ def _child(work: _Work, kept: SweepFile, chain: list[float], begin: Guess | None
         raise SystemExit(1) from error
 
 
-def _parallel(work: _Work, kept: SweepFile, chains: list[list[float]], begin: Guess | None, workers: int, tell: _Told) -> None:
-    context = multiprocessing.get_context("fork")  # systems are expressions, which only a copy of this process has
+def _parallel(
+    work: _Work, kept: SweepFile, chains: list[list[float]], begin: Guess | None, workers: int, tell: _Told
+) -> None:
+    context = multiprocessing.get_context(
+        "fork"
+    )  # systems are expressions, which only a copy of this process has
     said = context.Queue()
     waiting = list(chains)
     running: list[Any] = []
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                child = context.Process(target=_child, args=(work, kept, waiting.pop(0), begin, said), daemon=True)
+                child = context.Process(
+                    target=_child, args=(work, kept, waiting.pop(0), begin, said), daemon=True
+                )
                 child.start()
                 running.append(child)
             running[0].join(POLL)
@@ -312,7 +368,9 @@ def _parallel(work: _Work, kept: SweepFile, chains: list[list[float]], begin: Gu
             running = [child for child in running if child.is_alive()]
             if any(child.exitcode for child in ended):
                 raise ValueRangeError(
-                    said.get(timeout=1.0) if not said.empty() else "a process of the sweep stopped: run it again to go on"
+                    said.get(timeout=1.0)
+                    if not said.empty()
+                    else "a process of the sweep stopped: run it again to go on"
                 )
             tell()
     finally:

@@ -1,7 +1,8 @@
-"""The machine that was found: the system with its plan of inputs built in, again a `System`, which runs, repeats and is exported.
+"""The machine that was found: the system with its plan of inputs built in, again a `System`, which runs,
+repeats and is exported.
 
-Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins is an event, so that nothing
-is smoothed and derivatives through a step stay exact.
+Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins
+is an event, so that nothing is smoothed and derivatives through a step stay exact.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.optimal.nlp.scheme import lagrange
-from strut.optimal.solver.result import Result
+from strut.optimal.solver.result import Solution
 from strut.system import Discrete, Event, Param, State, System, join, sx
 
 PIECES = 16
@@ -22,9 +23,9 @@ PIECES = 16
 
 
 @checked
-def machine(result: Result) -> System:
-    """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins anew after the event that ends
-    it; its numbers are parameters (`plan`, `plan_times`)."""
+def machine(result: Solution) -> System:
+    """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins
+    anew after the event that ends it; its numbers are parameters (`plan`, `plan_times`)."""
     system, nu = result.system, result.problem.system.size("u")
     if not nu:
         return system
@@ -41,7 +42,12 @@ def machine(result: Result) -> System:
     since = State("plan_clock", 0.0, "s", description="since the plan began")
     begin, end = Discrete("piece_begin", 0.0, "s"), Discrete("piece_end", times[1], "s")
     units = {q.unit for q in system.u}
-    now = Discrete("plan_now", w[0], units.pop() if len(units) == 1 else "", description="inputs at the places of the piece")
+    now = Discrete(
+        "plan_now",
+        w[0],
+        units.pop() if len(units) == 1 else "",
+        description="inputs at the places of the piece",
+    )
     place = (since.sym - begin.sym) / (end.sym - begin.sym)
     u = ca.SX.zeros(nu, 1)
     for i in range(len(basis)):
@@ -63,7 +69,9 @@ def machine(result: Result) -> System:
         p=(plan, ends, count),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
-    whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(scales=system.scales)
+    whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(
+        scales=system.scales
+    )
     table = ca.reshape(plan.sym, places, n)
     following = piece.sym + 1
     chosen = ca.vertcat(*[following == k for k in range(n)])
@@ -79,7 +87,13 @@ def machine(result: Result) -> System:
         },
         priority=-1,
     )
-    anew = {piece.name: ca.SX(0), since.name: ca.SX(0), begin.name: ca.SX(0), end.name: ends.sym[1], now.name: table[:, 0]}
+    anew = {
+        piece.name: ca.SX(0),
+        since.name: ca.SX(0),
+        begin.name: ca.SX(0),
+        end.name: ends.sym[1],
+        now.name: table[:, 0],
+    }
     if often > 1:
         done = strikes.sym >= often - 1.5
         held = {q.name: q.sym for q in (piece, since, begin, end, now)}
@@ -87,7 +101,10 @@ def machine(result: Result) -> System:
         anew[strikes.name] = ca.if_else(done, 0, strikes.sym + 1)
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
-    events = [replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name == last else e for e in whole.events]
+    events = [
+        replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name == last else e
+        for e in whole.events
+    ]
     return whole.replace(events=(*events, turn))
 
 

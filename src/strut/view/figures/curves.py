@@ -1,4 +1,5 @@
-"""What figures draw of a run: its points and, where these are few, its dense output in between; never too many."""
+"""What figures draw of a run: its points and, where these are few, its dense output in between; never too
+many."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 MOST_POINTS = 8000
-"""In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no peak is lost."""
+"""In a curve: several per pixel. A longer one keeps the least and the greatest value of every interval, so no
+peak is lost."""
 
 GAPS = 1000
 """A curve has no gap longer than this part of the run: about a pixel."""
@@ -24,12 +26,15 @@ PIECES = 8
 
 
 def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Times and values by name. An event contributes two points; outputs of a run loaded without its system stay at the points."""
+    """Times and values by name. An event contributes two points; outputs of a run loaded without its system
+    stay at the points."""
     points, inner = trajectory.table(), _between(trajectory)
     between = trajectory.table(inner) if len(inner) else {}
     t, order = _merged(trajectory.t, inner)
     return {
-        label: (t, np.concatenate([points[label], between[label]])[order]) if label in between else (trajectory.t, points[label])
+        label: (t, np.concatenate([points[label], between[label]])[order])
+        if label in between
+        else (trajectory.t, points[label])
         for label in labels
     }
 
@@ -66,7 +71,9 @@ def _between(trajectory: Trajectory) -> np.ndarray:
         return np.empty(0)
     least = min(PIECES, MOST_POINTS // (2 * len(t)))
     pieces = np.maximum(np.ceil(np.diff(t) * GAPS / (trajectory.t1 - trajectory.t0)), least).astype(int)
-    inner = np.concatenate([np.linspace(a, b, k + 1)[1:-1] for (a, b), k in zip(pairwise(t), pieces, strict=True)])
+    inner = np.concatenate(
+        [np.linspace(a, b, k + 1)[1:-1] for (a, b), k in zip(pairwise(t), pieces, strict=True)]
+    )
     return inner[~np.isin(inner, t)]  # none within an event
 
 

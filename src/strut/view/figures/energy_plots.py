@@ -37,7 +37,8 @@ def _channel(label: str) -> str:
 
 @checked
 def energy(trajectory: Trajectory) -> Figure:
-    """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and lost so far."""
+    """The energy account over time [J]: what is stored, by name and in all; what was supplied, dissipated and
+    lost so far."""
     books = account(trajectory)
     kinds = (
         ("", books.stored, "solid"),
@@ -47,7 +48,13 @@ def energy(trajectory: Trajectory) -> Figure:
     )
     colors, zero = channel_colors(trajectory), trajectory.ledger.resolution
     lines = [
-        curve_line(name + kind, books.t, values if np.max(np.abs(values), initial=0.0) > zero else 0 * values, colors[name], dash)
+        curve_line(
+            name + kind,
+            books.t,
+            values if np.max(np.abs(values), initial=0.0) > zero else 0 * values,
+            colors[name],
+            dash,
+        )
         for kind, found, dash in kinds
         for name, values in found.items()
     ]
@@ -66,17 +73,25 @@ def residual(trajectory: Trajectory) -> Figure:
 
 @checked
 def energy_areas(trajectory: Trajectory) -> Figure:
-    """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or taken out.
+    """The account as layers over time [J]: what was there and was supplied is stored, dissipated, lost or
+    taken out.
 
-    Stored energies are counted from their least value in the run, so that every layer has a thickness; the line on top is what
-    there was at the beginning and what was supplied since. Where it leaves the layers, the account does not close.
+    Stored energies are counted from their least value in the run, so that every layer has a thickness; the
+    line on top is what there was at the beginning and what was supplied since. Where it leaves the layers,
+    the account does not close.
     """
     books = account(trajectory)
     by_channel, zero = channel_colors(trajectory), trajectory.ledger.resolution
-    layers = {f"{name}, stored": values - np.min(values, initial=np.inf) for name, values in books.stored.items()}
+    layers = {
+        f"{name}, stored": values - np.min(values, initial=np.inf) for name, values in books.stored.items()
+    }
     channels = {f"{name}, stored": name for name in books.stored}
     available = np.full(len(books.t), sum(float(v[0]) for v in layers.values()) if len(books.t) else 0.0)
-    ways = ((books.dissipated, 1, "dissipated"), (books.lost, 1, "lost in events"), (books.supplied, -1, "taken out"))
+    ways = (
+        (books.dissipated, 1, "dissipated"),
+        (books.lost, 1, "lost in events"),
+        (books.supplied, -1, "taken out"),
+    )
     for entries, sign, word in ways:
         for name, values in entries.items():
             out = np.maximum(sign * values, 0.0)
@@ -92,8 +107,8 @@ def energy_areas(trajectory: Trajectory) -> Figure:
 
 @checked
 def energy_flow(trajectory: Trajectory) -> Figure:
-    """Where the joules of a run came from and where they went: on the left what was supplied or taken from a store, on the right
-    what was dissipated, lost, or put into a store."""
+    """Where the joules of a run came from and where they went: on the left what was supplied or taken from a
+    store, on the right what was dissipated, lost, or put into a store."""
     sources, sinks = flows(trajectory)
     by_channel = channel_colors(trajectory)
     colors = {label: by_channel[_channel(label)] for label in (*sources, *sinks)}
@@ -102,7 +117,8 @@ def energy_flow(trajectory: Trajectory) -> Figure:
 
 
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
-    """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be seen, is left out."""
+    """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be
+    seen, is left out."""
     summary = {name: change for name, change in trajectory.ledger.rounded().items() if name != "residual"}
     scale = max((abs(v) for v in summary.values()), default=0.0)
     sources: dict[str, float] = {}
@@ -121,10 +137,19 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     number = np.arange(1, len(steps) + 1)[steps.whole]
     colors = channel_colors(trajectory)
     points = [
-        Points(name, number, steps.changes[name][steps.whole], colors[_channel(name)], SYMBOLS[k % len(SYMBOLS)], max(5, 12 - 3 * k))
+        Points(
+            name,
+            number,
+            steps.changes[name][steps.whole],
+            colors[_channel(name)],
+            SYMBOLS[k % len(SYMBOLS)],
+            max(5, 12 - 3 * k),
+        )
         for k, name in enumerate(_moving(steps, trajectory))
     ]
-    return Figure(tuple(points), "step", titled(trajectory, "change of stored energy", "J"), height=300, counted=True)
+    return Figure(
+        tuple(points), "step", titled(trajectory, "change of stored energy", "J"), height=300, counted=True
+    )
 
 
 def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
@@ -134,21 +159,29 @@ def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
 
 
 @checked
-def ledger_table(trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS) -> Table:
-    """The account step by step, to be printed: columns are the channels that did something, or their kinds where those are many."""
+def ledger_table(
+    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS
+) -> EnergyTable:
+    """The account step by step, to be printed: columns are the channels that did something, or their kinds
+    where those are many."""
     steps = step_ledger(trajectory, event)
     columns = {name: steps.changes[name] for name in _moving(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)
         columns = {kind: steps.total(kind) for kind in kinds}
-    return Table(steps, columns, most_rows, trajectory.ledger.resolution, titled(trajectory, "until", "s"))
+    return EnergyTable(
+        steps, columns, most_rows, trajectory.ledger.resolution, titled(trajectory, "until", "s")
+    )
 
 
-class Table:
-    """Rows of text: steps with their end and what every channel did; then all of them together. What is not above `zero` is 0: what
+class EnergyTable:
+    """Rows of text: steps with their end and what every channel did; then all of them together. What is not
+    above `zero` is 0: what
     the books leave open stands beside it. until: the title of the times."""
 
-    def __init__(self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int, zero: float, until: str) -> None:
+    def __init__(
+        self, steps: StepLedger, columns: Mapping[str, np.ndarray], most: int, zero: float, until: str
+    ) -> None:
         self.steps, self.columns, self._zero = steps, columns, zero
         self.head = ["step", until, *columns, "residual"]
         n = len(steps)
@@ -168,7 +201,10 @@ class Table:
 
     def __str__(self) -> str:
         widths = [max(len(row[k]) for row in [self.head, *self.rows]) for k in range(len(self.head))]
-        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [self.head, *self.rows])
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in [self.head, *self.rows]
+        )
 
     def _repr_html_(self) -> str:
         from strut.html import table

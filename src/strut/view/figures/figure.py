@@ -1,4 +1,5 @@
-"""`Figure`: what a plot shows, as plain data. Plotly draws it in pages and notebooks, matplotlib on paper; to make one needs neither."""
+"""`Figure`: what a plot shows, as plain data. Plotly draws it in pages and notebooks, matplotlib on paper; to
+make one needs neither."""
 
 from __future__ import annotations
 
@@ -11,14 +12,16 @@ from typing import Any
 import numpy as np
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's colours for the colour-blind, without black and yellow: each reads on white and on black."""
+"""Okabe and Ito's colours for the colour-blind, without black and yellow: each reads on white and on
+black."""
 
 NEUTRAL = "#808080"
 """For what is no quantity of its own: events, sums, resets."""
 
 
 def distinct_colors(count: int) -> list[str]:
-    """Colours for things of several kinds: those beyond the palette are paler, so that many can be told apart."""
+    """Colours for things of several kinds: those beyond the palette are paler, so that many can be told
+    apart."""
     return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
 
 
@@ -47,7 +50,8 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points that are not joined; `labels` say something of each, when pointed at, and if `written` also on paper."""
+    """Points that are not joined; `labels` say something of each, when pointed at, and if `written` also on
+    paper."""
 
     name: str
     x: np.ndarray
@@ -75,7 +79,8 @@ class Areas:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A picture of a grid: `values` by row (y) and column (x). With `names`, values are whole numbers that have a meaning each."""
+    """A picture of a grid: `values` by row (y) and column (x). With `names`, values are whole numbers that
+    have a meaning each."""
 
     x: np.ndarray
     y: np.ndarray
@@ -86,7 +91,8 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """What flows from sources into sinks, through one middle; the width of a band is its amount. colors: by name, of all or of none."""
+    """What flows from sources into sinks, through one middle; the width of a band is its amount. colors: by
+    name, of all or of none."""
 
     sources: Mapping[str, float]
     sinks: Mapping[str, float]
@@ -105,7 +111,8 @@ class Figure:
     traces: what is drawn, in this order. x, y: titles of the axes, with units.
     marks: events over x by name, as thin vertical lines; `mark_names` puts them into the legend.
     over_time: x is the time of a run; such figures of a page are zoomed together.
-    equal: a unit is as long on both axes. height [px]. span, height_span: what x and y cover, if not their data.
+    equal: a unit is as long on both axes. height [px]. span, height_span: what x and y cover, if not their
+        data.
     fine: numbers along y have powers of ten. counted: x are whole numbers.
     """
 
@@ -152,7 +159,8 @@ class Figure:
         return save(self, path)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """In a notebook: interactive where plotly is installed, as a drawing where matplotlib is; the notebook takes the best."""
+        """In a notebook: interactive where plotly is installed, as a drawing where matplotlib is; the
+        notebook takes the best."""
         from strut.errors import MissingExtraError
         from strut.view.figures.matplotlib_backend import svg
         from strut.view.figures.plotly_backend import mime

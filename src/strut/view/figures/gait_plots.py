@@ -1,5 +1,5 @@
-"""Figures of gaits and designs: multipliers, bifurcations, basins, trade-offs. They take plain arrays, or any result that has the
-attributes named in each docstring, and ask nothing else of it."""
+"""Figures of gaits and designs: multipliers, bifurcations, basins, trade-offs. They take plain arrays, or any
+result that has the attributes named in each docstring, and ask nothing else of it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from strut.view.units import shown_unit
 
 STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
 ON_CIRCLE = 1e-7
-"""A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which side."""
+"""A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which
+side."""
 
 
 @checked
 def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
     """Multipliers of a gait in the complex plane, with the unit circle: the gait is stable if all are inside.
 
-    gait: an array of complex numbers, a mapping from names to such arrays, or a result with the attribute `multipliers`.
+    gait: an array of complex numbers, a mapping from names to such arrays, or a result with the attribute
+        `multipliers`.
     """
     given = getattr(gait, "multipliers", gait)
     groups = dict(given) if isinstance(given, Mapping) else {"": given}
@@ -32,35 +34,52 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
         values = _multipliers(array)
         told = tuple(labels) or tuple(f"{v:.4g}, modulus {abs(v):.4g}" for v in values)
         if len(told) != len(values):
-            raise ShapeError(f"there are {len(told)} labels for {len(values)} multipliers: give as many, or none")
+            raise ShapeError(
+                f"there are {len(told)} labels for {len(values)} multipliers: give as many, or none"
+            )
         on = np.abs(np.abs(values) - 1) < ON_CIRCLE
         inside = (np.abs(values) < 1) & ~on
-        places = (("inside", inside, "circle"), ("on the circle", on, "square"), ("outside", ~inside & ~on, "diamond"))
+        places = (
+            ("inside", inside, "circle"),
+            ("on the circle", on, "square"),
+            ("outside", ~inside & ~on, "diamond"),
+        )
         for word, which, symbol in places:
             if which.any():
-                color = PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
+                color = (
+                    PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
+                )
                 chosen = tuple(label for label, wanted in zip(told, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
-                traces.append(Points(label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)))
+                traces.append(
+                    Points(
+                        label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)
+                    )
+                )
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
 
 
 @checked
-def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None) -> Figure:
-    """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points marked. One becomes the
-    other at the special point between two gaits, or where none is known halfway.
+def bifurcation(
+    branches: Any, quantity: str = "", parameter: str = "", units: Mapping[str, str] | None = None
+) -> Figure:
+    """A quantity of gaits over a parameter: solid where they are stable, dashed where not, special points
+    marked. One becomes the other at the special point between two gaits, or where none is known halfway.
 
     branches: one branch or several: of `gait.follow`, or mappings with
-        values: the parameter along the branch, an array; parameter: its name. stable: true or false along the branch.
+        values: the parameter along the branch, an array; parameter: its name. stable: true or false along the
+            branch.
         a key per quantity: an array along the branch.
-        points: special points (may be absent), each with `kind` (fold, doubling, ...), `at` (the parameter there) and
-            `values`, by quantity.
+        points: special points (may be absent), each with `kind` (fold, doubling, ...), `at` (the parameter
+            there) and `values`, by quantity.
         units: by name (may be absent), unless given here.
     quantity: the first state unless given. A gait of several steps is drawn at each of them, its
     period divided by their number.
     """
     if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
-        raise ArgumentError(f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed")
+        raise ArgumentError(
+            f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed"
+        )
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
     for branch in several:
         if not isinstance(branch, Mapping):
@@ -82,32 +101,56 @@ def bifurcation(branches: Any, quantity: str = "", parameter: str = "", units: M
         for height in rows:
             if not at.shape == height.shape == stable.shape:
                 raise ShapeError(
-                    f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} stable: they must be alike"
+                    f"a branch has {at.shape} parameters, {height.shape} of '{quantity}' and {stable.shape} "
+                    f"stable: they must be alike"
                 )
         changes = _changes(at, rows[0], stable, [(place, value) for _, place, value in branch["points"]])
         for k, height in enumerate(rows):
             x, y, cut = _cut(at, height, changes if k == 0 else [(n, place, None) for n, place, _ in changes])
             first = 2 * counts.index(branch["steps"])
             kept = np.insert(stable, [n for n, _, _ in changes], False)
-            for word, which, shift, dash in (("stable", kept | cut, 0, "solid"), ("unstable", ~kept | cut, 1, "dash")):
+            for word, which, shift, dash in (
+                ("stable", kept | cut, 0, "solid"),
+                ("unstable", ~kept | cut, 1, "dash"),
+            ):
                 if which.any():
-                    traces.append(Line(prefix + word, x, np.where(which, y, np.nan), PALETTE[(first + shift) % len(PALETTE)], dash, 2))
+                    traces.append(
+                        Line(
+                            prefix + word,
+                            x,
+                            np.where(which, y, np.nan),
+                            PALETTE[(first + shift) % len(PALETTE)],
+                            dash,
+                            2,
+                        )
+                    )
         for kind, place, value in branch["points"]:
             special.setdefault(kind, []).append((place, value))
     for k, (kind, places) in enumerate(special.items()):
         x, y = np.array(places).T
-        traces.append(Points(kind, x, y, PALETTE[(k + 4) % len(PALETTE)], SYMBOLS[(k + 1) % len(SYMBOLS)], 10))
+        traces.append(
+            Points(kind, x, y, PALETTE[(k + 4) % len(PALETTE)], SYMBOLS[(k + 1) % len(SYMBOLS)], 10)
+        )
     name = quantity or str(read[0]["quantity"])
     if name == "period":
         known["time of a step"], name = known.get("period", "s"), "time of a step"
-    return Figure(_merged(traces), _titled(parameter or read[0]["parameter"], known), _titled(name, known), height=380)
+    return Figure(
+        _merged(traces), _titled(parameter or read[0]["parameter"], known), _titled(name, known), height=380
+    )
 
 
 def _branch(branch: Any, quantity: str) -> dict[str, Any]:
     """What a diagram needs of a branch; rows: the quantity after each step of a gait."""
     if isinstance(branch, Mapping):
-        points = [(str(_get(p, "kind")), float(_get(p, "at")), float(_get(p, "values")[quantity])) for p in branch.get("points", ())]
-        found = {"parameter": str(branch.get("parameter", "")), "values": _get(branch, "values"), "rows": [_get(branch, quantity)]}
+        points = [
+            (str(_get(p, "kind")), float(_get(p, "at")), float(_get(p, "values")[quantity]))
+            for p in branch.get("points", ())
+        ]
+        found = {
+            "parameter": str(branch.get("parameter", "")),
+            "values": _get(branch, "values"),
+            "rows": [_get(branch, quantity)],
+        }
         return found | {
             "stable": _get(branch, "stable"),
             "points": points,
@@ -119,7 +162,13 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
     known = {q.name: q.unit for group in (branch.system.x, branch.system.p) for q in group} | {"period": "s"}
     units = {name: shown_unit(branch.system, unit) for name, unit in known.items()}
     points = [
-        (b.kind, float(b.at), float(b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]))
+        (
+            b.kind,
+            float(b.at),
+            float(
+                b.point.period / branch.steps if chosen == "period" else b.point.y[branch.names.index(chosen)]
+            ),
+        )
         for b in branch.bifurcations
     ]
     rows = branch.visited(chosen)
@@ -139,8 +188,9 @@ def basin(
 ) -> Figure:
     """A picture of where runs that begin at points of a plane end.
 
-    labels: a basin of `gait.basin`, which says the rest itself and marks its gait; or whole numbers by row (y) and column (x): which
-    gait, or what became of the run, or with no `names`, how many steps it took; nan is left blank.
+    labels: a basin of `gait.basin`, which says the rest itself and marks its gait; or whole numbers by row
+    (y) and column (x): which gait, or what became of the run, or with no `names`, how many steps it took; nan
+    is left blank.
     x, y: the values along the axes; x_name, y_name: their names, with units, "rate [rad/s]".
     """
     marked: tuple[Points, ...] = ()
@@ -155,18 +205,28 @@ def basin(
         marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
     values, columns, rows = number_array("labels", labels, (2,)), number_array("x", x), number_array("y", y)
     if values.shape != (rows.size, columns.size):
-        raise ShapeError(f"a basin of shape {values.shape} has {columns.size} values of x and {rows.size} of y: rows are y, columns are x")
+        raise ShapeError(
+            f"a basin of shape {values.shape} has {columns.size} values of x and {rows.size} of y: rows are "
+            f"y, columns are x"
+        )
     cells = Cells(columns, rows, values, title, dict(names or {}))
     return Figure((cells, *marked), x_name, y_name, legend=False, height=420)
 
 
 @checked
 def trade_off(
-    x: Any, y: Any, x_name: str, y_name: str, labels: Sequence[str] = (), more: tuple[bool, bool] = (False, False), name: str = "designs"
+    x: Any,
+    y: Any,
+    x_name: str,
+    y_name: str,
+    labels: Sequence[str] = (),
+    more: tuple[bool, bool] = (False, False),
+    name: str = "designs",
 ) -> Figure:
     """Designs by two merits, and the front of those that no other beats in both.
 
-    more: for x and for y, whether more is better; less is, unless said. x_name, y_name: with units, "speed [m/s]".
+    more: for x and for y, whether more is better; less is, unless said. x_name, y_name: with units, "speed
+        [m/s]".
     """
     a, b = number_array("x", x), number_array("y", y)
     if a.shape != b.shape or a.ndim != 1:
@@ -175,7 +235,10 @@ def trade_off(
     beaten = np.setdiff1d(np.arange(len(a)), front)
     told = tuple(labels)
     traces: list[Line | Points] = []
-    for word, which, color, symbol in ((name, beaten, NEUTRAL, "circle"), ("unbeaten", front, PALETTE[0], "diamond")):
+    for word, which, color, symbol in (
+        (name, beaten, NEUTRAL, "circle"),
+        ("unbeaten", front, PALETTE[0], "diamond"),
+    ):
         if len(which):
             chosen = tuple(told[k] for k in which) if told else ()
             traces.append(Points(word, a[which], b[which], color, symbol, 8, chosen, word == "unbeaten"))
@@ -186,7 +249,8 @@ def trade_off(
 
 @checked
 def pareto(x: np.ndarray, y: np.ndarray, more: tuple[bool, bool] = (False, False)) -> np.ndarray:
-    """The numbers of the points that no other beats: at least as good in both and better in one; in the order of x."""
+    """The numbers of the points that no other beats: at least as good in both and better in one; in the order
+    of x."""
     x, y = number_array("x", x, (1,)), number_array("y", y, (1,))
     if len(x) != len(y):
         raise ShapeError(f"a front needs as many x as y: there are {len(x)} and {len(y)}")
@@ -204,7 +268,9 @@ def _multipliers(array: Any) -> np.ndarray:
     try:
         return np.atleast_1d(np.asarray(array, dtype=complex)).reshape(-1)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(f"multipliers are {shown(array)}: a gait, or complex numbers, are needed") from error
+        raise ArgumentError(
+            f"multipliers are {shown(array)}: a gait, or complex numbers, are needed"
+        ) from error
 
 
 # ---- what results look like ----
@@ -216,23 +282,34 @@ def _get(thing: Any, name: str, default: Any = _NOTHING) -> Any:
     """An attribute, or an entry of a mapping."""
     found = thing.get(name, default) if isinstance(thing, Mapping) else getattr(thing, name, default)
     if found is _NOTHING:
-        known = list(thing) if isinstance(thing, Mapping) else [n for n in dir(thing) if not n.startswith("_")]
-        raise UnknownNameError(f"a {type(thing).__name__} has no '{name}', which the figure needs: {did_you_mean(name, known)}")
+        known = (
+            list(thing) if isinstance(thing, Mapping) else [n for n in dir(thing) if not n.startswith("_")]
+        )
+        raise UnknownNameError(
+            f"a {type(thing).__name__} has no '{name}', which the figure needs: {did_you_mean(name, known)}"
+        )
     return found
 
 
 Change = tuple[int, float, float | None]
-"""Before which point of a branch it becomes stable or unstable, at which parameter, and the quantity there, if it is known."""
+"""Before which point of a branch it becomes stable or unstable, at which parameter, and the quantity there,
+if it is known."""
 
 
-def _changes(at: np.ndarray, height: np.ndarray, stable: np.ndarray, special: Sequence[tuple[float, float]]) -> list[Change]:
-    """Where a branch becomes stable or unstable: at the special point on the way from one point to the next, or if none is, halfway."""
+def _changes(
+    at: np.ndarray, height: np.ndarray, stable: np.ndarray, special: Sequence[tuple[float, float]]
+) -> list[Change]:
+    """Where a branch becomes stable or unstable: at the special point on the way from one point to the next,
+    or if none is, halfway."""
     found: list[Change] = []
     scale = np.array([np.ptp(values) or 1.0 for values in (at, height)]) if len(at) else np.ones(2)
     for n in np.flatnonzero(stable[1:] != stable[:-1]) + 1:
         ends = np.array([[at[k], height[k]] for k in (n - 1, n)]) / scale
         way = float(np.linalg.norm(ends[1] - ends[0]))
-        longer = [sum(float(np.linalg.norm(np.array(point) / scale - end)) for end in ends) - way for point in special]
+        longer = [
+            sum(float(np.linalg.norm(np.array(point) / scale - end)) for end in ends) - way
+            for point in special
+        ]
         if longer and min(longer) <= way:
             place, value = special[int(np.argmin(longer))]
             found.append((int(n), place, value))
@@ -241,8 +318,11 @@ def _changes(at: np.ndarray, height: np.ndarray, stable: np.ndarray, special: Se
     return found
 
 
-def _cut(at: np.ndarray, height: np.ndarray, changes: Sequence[Change]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A branch with its changes as points of it, and which these are; an unknown quantity there is taken from the line."""
+def _cut(
+    at: np.ndarray, height: np.ndarray, changes: Sequence[Change]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A branch with its changes as points of it, and which these are; an unknown quantity there is taken from
+    the line."""
     before = [n for n, _, _ in changes]
     values = []
     for n, place, value in changes:

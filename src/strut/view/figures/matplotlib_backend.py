@@ -1,4 +1,5 @@
-"""Figures on paper: PNG, SVG and PDF by matplotlib. No display, no browser, and no state outside of the figure drawn."""
+"""Figures on paper: PNG, SVG and PDF by matplotlib. No display, no browser, and no state outside of the
+figure drawn."""
 
 from __future__ import annotations
 
@@ -36,9 +37,27 @@ PER_INCH = 96
 LINES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 MARKERS = {"circle": "o", "circle-open": "o", "diamond": "D", "square": "s", "cross": "X"}
 LOOK = {
-    **{"font.size": 9, "font.family": "sans-serif", "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.7},
-    **{"legend.frameon": False, "legend.fontsize": 8, "svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "strut"},
-    **{"axes.grid": True, "grid.color": "#e3e6ea", "grid.linewidth": 0.6, "axes.axisbelow": True, "figure.dpi": 200},
+    **{
+        "font.size": 9,
+        "font.family": "sans-serif",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.linewidth": 0.7,
+    },
+    **{
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "svg.fonttype": "none",
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "strut",
+    },
+    **{
+        "axes.grid": True,
+        "grid.color": "#e3e6ea",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "figure.dpi": 200,
+    },
 }
 """Text stays text in SVG and PDF; the same figure gives the same file."""
 
@@ -72,7 +91,9 @@ def matplotlib_figure(*figures: Figure) -> Any:
     FigureCanvasAgg = optional_module("matplotlib.backends.backend_agg", PURPOSE).FigureCanvasAgg
     Sheet = optional_module("matplotlib.figure", PURPOSE).Figure
     with mpl.rc_context(LOOK):
-        cells = any(isinstance(trace, Cells) for figure in figures for trace in figure.traces)  # a scale of colours needs room
+        cells = any(
+            isinstance(trace, Cells) for figure in figures for trace in figure.traces
+        )  # a scale of colours needs room
         width = NARROW if all(figure.equal for figure in figures) or cells else WIDTH
         legends = [_legend_shape(figure, width) for figure in figures]
         heights = [
@@ -82,7 +103,11 @@ def matplotlib_figure(*figures: Figure) -> Any:
         sheet = Sheet(figsize=(width, sum(heights)), layout="constrained" if cells else None)
         FigureCanvasAgg(sheet)
         for k, (figure, (columns, rows)) in enumerate(zip(figures, legends, strict=True)):
-            axes = sheet.add_subplot(len(figures), 1, k + 1) if cells else sheet.add_axes(_place(figure, heights, k, width, rows))
+            axes = (
+                sheet.add_subplot(len(figures), 1, k + 1)
+                if cells
+                else sheet.add_axes(_place(figure, heights, k, width, rows))
+            )
             _axes(axes, figure)
             for trace in figure.traces:
                 _draw(axes, trace)
@@ -90,15 +115,23 @@ def matplotlib_figure(*figures: Figure) -> Any:
             if not cells and not figure.flows:
                 _make_room(axes, width)
             if not figure.flows:
-                _fewer_ticks(axes, (CELLS_PART if cells else axes.get_position().width) * width, figure.counted)
+                _fewer_ticks(
+                    axes, (CELLS_PART if cells else axes.get_position().width) * width, figure.counted
+                )
             if columns:
-                axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, borderpad=0.2)
+                axes.legend(
+                    loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, borderpad=0.2
+                )
     return sheet
 
 
 def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
     """Columns and rows of a legend above the axes; no column, no legend."""
-    labels = [name for trace in figure.traces for name in (trace.layers if isinstance(trace, Areas) else [getattr(trace, "name", "")])]
+    labels = [
+        name
+        for trace in figure.traces
+        for name in (trace.layers if isinstance(trace, Areas) else [getattr(trace, "name", "")])
+    ]
     labels += list(figure.marks) if figure.mark_names else []
     if not figure.legend or figure.flows or not any(labels):
         return 0, int(figure.fine)  # a power of ten needs a row
@@ -107,8 +140,11 @@ def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
     return columns, -(-len(labels) // columns)
 
 
-def _place(figure: Figure, heights: Sequence[float], k: int, width: float, rows: int) -> tuple[float, float, float, float]:
-    """Of the axes in the sheet: by fixed margins, which costs nothing, where finding them would draw everything twice."""
+def _place(
+    figure: Figure, heights: Sequence[float], k: int, width: float, rows: int
+) -> tuple[float, float, float, float]:
+    """Of the axes in the sheet: by fixed margins, which costs nothing, where finding them would draw
+    everything twice."""
     margin = dict.fromkeys(MARGINS, 0.05) if figure.flows else MARGINS
     whole, low = sum(heights), sum(heights[k + 1 :])
     high = heights[k] - margin["top"] - margin["bottom"] - LEGEND_ROW * rows
@@ -133,7 +169,9 @@ def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
     for most in range(9, 0, -1):
         ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
         written = axes.xaxis.get_major_formatter().format_ticks(ticks)
-        if len(written) < 2 or CHARACTER * (max(map(len, written)) + 2) <= room * float(ticks[1] - ticks[0]) / (high - low):
+        if len(written) < 2 or CHARACTER * (max(map(len, written)) + 2) <= room * float(
+            ticks[1] - ticks[0]
+        ) / (high - low):
             return
         axes.xaxis.set_major_locator(MaxNLocator(most, integer=whole))
 
@@ -160,24 +198,49 @@ def _axes(axes: Any, figure: Figure) -> None:
 def _marks(axes: Any, figure: Figure) -> None:
     styles = list(LINES.values())
     for k, (name, times) in enumerate(figure.marks.items()):
-        look = {"color": NEUTRAL, "linewidth": 0.5, "alpha": 0.6, "linestyle": styles[k % len(styles)], "zorder": 0.5}
-        axes.vlines(times, 0, 1, transform=axes.get_xaxis_transform(), label=plain(name) if figure.mark_names else None, **look)
+        look = {
+            "color": NEUTRAL,
+            "linewidth": 0.5,
+            "alpha": 0.6,
+            "linestyle": styles[k % len(styles)],
+            "zorder": 0.5,
+        }
+        axes.vlines(
+            times,
+            0,
+            1,
+            transform=axes.get_xaxis_transform(),
+            label=plain(name) if figure.mark_names else None,
+            **look,
+        )
 
 
 def _draw(axes: Any, trace: Any) -> None:
     if isinstance(trace, Line):
-        style = {"color": trace.color, "linestyle": LINES[trace.dash], "linewidth": 0.75 * trace.width, "label": plain(trace.name)}
+        style = {
+            "color": trace.color,
+            "linestyle": LINES[trace.dash],
+            "linewidth": 0.75 * trace.width,
+            "label": plain(trace.name),
+        }
         axes.plot(trace.x, trace.y, drawstyle="steps-post" if trace.step else "default", **style)
     elif isinstance(trace, Points):
         face = "none" if trace.symbol.endswith("open") else trace.color
-        style = {"marker": MARKERS[trace.symbol], "markersize": 0.6 * trace.size, "markerfacecolor": face, "markeredgecolor": trace.color}
+        style = {
+            "marker": MARKERS[trace.symbol],
+            "markersize": 0.6 * trace.size,
+            "markerfacecolor": face,
+            "markeredgecolor": trace.color,
+        }
         axes.plot(trace.x, trace.y, linestyle="none", label=plain(trace.name), **style)
         for x, y, label in zip(trace.x, trace.y, trace.labels if trace.written else (), strict=False):
             axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
     elif isinstance(trace, Areas):
         floor = np.zeros(len(trace.x))
         for k, (name, top) in enumerate(zip(trace.layers, trace.tops, strict=True)):
-            axes.fill_between(trace.x, floor, top, color=trace.colors[k], alpha=0.7, linewidth=0, label=plain(name))
+            axes.fill_between(
+                trace.x, floor, top, color=trace.colors[k], alpha=0.7, linewidth=0, label=plain(name)
+            )
             floor = top
         axes.margins(x=0)
     elif isinstance(trace, Cells):
@@ -191,7 +254,9 @@ def _cells(axes: Any, cells: Cells) -> None:
 
     axes.grid(False)
     if not cells.names:
-        mesh = axes.pcolormesh(cells.x, cells.y, cells.values, cmap=SCALE.lower(), shading="nearest", rasterized=True)
+        mesh = axes.pcolormesh(
+            cells.x, cells.y, cells.values, cmap=SCALE.lower(), shading="nearest", rasterized=True
+        )
         axes.figure.colorbar(mesh, ax=axes, label=plain(cells.title))
         return
     keys = sorted(cells.names)
@@ -200,7 +265,9 @@ def _cells(axes: Any, cells: Cells) -> None:
     colors, edges = colours.ListedColormap(distinct_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
     ranked = np.ma.masked_where(~known, ranks)
     norm = colours.BoundaryNorm(edges, len(keys))
-    mesh = axes.pcolormesh(cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True)
+    mesh = axes.pcolormesh(
+        cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True
+    )
     bar = axes.figure.colorbar(mesh, ax=axes, label=plain(cells.title), ticks=range(len(keys)))
     bar.ax.set_yticklabels([plain(cells.names[key]) for key in keys])
 
@@ -231,7 +298,14 @@ def _flow(axes: Any, flow: Flow) -> None:
             )
             low_in, low_out = low_in + thick, low_out + thick + gap
     axes.fill_between([0.46, 0.54], 0, 1, color=NEUTRAL, linewidth=0)
-    axes.text(0.5, 1.03, plain(f"{flow.middle}: {total:.4g} {flow.unit}".strip()), ha="center", va="bottom", fontsize=8)
+    axes.text(
+        0.5,
+        1.03,
+        plain(f"{flow.middle}: {total:.4g} {flow.unit}".strip()),
+        ha="center",
+        va="bottom",
+        fontsize=8,
+    )
     axes.set_xlim(-0.5, 1.5)
     axes.margins(y=0.12)
 

@@ -1,6 +1,7 @@
 """Figures for plotly: as the data its script draws, and as its own objects.
 
-A figure is transparent and leaves text and grid colours to where it is shown. The data is written here, without plotly's
+A figure is transparent and leaves text and grid colours to where it is shown. The data is written here,
+without plotly's
 Python objects: a page of twenty figures takes milliseconds, and needs nothing of plotly but its script.
 """
 
@@ -15,14 +16,25 @@ from typing import Any
 import numpy as np
 
 from strut.extras import optional_module
-from strut.view.figures.figure import DASHES, NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
+from strut.view.figures.figure import (
+    DASHES,
+    NEUTRAL,
+    Areas,
+    Cells,
+    Figure,
+    Flow,
+    Line,
+    Points,
+    distinct_colors,
+)
 
 CLEAR = "rgba(0,0,0,0)"
 SCALE = "Cividis"
 """Of colours for amounts: even to the eye, and the same to the colour-blind."""
 
 DIGITS = 7
-"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the run's file."""
+"""Of numbers in a page: what can be seen after zooming in some thousand times. The data itself is in the
+run's file."""
 
 
 def plotly_script() -> str:
@@ -40,7 +52,8 @@ def mime(figure: Figure) -> Any:
 
 
 class Pages:
-    """The figures of a page as JSON: numbers with the digits one can see, and columns that several curves share written once."""
+    """The figures of a page as JSON: numbers with the digits one can see, and columns that several curves
+    share written once."""
 
     def __init__(self) -> None:
         self._columns: list[str] = []
@@ -92,8 +105,16 @@ def _layout(figure: Figure) -> dict[str, Any]:
     }
     if figure.flows:
         return layout | {"margin": {"l": 10, "r": 10, "t": 34, "b": 34}}
-    x: dict[str, Any] = {"title": {"text": text(figure.x), "standoff": 6}, "zeroline": False, "automargin": True}
-    y: dict[str, Any] = {"title": {"text": text(figure.y), "standoff": 6}, "zeroline": False, "automargin": True}
+    x: dict[str, Any] = {
+        "title": {"text": text(figure.x), "standoff": 6},
+        "zeroline": False,
+        "automargin": True,
+    }
+    y: dict[str, Any] = {
+        "title": {"text": text(figure.y), "standoff": 6},
+        "zeroline": False,
+        "automargin": True,
+    }
     if figure.span:
         x["range"] = list(figure.span)
     if figure.height_span:
@@ -106,7 +127,13 @@ def _layout(figure: Figure) -> dict[str, Any]:
         y |= {"exponentformat": "e", "nticks": 4}
     shapes = [
         {
-            **{"type": "path", "path": "".join(f"M{t!r},0V1" for t in times.tolist()), "xref": "x", "yref": "paper", "layer": "below"},
+            **{
+                "type": "path",
+                "path": "".join(f"M{t!r},0V1" for t in times.tolist()),
+                "xref": "x",
+                "yref": "paper",
+                "layer": "below",
+            },
             **{"opacity": 0.6, "line": {"color": NEUTRAL, "width": 0.7, "dash": DASHES[k % len(DASHES)]}},
         }
         for k, times in enumerate(figure.marks.values())
@@ -116,7 +143,9 @@ def _layout(figure: Figure) -> dict[str, Any]:
 
 
 def _widest(figure: Figure) -> float:
-    return float(max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0))
+    return float(
+        max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0)
+    )
 
 
 def _mark(name: str, k: int) -> dict[str, Any]:
@@ -128,12 +157,33 @@ def _mark(name: str, k: int) -> dict[str, Any]:
 
 def _drawn(trace: Any) -> list[dict[str, Any]]:
     if isinstance(trace, Line):
-        line = {"color": trace.color, "width": trace.width, "dash": trace.dash, "shape": "hv" if trace.step else "linear"}
+        line = {
+            "color": trace.color,
+            "width": trace.width,
+            "dash": trace.dash,
+            "shape": "hv" if trace.step else "linear",
+        }
         line["simplify"] = False  # plotly's simplification leaves visible corners
-        return [{"type": "scatter", "mode": "lines", "x": trace.x, "y": trace.y, "name": text(trace.name), "line": line}]
+        return [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": trace.x,
+                "y": trace.y,
+                "name": text(trace.name),
+                "line": line,
+            }
+        ]
     if isinstance(trace, Points):
         marker = {"color": trace.color, "size": trace.size, "symbol": trace.symbol}
-        found = {"type": "scatter", "mode": "markers", "x": trace.x, "y": trace.y, "name": text(trace.name), "marker": marker}
+        found = {
+            "type": "scatter",
+            "mode": "markers",
+            "x": trace.x,
+            "y": trace.y,
+            "name": text(trace.name),
+            "marker": marker,
+        }
         return [found | ({"text": [text(label) for label in trace.labels]} if trace.labels else {})]
     if isinstance(trace, Areas):
         return _layers(trace)
@@ -147,8 +197,18 @@ def _layers(areas: Areas) -> list[dict[str, Any]]:
     for k, ((name, own), top) in enumerate(zip(areas.layers.items(), areas.tops, strict=True)):
         found.append(
             {
-                **{"type": "scatter", "mode": "lines", "x": areas.x, "y": top, "name": text(name), "customdata": own},
-                **{"line": {"color": areas.colors[k], "width": 0.8, "simplify": False}, "fillcolor": areas.colors[k] + "b0"},
+                **{
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": areas.x,
+                    "y": top,
+                    "name": text(name),
+                    "customdata": own,
+                },
+                **{
+                    "line": {"color": areas.colors[k], "width": 0.8, "simplify": False},
+                    "fillcolor": areas.colors[k] + "b0",
+                },
                 **{"fill": "tonexty" if k else "tozeroy", "hovertemplate": "%{customdata:.6g}"},
             }
         )
@@ -156,19 +216,34 @@ def _layers(areas: Areas) -> list[dict[str, Any]]:
 
 
 def _cells(cells: Cells) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "heatmap", "x": cells.x, "y": cells.y, "z": np.asarray(cells.values, dtype=float)}
+    found: dict[str, Any] = {
+        "type": "heatmap",
+        "x": cells.x,
+        "y": cells.y,
+        "z": np.asarray(cells.values, dtype=float),
+    }
     bar: dict[str, Any] = {"title": {"text": text(cells.title)}, "outlinewidth": 0, "thickness": 14}
     if not cells.names:
         return found | {"colorscale": SCALE, "colorbar": bar}
     keys = sorted(cells.names)
     colors = distinct_colors(len(keys))
     ranks = {key: k for k, key in enumerate(keys)}
-    ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(cells.values)
+    ranked = np.vectorize(lambda v: ranks.get(int(v), -1) if np.isfinite(v) else -1, otypes=[float])(
+        cells.values
+    )
     n = len(keys)
     scale = [[(k + side) / n, color] for k, color in enumerate(colors) for side in (0, 1)]
     bar |= {"tickvals": list(range(n)), "ticktext": [text(cells.names[key]) for key in keys]}
-    found |= {"z": np.where(ranked < 0, np.nan, ranked), "colorscale": scale, "zmin": -0.5, "zmax": n - 0.5, "colorbar": bar}
-    words = [[text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values]
+    found |= {
+        "z": np.where(ranked < 0, np.nan, ranked),
+        "colorscale": scale,
+        "zmin": -0.5,
+        "zmax": n - 0.5,
+        "colorbar": bar,
+    }
+    words = [
+        [text(cells.names.get(int(v), "")) if np.isfinite(v) else "" for v in row] for row in cells.values
+    ]
     return found | {"customdata": words, "hovertemplate": "%{x:.6g}, %{y:.6g}: %{customdata}<extra></extra>"}
 
 
@@ -183,10 +258,19 @@ def _flow(flow: Flow) -> dict[str, Any]:
         "value": [*flow.sources.values(), *flow.sinks.values()],
         "color": [color + "70" for k, color in enumerate(colors) if k != middle],
     }
-    labels = [f"{text(name).replace(' (', '<br>(')}<br>{amount:.4g} {text(flow.unit)}" for name, amount in zip(names, amounts, strict=True)]
+    labels = [
+        f"{text(name).replace(' (', '<br>(')}<br>{amount:.4g} {text(flow.unit)}"
+        for name, amount in zip(names, amounts, strict=True)
+    ]
     labels[middle] = ""  # where there is little room it would lie under the others
     node = {"label": labels, "color": colors, "pad": 22, "thickness": 14, "line": {"width": 0}}
-    return {"type": "sankey", "node": node, "link": links, "valuesuffix": f" {text(flow.unit)}", "valueformat": ".5g"}
+    return {
+        "type": "sankey",
+        "node": node,
+        "link": links,
+        "valuesuffix": f" {text(flow.unit)}",
+        "valueformat": ".5g",
+    }
 
 
 def flow_colors(flow: Flow) -> list[str]:

@@ -1,4 +1,5 @@
-"""Figures of a run: its curves over time and against each other, with names and units from the run itself. Times in seconds."""
+"""Figures of a run: its curves over time and against each other, with names and units from the run itself.
+Times in seconds."""
 
 from __future__ import annotations
 
@@ -50,9 +51,11 @@ class Panels(tuple[Figure, ...]):
 
 @checked
 def plot(trajectory: Trajectory, *names: str, events: bool = True) -> Panels:
-    """States, discrete states, inputs or outputs over time, by name, a panel per unit, with events marked; without names, the
-    states. A vector gives all its components. Also `trajectory.plot(...)`."""
-    labels = [label for name in names for label in components(trajectory, str(name))] or list(trajectory.names.x)
+    """States, discrete states, inputs or outputs over time, by name, a panel per unit, with events marked;
+    without names, the states. A vector gives all its components. Also `trajectory.plot(...)`."""
+    labels = [label for name in names for label in components(trajectory, str(name))] or list(
+        trajectory.names.x
+    )
     held_ones = {*trajectory.names.z, *trajectory.names.u}
     return _by_unit(trajectory, labels, held_ones, events=events, mark_names=True)
 
@@ -73,7 +76,8 @@ def held(trajectory: Trajectory) -> Panels:
 
 @checked
 def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
-    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the others."""
+    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the
+    others."""
     coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
     wanted = [label for label in trajectory.names.outputs if label not in set(without)]
     together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
@@ -85,19 +89,28 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
     for each in (name, rate):
         if (known := trajectory.table()) and each not in known:
-            raise UnknownNameError(f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}")
+            raise UnknownNameError(
+                f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}"
+            )
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
     kept = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
     after = np.searchsorted(kept, jumps + 1)  # a gap before each of these
-    traces: list[Line | Points] = [Line("flow", np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan))]
-    if len(jumps):
-        traces.append(Line("reset", _separate(a, jumps), _separate(b, jumps), color=NEUTRAL, dash="dot", width=1))
-    traces += [
-        Points(label, a[[k]], b[[k]], PALETTE[1], symbol, 9) for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
+    traces: list[Line | Points] = [
+        Line("flow", np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan))
     ]
-    return Figure(tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a))
+    if len(jumps):
+        traces.append(
+            Line("reset", _separate(a, jumps), _separate(b, jumps), color=NEUTRAL, dash="dot", width=1)
+        )
+    traces += [
+        Points(label, a[[k]], b[[k]], PALETTE[1], symbol, 9)
+        for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
+    ]
+    return Figure(
+        tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a)
+    )
 
 
 @checked
@@ -107,8 +120,15 @@ def phase_portraits(trajectory: Trajectory, most: int = 4) -> Panels:
 
 
 @checked
-def poincare(trajectory: Trajectory, name: str, against: str | None = None, event: str | None = None, before: bool = False) -> Figure:
-    """A Poincaré section: a state right after every occurrence of an event, over the number of the step, or `against` another.
+def poincare(
+    trajectory: Trajectory,
+    name: str,
+    against: str | None = None,
+    event: str | None = None,
+    before: bool = False,
+) -> Figure:
+    """A Poincaré section: a state right after every occurrence of an event, over the number of the step, or
+    `against` another.
 
     event: its name; the events that end a step unless given. before: right before the event instead.
     """
@@ -117,10 +137,15 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
         trajectory.events.times(event)  # an error if there is no such event
     if not chosen:
         known = sorted(set(trajectory.names.jumps))
-        raise ModelError(f"'{trajectory.system_name}' has no event that ends a step: say which to look at, event=...; known: {known}")
+        raise ModelError(
+            f"'{trajectory.system_name}' has no event that ends a step: say which to look at, event=...; "
+            f"known: {known}"
+        )
     for label in filter(None, (name, against)):
         if label not in (*trajectory.names.x, *trajectory.names.z):
-            raise UnknownNameError(f"'{label}' is no state: {did_you_mean(label, [*trajectory.names.x, *trajectory.names.z])}")
+            raise UnknownNameError(
+                f"'{label}' is no state: {did_you_mean(label, [*trajectory.names.x, *trajectory.names.z])}"
+            )
     met = [occurrence for occurrence in trajectory.events if occurrence.name in chosen]
     sides = [occurrence.before if before else occurrence.after for occurrence in met]
     y = np.array([side[name] for side in sides])
@@ -131,16 +156,27 @@ def poincare(trajectory: Trajectory, name: str, against: str | None = None, even
         traces.append(Points("last", x[-1:], y[-1:], PALETTE[1], "diamond", 9))
     x_name = "step" if against is None else axis(trajectory, [against])
     wide = None if against is None else _at_least(x)
-    return Figure(tuple(traces), x_name, axis(trajectory, [name]), height=340, span=wide, height_span=_at_least(y), counted=against is None)
+    return Figure(
+        tuple(traces),
+        x_name,
+        axis(trajectory, [name]),
+        height=340,
+        span=wide,
+        height_span=_at_least(y),
+        counted=against is None,
+    )
 
 
 @checked
 def sections(trajectory: Trajectory, most: int = 4) -> Panels:
-    """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run of fewer than two."""
+    """Poincaré sections of the first states that have a rate, angles first, over the steps; nothing for a run
+    of fewer than two."""
     counts = trajectory.events.counts()
     if sum(counts.get(name, 0) for name in trajectory.names.step_events) < 2:
         return Panels()
-    pairs = sorted(state_pairs(trajectory), key=lambda pair: unit_of(trajectory, pair[0]) != "rad")  # places only grow
+    pairs = sorted(
+        state_pairs(trajectory), key=lambda pair: unit_of(trajectory, pair[0]) != "rad"
+    )  # places only grow
     chosen = [label for pair in pairs for label in pair] or list(trajectory.names.x)
     return Panels([poincare(trajectory, label) for label in chosen[:most]])
 
@@ -174,7 +210,10 @@ def contact_forces(trajectory: Trajectory) -> Figure:
     """The normal force of every foot and its friction [N], over time."""
     feet = contacts(trajectory)
     if not feet:
-        raise ModelError(f"'{trajectory.system_name}' has no contact forces: its walk names no foot with a normal force, Foot(normal=...)")
+        raise ModelError(
+            f"'{trajectory.system_name}' has no contact forces: its walk names no foot with a normal force, "
+            f"Foot(normal=...)"
+        )
     labels = [label for normal, friction in feet.values() for label in (normal, *friction)]
     (figure,) = _by_unit(trajectory, labels, {*trajectory.names.z}, unit="N", mark_names=True)
     return figure
@@ -184,14 +223,18 @@ def contact_forces(trajectory: Trajectory) -> Figure:
 def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | str | None = None) -> Figure:
     """The forces of a foot, friction against normal force [N], and the cone in which it holds.
 
-    foot: its name; the first that has friction unless given. mu: the coefficient of friction, or the name of its parameter; else a
-    parameter called mu or friction. Without any, the narrowest cone that holds the forces is drawn: what the ground must offer.
+    foot: its name; the first that has friction unless given. mu: the coefficient of friction, or the name of
+    its parameter; else a parameter called mu or friction. Without any, the narrowest cone that holds the
+    forces is drawn: what the ground must offer.
     """
     feet = {name: pair for name, pair in contacts(trajectory).items() if pair[1]}
     if foot is None and feet:
         foot = next(iter(feet))
     if foot not in feet:
-        raise UnknownNameError(f"'{trajectory.system_name}' has no foot '{foot}' with friction: {did_you_mean(str(foot), list(feet))}")
+        raise UnknownNameError(
+            f"'{trajectory.system_name}' has no foot '{foot}' with friction: "
+            f"{did_you_mean(str(foot), list(feet))}"
+        )
     normal, friction = feet[foot]
     curve = curves(trajectory, [normal, *friction])
     push = curve[normal][1]
@@ -199,13 +242,20 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     kept = np.unique(np.concatenate([shown(push), shown(pull)]))
     least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
     known = _coefficient(trajectory, mu)
-    slope, name = (least, f"least friction that holds, {least:.3g}") if known is None else (known, f"friction cone, {known:.3g}")
+    slope, name = (
+        (least, f"least friction that holds, {least:.3g}")
+        if known is None
+        else (known, f"friction cone, {known:.3g}")
+    )
     top = float(np.max(push, initial=0.0)) * 1.05
     sides = (-1, 1) if len(friction) == 1 else (1,)
     edge_x = np.concatenate([[side * slope * top, 0.0, np.nan] for side in sides])
     edge_y = np.concatenate([[top, 0.0, np.nan] for _ in sides])
     return Figure(
-        (Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2), Points(foot, pull[kept], push[kept], PALETTE[0], size=4)),
+        (
+            Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2),
+            Points(foot, pull[kept], push[kept], PALETTE[0], size=4),
+        ),
         titled(trajectory, f"{foot} friction", "N"),
         titled(trajectory, normal, "N"),
         height=340,
@@ -241,19 +291,28 @@ def unit_of(trajectory: Trajectory, label: str) -> str:
 def planar_points(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Points in the x-z plane by name: the labels of their coordinates, NAME_x and NAME_z."""
     known = list(labels)
-    return {label[:-2]: (label, label[:-1] + "z") for label in known if label.endswith("_x") and label[:-1] + "z" in known}
+    return {
+        label[:-2]: (label, label[:-1] + "z")
+        for label in known
+        if label.endswith("_x") and label[:-1] + "z" in known
+    }
 
 
 def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
-    """States with their rates, told by their units: the first in rad with the first in rad/s, and so on. Two states
-    without units are taken for such a pair."""
+    """States with their rates, told by their units: the first in rad with the first in rad/s, and so on. Two
+    states without units are taken for such a pair."""
     names = trajectory.names
     by_unit: dict[str, list[str]] = {}
     for label in names.x:
         by_unit.setdefault(unit_of(trajectory, label), []).append(label)
     if len(names.x) == 2 and list(by_unit) == [""]:
         return [(names.x[0], names.x[1])]
-    return [pair for unit, labels in by_unit.items() if unit for pair in zip(labels, by_unit.get(unit + "/s", []), strict=False)]
+    return [
+        pair
+        for unit, labels in by_unit.items()
+        if unit
+        for pair in zip(labels, by_unit.get(unit + "/s", []), strict=False)
+    ]
 
 
 def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
@@ -281,27 +340,45 @@ def _by_unit(
     figures = []
     for known, group in groups.items():
         lines = [
-            curve_line(label, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)], step=label in stepped)
+            curve_line(
+                label,
+                t,
+                values,
+                PALETTE[k % len(PALETTE)],
+                DASHES[k // len(PALETTE) % len(DASHES)],
+                step=label in stepped,
+            )
             for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
         options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, known, lines) else {}
-        made = over_time(trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options)
+        made = over_time(
+            trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options
+        )
         figures.append(made)
     return Panels(figures)
 
 
-def over_time(trajectory: Trajectory, traces: Iterable[Any], y: str, height: int = 270, **options: Any) -> Figure:
-    """A figure over the time of the run, with a thin line at every event. Of a single curve the axis tells the name."""
+def over_time(
+    trajectory: Trajectory, traces: Iterable[Any], y: str, height: int = 270, **options: Any
+) -> Figure:
+    """A figure over the time of the run, with a thin line at every event. Of a single curve the axis tells
+    the name."""
     traces = tuple(traces)
     span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
-    given: dict[str, Any] = {"marks": marks(trajectory), "legend": len(traces) > 1 or bool(options.get("mark_names"))} | options
-    return Figure(traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given)
+    given: dict[str, Any] = {
+        "marks": marks(trajectory),
+        "legend": len(traces) > 1 or bool(options.get("mark_names")),
+    } | options
+    return Figure(
+        traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given
+    )
 
 
 def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
-    """Are curves of a unit nothing but rounding? Torques are measured by the energy that moved, others by the tolerance of the run."""
+    """Are curves of a unit nothing but rounding? Torques are measured by the energy that moved, others by the
+    tolerance of the run."""
     largest = max((float(np.nanmax(np.abs(line.y), initial=0.0)) for line in lines), default=0.0)
     return 0 < largest <= noise_floor(trajectory, unit)
 
@@ -319,12 +396,20 @@ def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     """When events happened, by name; nothing where they are too many to see."""
     log = trajectory.events
     last = trajectory.names.step_events
-    names = sorted(log.counts(), key=lambda name: name not in last)  # what ends a step comes first, and is solid
+    names = sorted(
+        log.counts(), key=lambda name: name not in last
+    )  # what ends a step comes first, and is solid
     return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
 
 
 def curve_line(
-    name: str, t: np.ndarray, values: np.ndarray, color: str, dash: str = "solid", width: float = 1.6, step: bool = False
+    name: str,
+    t: np.ndarray,
+    values: np.ndarray,
+    color: str,
+    dash: str = "solid",
+    width: float = 1.6,
+    step: bool = False,
 ) -> Line:
     kept = shown(values)
     return Line(name, t[kept], values[kept], color, dash, width, step)

@@ -15,8 +15,8 @@ ON_PAPER = (".png", ".svg", ".pdf")
 
 @checked
 def save(figure: Figure | Iterable[Figure], path: str | Path) -> Path:
-    """Write a figure, or several below each other, and return where they are: .png, .svg or .pdf (the extra `paper`), .html (the
-    extra `view`). The file appears whole or not at all."""
+    """Write a figure, or several below each other, and return where they are: .png, .svg or .pdf (the extra
+    `paper`), .html (the extra `view`). The file appears whole or not at all."""
     path = Path(path)
     figures = [figure] if isinstance(figure, Figure) else list(figure)
     kind = path.suffix.lower()
@@ -28,7 +28,9 @@ def save(figure: Figure | Iterable[Figure], path: str | Path) -> Path:
         report = Report(path.stem)
         report.figures(*figures)
         return report.save(path)
-    raise StorageError(f"cannot tell what to write from '{path.name}': use .png, .svg or .pdf for paper, or .html")
+    raise StorageError(
+        f"cannot tell what to write from '{path.name}': use .png, .svg or .pdf for paper, or .html"
+    )
 
 
 def save_on_paper(figures: Sequence[Figure], paths: Sequence[Path]) -> list[Path]:

@@ -20,12 +20,14 @@ FILMED = ("fps", "width", "height", "speed", "ghosts", "look")
 
 
 @checked
-def animation(trajectory: Trajectory, path: str | Path | None = None, title: str | None = None, **options: Any) -> Any:
+def animation(
+    trajectory: Trajectory, path: str | Path | None = None, title: str | None = None, **options: Any
+) -> Any:
     """A run as a moving picture; returns where it is.
 
-    .html: a player that opens anywhere, offline: play, pause, scrub, speed, a camera to turn. `autoplay=False` waits for the button.
-    .gif, .mp4: a film; `fps`, `width` and `height` [pixels], `speed` (0.5: half as fast as it was), `ghosts`.
-    name%d.png, or name%04d.png: a file per frame; returns them all.
+    .html: a player that opens anywhere, offline: play, pause, scrub, speed, a camera to turn.
+    `autoplay=False` waits for the button. .gif, .mp4: a film; `fps`, `width` and `height` [pixels], `speed`
+    (0.5: half as fast as it was), `ghosts`. name%d.png, or name%04d.png: a file per frame; returns them all.
     Without a path, a player that a notebook shows.
     """
     if path is None:
@@ -40,8 +42,12 @@ def animation(trajectory: Trajectory, path: str | Path | None = None, title: str
         from strut.view.motion import raster
 
         _known(options, FILMED, f"a film ({kind})")
-        return {".gif": raster.gif, ".mp4": raster.mp4, ".png": raster.frames}[kind](trajectory, place, title=title, **options)
-    raise StorageError(f"cannot tell what to film from '{place.name}': use .html, .gif, .mp4, or frames as name%d.png")
+        return {".gif": raster.gif, ".mp4": raster.mp4, ".png": raster.frames}[kind](
+            trajectory, place, title=title, **options
+        )
+    raise StorageError(
+        f"cannot tell what to film from '{place.name}': use .html, .gif, .mp4, or frames as name%d.png"
+    )
 
 
 def _known(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:

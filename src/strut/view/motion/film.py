@@ -1,4 +1,5 @@
-"""A staged run as data for the players in a browser: JSON, with what moves as single-precision numbers in base64."""
+"""A staged run as data for the players in a browser: JSON, with what moves as single-precision numbers in
+base64."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from strut.view.motion.scene_json import camera, colour, newtons, side, staged, 
 from strut.view.pages.sheet import part
 
 if TYPE_CHECKING:
-    from strut.simulate.scene_samples import Stage
+    from strut.simulate.scene_samples import SceneSamples
     from strut.simulate.trajectory import Trajectory
 
 
@@ -23,15 +24,23 @@ def film(trajectory: Trajectory) -> dict[str, Any] | None:
     return None if stage is None else encoded(stage, trajectory.dimensionless)
 
 
-def encoded(stage: Stage, dimensionless: bool = False) -> dict[str, Any]:
+def encoded(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
     """A stage as JSON; dimensionless: without units at its clock and its ground."""
     centre, window, still = camera(stage)
-    meshes: dict[str, Loaded] = {path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")}
+    meshes: dict[str, Loaded] = {
+        path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")
+    }
     places = {path: k for k, path in enumerate(meshes)}
     pieces = []
     for piece in stage.pieces:
         shade, opacity = colour(piece)
-        made = {"name": piece.name, "kind": piece.kind, "colour": shade, "opacity": opacity, "side": side(piece)}
+        made = {
+            "name": piece.name,
+            "kind": piece.kind,
+            "colour": shade,
+            "opacity": opacity,
+            "side": side(piece),
+        }
         made |= {"values": {name: column(values) for name, values in piece.values.items()}}
         pieces.append(made | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
     land = stage.land
@@ -45,7 +54,9 @@ def encoded(stage: Stage, dimensionless: bool = False) -> dict[str, Any]:
         "pushes": [{"name": p.name, "at": column(p.at), "force": column(p.force)} for p in stage.pushes],
         "pivots": [{"kind": p.kind, "at": column(p.at), "axis": column(p.axis)} for p in stage.pivots],
         "newton": newtons(stage),
-        "land": None if land is None else {n: column(getattr(land, n).reshape(-1, 1)) for n in ("x", "y", "height")},
+        "land": None
+        if land is None
+        else {n: column(getattr(land, n).reshape(-1, 1)) for n in ("x", "y", "height")},
         "com": None if stage.com is None else column(stage.com),
         "prints": np.round(stage.prints, 5).tolist(),
         "centre": column(centre),
@@ -54,7 +65,8 @@ def encoded(stage: Stage, dimensionless: bool = False) -> dict[str, Any]:
         "still": still,
         "tick": tick(float(window.max())),
         "meshes": [
-            {"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)} for m in meshes.values()
+            {"vertices": column(m.vertices), "faces": m.faces.reshape(-1).tolist(), "standIn": bool(m.note)}
+            for m in meshes.values()
         ],
         "notes": [m.note for m in meshes.values() if m.note],
     }
@@ -65,7 +77,11 @@ def column(values: np.ndarray) -> dict[str, Any]:
     short = np.ascontiguousarray(values, dtype="<f4")
     if len(short) and (short == short[0]).all():
         return {"width": short.shape[1], "count": len(short), "still": [float(f"{v:.7g}") for v in short[0]]}
-    return {"width": short.shape[1], "count": len(short), "rows": base64.b64encode(short.tobytes()).decode("ascii")}
+    return {
+        "width": short.shape[1],
+        "count": len(short),
+        "rows": base64.b64encode(short.tobytes()).decode("ascii"),
+    }
 
 
 def rows(encoded_column: dict[str, Any]) -> np.ndarray:
@@ -83,7 +99,10 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     """The screen of a film and what moves it."""
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
-    boxes = [("forces", "forces", bool(film["pushes"]), True), ("path", "centre of mass", film["com"] is not None, True)]
+    boxes = [
+        ("forces", "forces", bool(film["pushes"]), True),
+        ("path", "centre of mass", film["com"] is not None, True),
+    ]
     boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
     shown = "".join(

@@ -1,6 +1,8 @@
-"""A frame as flat figures: filled outlines and lines, in metres, far ones first. What draws them need not know the machine.
+"""A frame as flat figures: filled outlines and lines, in metres, far ones first. What draws them need not
+know the machine.
 
-A planar machine is seen from the side, x to the right and z up; another one from its right, ahead and above, without perspective.
+A planar machine is seen from the side, x to the right and z up; another one from its right, ahead and above,
+without perspective.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from math import cos, sin
 
 import numpy as np
 
-from strut.simulate.scene_samples import RIM, Piece, Pivot, Stage
+from strut.simulate.scene_samples import RIM, Pivot, ScenePiece, SceneSamples
 from strut.view.motion import meshes
 from strut.view.motion.scene_json import camera, colour, middle, newtons
 
@@ -25,7 +27,7 @@ GAP = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class FlatFigure:
     """An outline to fill, or with `fill` empty a line; `width` [pixels] of its edge, in the colour `edge`."""
 
     points: np.ndarray
@@ -53,14 +55,14 @@ class Eye:
         return np.cross(self.right, self.up)
 
 
-def eye(stage: Stage, turn: float = 0.7, tilt: float = 0.35) -> Eye:
+def eye(stage: SceneSamples, turn: float = 0.7, tilt: float = 0.35) -> Eye:
     if stage.planar:
         return Eye(np.array([1.0, 0, 0]), np.array([0, 0, 1.0]))
     right = np.array([cos(turn), sin(turn), 0])
     return Eye(right, np.array([-sin(turn) * sin(tilt), cos(turn) * sin(tilt), cos(tilt)]))
 
 
-def across(stage: Stage) -> np.ndarray:
+def across(stage: SceneSamples) -> np.ndarray:
     """How much of the picture's plane is seen [m], along its right and up, about where the camera looks."""
     centre, window, _ = camera(stage)
     if stage.planar:
@@ -83,10 +85,16 @@ class Look:
     hidden: frozenset[str] = field(default_factory=frozenset)
 
 
-def frame(stage: Stage, k: int, look: Look = Look(), seen: Eye | None = None, within: tuple[float, float] | None = None) -> list[Figure]:
+def frame(
+    stage: SceneSamples,
+    k: int,
+    look: Look = Look(),
+    seen: Eye | None = None,
+    within: tuple[float, float] | None = None,
+) -> list[FlatFigure]:
     """Everything in frame k; the ground of a planar machine only between two distances, if they are given."""
     seen = seen or eye(stage)
-    found: list[Figure] = []
+    found: list[FlatFigure] = []
     if look.ground and stage.land is not None and not stage.planar:
         found += _grid(stage, k, seen)
     for j in range(look.ghosts, 0, -1):
@@ -100,10 +108,12 @@ def frame(stage: Stage, k: int, look: Look = Look(), seen: Eye | None = None, wi
         for pivot in stage.pivots:
             found += _pivot(pivot, k, seen, PIVOT * stage.size)
     if look.prints:
-        found += [_print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9]
+        found += [
+            _print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9
+        ]
     if look.path and stage.com is not None:
         first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL))
-        found.append(Figure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
+        found.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
         found += _target(seen(stage.com[k]), 0.022 * stage.size)
     if look.forces:
         metres = newtons(stage)
@@ -112,7 +122,9 @@ def frame(stage: Stage, k: int, look: Look = Look(), seen: Eye | None = None, wi
     return found
 
 
-def machine(stage: Stage, k: int, seen: Eye, opacity: float = 1.0, edge: str = INK) -> list[Figure]:
+def machine(
+    stage: SceneSamples, k: int, seen: Eye, opacity: float = 1.0, edge: str = INK
+) -> list[FlatFigure]:
     """The pieces in frame k, far ones first; of a planar machine, in their order."""
     order = list(range(len(stage.pieces)))
     if not stage.planar:
@@ -121,11 +133,11 @@ def machine(stage: Stage, k: int, seen: Eye, opacity: float = 1.0, edge: str = I
     for i in order:
         shade, own = colour(stage.pieces[i])
         for points, light in outlines(stage.pieces[i], k, seen):
-            found.append(Figure(points, _shaded(shade, light), edge, 1.0, opacity * own))
+            found.append(FlatFigure(points, _shaded(shade, light), edge, 1.0, opacity * own))
     return found
 
 
-def outlines(piece: Piece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, float]]:
+def outlines(piece: ScenePiece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, float]]:
     """The outlines of a piece, each with how bright it is."""
     v = {name: rows[k] for name, rows in piece.values.items()}
     turn = np.linspace(0, 2 * np.pi, 32, endpoint=False)
@@ -133,7 +145,10 @@ def outlines(piece: Piece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, floa
     if piece.kind == "sphere":
         yield seen(v["at"]) + v["radius"] * ring, 1.0
     elif piece.kind == "capsule":
-        yield hull(np.vstack([seen(v["start"]) + v["radius"] * ring, seen(v["end"]) + v["radius"] * ring])), 1.0
+        yield (
+            hull(np.vstack([seen(v["start"]) + v["radius"] * ring, seen(v["end"]) + v["radius"] * ring])),
+            1.0,
+        )
     elif piece.kind == "cylinder":
         along = v["end"] - v["start"]
         a = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
@@ -152,14 +167,21 @@ def outlines(piece: Piece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, floa
         elif piece.kind == "ellipsoid":
             M = seen(R * v["radii"][:, None]).T  # 2 x 3: the picture of the unit ball's axes
             shape = M @ M.T
-            yield seen(v["at"]) + (ring @ shape) / np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", ring, shape, ring), 1e-300))[:, None], 1.0
+            yield (
+                seen(v["at"])
+                + (ring @ shape)
+                / np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", ring, shape, ring), 1e-300))[:, None],
+                1.0,
+            )
         else:
             loaded = meshes.load(piece.path)
             scale = np.sign(v["scale"]) if loaded.note else v["scale"]
             yield hull(seen(v["at"] + (loaded.vertices * scale) @ R)), 1.0
 
 
-def _faces(at: np.ndarray, axes: np.ndarray, size: np.ndarray, seen: Eye) -> Iterable[tuple[np.ndarray, float]]:
+def _faces(
+    at: np.ndarray, axes: np.ndarray, size: np.ndarray, seen: Eye
+) -> Iterable[tuple[np.ndarray, float]]:
     """The faces of a box that are turned to the eye, lit from above."""
     for i in range(3):
         for sign in (-1.0, 1.0):
@@ -189,7 +211,7 @@ def hull(points: np.ndarray) -> np.ndarray:
     return np.array(half(ordered) + half(ordered[::-1])).reshape(-1, 2)
 
 
-def ground_line(stage: Stage, low: float | None = None, high: float | None = None) -> list[Figure]:
+def ground_line(stage: SceneSamples, low: float | None = None, high: float | None = None) -> list[FlatFigure]:
     """The ground of a planar machine: filled to far below, with a line on top."""
     assert stage.land is not None
     x, h = stage.land.x, stage.land.height[0]
@@ -199,10 +221,13 @@ def ground_line(stage: Stage, low: float | None = None, high: float | None = Non
         x, h = np.concatenate([[low], x[inside], [high]]), np.concatenate([ends[:1], h[inside], ends[1:]])
     top = np.column_stack([x, h])
     deep = float(h.min()) - 20 * stage.size
-    return [Figure(np.vstack([top, [x[-1], deep], [x[0], deep]]), GROUND), Figure(top, edge=SOFT, width=1.5)]
+    return [
+        FlatFigure(np.vstack([top, [x[-1], deep], [x[0], deep]]), GROUND),
+        FlatFigure(top, edge=SOFT, width=1.5),
+    ]
 
 
-def _grid(stage: Stage, k: int, seen: Eye) -> list[Figure]:
+def _grid(stage: SceneSamples, k: int, seen: Eye) -> list[FlatFigure]:
     """Lines on the ground around the machine, on round distances."""
     assert stage.land is not None
     step, reach = 0.5 * 10 ** round(np.log10(stage.size)), 4
@@ -213,44 +238,51 @@ def _grid(stage: Stage, k: int, seen: Eye) -> list[Figure]:
     for mark in marks:
         across = np.column_stack([np.full(2, centre[0] + mark), centre[1] + np.array([-reach, reach]) * step])
         along = np.column_stack([centre[0] + fine, np.full(len(fine), centre[1] + mark)])
-        lines += [Figure(seen(np.column_stack([p, stage.land.at(p[:, 0])])), edge="#c2cad3", width=1.0) for p in (across, along)]
+        lines += [
+            FlatFigure(seen(np.column_stack([p, stage.land.at(p[:, 0])])), edge="#c2cad3", width=1.0)
+            for p in (across, along)
+        ]
     return lines
 
 
-def _print(at: np.ndarray, size: float) -> Figure:
-    return Figure(at + size * np.array([[0, 0], [-0.6, -1], [0.6, -1]]), SOFT)
+def _print(at: np.ndarray, size: float) -> FlatFigure:
+    return FlatFigure(at + size * np.array([[0, 0], [-0.6, -1], [0.6, -1]]), SOFT)
 
 
-def _pivot(pivot: Pivot, k: int, seen: Eye, radius: float) -> list[Figure]:
-    """The sign for a joint: a ring with a dot and, where one does not look along it, its axis; a sleeve for one that slides."""
+def _pivot(pivot: Pivot, k: int, seen: Eye, radius: float) -> list[FlatFigure]:
+    """The sign for a joint: a ring with a dot and, where one does not look along it, its axis; a sleeve for
+    one that slides."""
     at, along = seen(pivot.at[k]), seen(pivot.axis[k])
     turn = np.linspace(0, 2 * np.pi, 25)
     ring = np.column_stack([np.cos(turn), np.sin(turn)])
     tilted = float(np.linalg.norm(along)) > 0.2
-    rod = [Figure(at + 3.2 * radius * np.outer([-1, 1], along), edge=INK, width=2.0)] if tilted else []
+    rod = [FlatFigure(at + 3.2 * radius * np.outer([-1, 1], along), edge=INK, width=2.0)] if tilted else []
     if pivot.kind == "prismatic" and tilted:
         d = along / np.linalg.norm(along)
         n = np.array([-d[1], d[0]])
         sleeve = at + radius * np.array([1.8 * d + n, 1.8 * d - n, -1.8 * d - n, -1.8 * d + n])
-        return [*rod, Figure(sleeve, PAPER, INK)]
-    return [*rod, Figure(at + radius * ring, PAPER, INK), Figure(at + 0.35 * radius * ring, INK)]
+        return [*rod, FlatFigure(sleeve, PAPER, INK)]
+    return [*rod, FlatFigure(at + radius * ring, PAPER, INK), FlatFigure(at + 0.35 * radius * ring, INK)]
 
 
-def _target(at: np.ndarray, radius: float) -> list[Figure]:
+def _target(at: np.ndarray, radius: float) -> list[FlatFigure]:
     """The sign for a centre of mass."""
     turn = np.linspace(0, 2 * np.pi, 25)
     ring = at + radius * np.column_stack([np.cos(turn), np.sin(turn)])
-    return [Figure(ring, PAPER, INK), *[Figure(np.vstack([[at], ring[a : a + 7]]), INK) for a in (0, 12)]]
+    return [
+        FlatFigure(ring, PAPER, INK),
+        *[FlatFigure(np.vstack([[at], ring[a : a + 7]]), INK) for a in (0, 12)],
+    ]
 
 
-def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[Figure]:
+def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[FlatFigure]:
     length = float(np.linalg.norm(end - start))
     if length < 2 * thick:
         return []
     d = (end - start) / length
     n, head = np.array([-d[1], d[0]]), min(6 * thick, length / 2)
     neck = end - head * d
-    return [Figure(np.array([start + n * thick / 2, neck + n * thick / 2, neck + n * 2.2 * thick, end, neck - n * 2.2 * thick,
+    return [FlatFigure(np.array([start + n * thick / 2, neck + n * thick / 2, neck + n * 2.2 * thick, end, neck - n * 2.2 * thick,
                              neck - n * thick / 2, start - n * thick / 2]), FORCE, PAPER)]  # fmt: skip
 
 
@@ -260,7 +292,7 @@ def _shaded(shade: str, light: float) -> str:
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))
 
 
-def span(figures: Sequence[Figure]) -> tuple[np.ndarray, np.ndarray]:
+def span(figures: Sequence[FlatFigure]) -> tuple[np.ndarray, np.ndarray]:
     """The corners of a box around figures."""
     points = np.vstack([f.points for f in figures])
     return points.min(axis=0), points.max(axis=0)

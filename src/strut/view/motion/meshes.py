@@ -1,5 +1,5 @@
-"""Meshes from files for pictures, made small enough to travel in a page. Reading them needs the extra `view`; without, or where a
-file is missing, a small box stands for the mesh and a note says why."""
+"""Meshes from files for pictures, made small enough to travel in a page. Reading them needs the extra `view`;
+without, or where a file is missing, a small box stands for the mesh and a note says why."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ def load(path: str) -> Loaded:
     if "://" in path and parts.scheme != "file":
         return _stand_in(f"{path} is not a file here")
     if place.suffix.lower() not in READABLE or not place.is_file():
-        return _stand_in(f"{path} is not a mesh that can be read ({', '.join(READABLE)})" if place.is_file() else f"{path} was not found")
+        return _stand_in(
+            f"{path} is not a mesh that can be read ({', '.join(READABLE)})"
+            if place.is_file()
+            else f"{path} was not found"
+        )
     try:
         trimesh = optional_module("trimesh", path)
     except MissingExtraError as error:
@@ -53,7 +57,11 @@ def load(path: str) -> Loaded:
 def _stand_in(why: str) -> Loaded:
     corners = 0.03 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return Loaded(corners, np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]), f"A box stands for a mesh: {why}.")
+    return Loaded(
+        corners,
+        np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]),
+        f"A box stands for a mesh: {why}.",
+    )
 
 
 def _fewer(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +72,9 @@ def _fewer(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
         grid = np.floor((vertices - low) / span * cells).astype(int)
         _, first, which = np.unique(grid, axis=0, return_index=True, return_inverse=True)
         joined = which.reshape(-1)[faces]
-        distinct = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
+        distinct = (
+            (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0])
+        )
         left = joined[distinct]
         if len(left) <= MOST_FACES or cells <= 8:
             return vertices[first], left

@@ -1,4 +1,5 @@
-"""The animation player: one HTML file that plays a run in space, offline. three.js, which draws it, is inside."""
+"""The animation player: one HTML file that plays a run in space, offline. three.js, which draws it, is
+inside."""
 
 from __future__ import annotations
 

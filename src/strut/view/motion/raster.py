@@ -1,4 +1,5 @@
-"""Pictures of pixels: frames drawn by Pillow, films as GIF, as PNG files, and as MP4 by ffmpeg. Needs the extras `view` and `film`."""
+"""Pictures of pixels: frames drawn by Pillow, films as GIF, as PNG files, and as MP4 by ffmpeg. Needs the
+extras `view` and `film`."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ import numpy as np
 from strut.errors import StorageError, ValueRangeError
 from strut.extras import optional_module
 from strut.files import written
-from strut.simulate.scene_samples import Stage
-from strut.view.motion.flat import PAPER, SOFT, Figure, Look, eye, frame
+from strut.simulate.scene_samples import SceneSamples
+from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame
 from strut.view.motion.scene_json import needed
 from strut.view.motion.svg import window
 
@@ -27,7 +28,9 @@ SMOOTH = 2
 """Pixels are drawn so many times finer, and then averaged."""
 
 
-def picture(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int, height: int | None = None) -> Image:
+def picture(
+    figures: Iterable[FlatFigure], box: tuple[np.ndarray, np.ndarray], width: int, height: int | None = None
+) -> Image:
     """Figures as an image, of what lies in `box`."""
     image_module, draw_module = _pillow()
     low, high = box
@@ -43,12 +46,18 @@ def picture(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width
         if f.fill and len(points) > 2:
             pen.polygon(points, fill=_rgba(f.fill, f.opacity))
         if f.edge and len(points) > 1:
-            pen.line(points + (points[:1] if f.fill else []), fill=_rgba(f.edge, f.opacity), width=thick, joint="curve")
+            pen.line(
+                points + (points[:1] if f.fill else []),
+                fill=_rgba(f.edge, f.opacity),
+                width=thick,
+                joint="curve",
+            )
     return image.reduce(SMOOTH)
 
 
 def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -> Path:
-    """A film as GIF. Its times are whole hundredths of a second, so that 25, 20 or 50 frames a second are kept exactly."""
+    """A film as GIF. Its times are whole hundredths of a second, so that 25, 20 or 50 frames a second are
+    kept exactly."""
     rate = 100 / max(2, round(100 / fps))
     images = [image.quantize(64, method=2, dither=0) for image in shots(trajectory, fps=rate, **options)]
     again = {"save_all": True, "append_images": images[1:], "duration": round(1000 / rate), "loop": 0}
@@ -86,7 +95,9 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
     except (TypeError, ValueError):
         names = ["", ""]
     if names[0] == names[1] or "/" in names[0]:
-        raise StorageError(f"frames need a number in their name: write '{path.stem}%04d.png', not '{path.name}'")
+        raise StorageError(
+            f"frames need a number in their name: write '{path.stem}%04d.png', not '{path.name}'"
+        )
 
     def saved(k: int, image: Image) -> Path:
         return written(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
@@ -107,17 +118,22 @@ def shots(
     """The frames of a film, one after the other."""
     _pillow()
     if not (0 < fps <= 240 and speed > 0 and 16 <= width <= 8192 and 16 <= height <= 8192):
-        raise ValueRangeError(f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made")
+        raise ValueRangeError(
+            f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made"
+        )
     stage = needed(trajectory)
     look = look or Look(ghosts=ghosts)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps
     words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
-    return (_shot(stage, int(k), look, width - width % 2, height - height % 2, words) for k in np.clip(chosen, 0, len(stage.t) - 1))
+    return (
+        _shot(stage, int(k), look, width - width % 2, height - height % 2, words)
+        for k in np.clip(chosen, 0, len(stage.t) - 1)
+    )
 
 
-def _shot(stage: Stage, k: int, look: Look, width: int, height: int, title: str) -> Image:
+def _shot(stage: SceneSamples, k: int, look: Look, width: int, height: int, title: str) -> Image:
     """One frame; title: what stands above it after the time."""
     low, high = box = window(stage, k, width / height)
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.errors import StrutError
-from strut.simulate.scene_samples import RATE, Piece, Stage, frame_times
+from strut.simulate.scene_samples import RATE, ScenePiece, SceneSamples, frame_times
 from strut.view.figures.plots import PALETTE, planar_points
 from strut.view.motion import meshes
 
@@ -21,39 +21,58 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 NEAR = 3.0
-"""A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is followed."""
+"""A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is
+followed."""
 BODY = "#7F8A96"
 SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 """By side; what has none is drawn in `BODY`."""
 
 
-def staged(trajectory: Trajectory, rate: float = RATE) -> Stage | None:
-    """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed through their swaps."""
+def staged(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
+    """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed
+    through their swaps."""
     found = trajectory.stage(rate)
     return _points(trajectory, rate) if found is None else _measured(_followed(found))
 
 
-def _measured(stage: Stage) -> Stage:
-    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as a point."""
-    read = {path: meshes.load(path) for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")}
+def _measured(stage: SceneSamples) -> SceneSamples:
+    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as
+    a point."""
+    read = {
+        path: meshes.load(path)
+        for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")
+    }
     boxes = {path: (m.vertices.min(axis=0), m.vertices.max(axis=0)) for path, m in read.items() if not m.note}
     return replace(stage, boxes=boxes) if boxes else stage
 
 
-def _followed(stage: Stage) -> Stage:
-    """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first is right."""
+def _followed(stage: SceneSamples) -> SceneSamples:
+    """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first
+    is right."""
     names = [piece.name for piece in stage.pieces]
-    index = {(name, names[:k].count(name)): k for k, name in enumerate(names)}  # a body may have several shapes
-    found = [(k, index.get((name.replace("stance", "swing"), count))) for (name, count), k in index.items() if "stance" in name]
+    index = {
+        (name, names[:k].count(name)): k for k, name in enumerate(names)
+    }  # a body may have several shapes
+    found = [
+        (k, index.get((name.replace("stance", "swing"), count)))
+        for (name, count), k in index.items()
+        if "stance" in name
+    ]
     pairs = [(a, b) for a, b in found if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
     if not pairs:
         return stage
     swapped = np.zeros(len(stage.t), dtype=bool)
     for k in stage.cuts:
         apart = [
-            [middle(stage.pieces[i], k) - middle(stage.pieces[j], k - 1) for i, j in ((a, a), (b, b), (a, b), (b, a))] for a, b in pairs
+            [
+                middle(stage.pieces[i], k) - middle(stage.pieces[j], k - 1)
+                for i, j in ((a, a), (b, b), (a, b), (b, a))
+            ]
+            for a, b in pairs
         ]
-        kept, crossed = (sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2))
+        kept, crossed = (
+            sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2)
+        )
         if crossed < kept:
             swapped[k:] ^= True
     pieces = list(stage.pieces)
@@ -61,42 +80,50 @@ def _followed(stage: Stage) -> Stage:
         one, other = stage.pieces[a], stage.pieces[b]
         for place, first, second in ((a, one, other), (b, other, one)):
             values = {n: np.where(swapped[:, None], second.values[n], v) for n, v in first.values.items()}
-            pieces[place] = replace(first, name=first.name.replace("stance", "right").replace("swing", "left"), values=values)
+            pieces[place] = replace(
+                first, name=first.name.replace("stance", "right").replace("swing", "left"), values=values
+            )
     return replace(stage, pieces=tuple(pieces))
 
 
-def middle(piece: Piece, k: int) -> np.ndarray:
+def middle(piece: ScenePiece, k: int) -> np.ndarray:
     """Where a piece is in frame k."""
     v = piece.values
     return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
 
 
-def side(piece: Piece) -> int:
+def side(piece: ScenePiece) -> int:
     """1 for what is called left, -1 for right, 0 for the rest."""
     words = piece.name.split(".")[-1].lower().split("_")
     return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
 
 
-def needed(trajectory: Trajectory, rate: float = RATE) -> Stage:
+def needed(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
     """The frames of a run that must have some."""
     found = staged(trajectory, rate)
     if found is not None:
         return found
     points = planar_points(trajectory.names.outputs)
     if trajectory.model is None and points:
-        raise StrutError(f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, system=...)")
+        raise StrutError(
+            f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, "
+            f"system=...)"
+        )
     raise StrutError(
-        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs NAME_x and NAME_z for its points"
+        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs NAME_x "
+        f"and NAME_z for its points"
     )
 
 
-def _points(trajectory: Trajectory, rate: float) -> Stage | None:
+def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
     names = planar_points(trajectory.names.outputs)
     if not names or trajectory.model is None:
         return None
     t = frame_times(trajectory.t0, trajectory.t1, rate)
     moments = trajectory.at(t)
-    places = {name: np.column_stack([moments[x], np.zeros(len(t)), moments[z]]) for name, (x, z) in names.items()}
+    places = {
+        name: np.column_stack([moments[x], np.zeros(len(t)), moments[z]]) for name, (x, z) in names.items()
+    }
     whole = np.isfinite(np.hstack(list(places.values()))).all(axis=1)
     t, places = t[whole], {name: place[whole] for name, place in places.items()}
     if not len(t):
@@ -105,21 +132,25 @@ def _points(trajectory: Trajectory, rate: float) -> Stage | None:
     size = float(np.ptp(stack, axis=0).max()) or 0.2 * float(np.ptp(stack, axis=(0, 1)).max()) or 1.0
     thin, thick = (np.full((len(t), 1), factor * size) for factor in (0.012, 0.03))
     ends = list(places.items())
-    rods = [Piece(f"{a}-{b}", "capsule", {"start": p, "end": q, "radius": thin}) for (a, p), (b, q) in pairwise(ends)]
-    balls = [Piece(name, "sphere", {"at": place, "radius": thick}) for name, place in ends]
+    rods = [
+        ScenePiece(f"{a}-{b}", "capsule", {"start": p, "end": q, "radius": thin})
+        for (a, p), (b, q) in pairwise(ends)
+    ]
+    balls = [ScenePiece(name, "sphere", {"at": place, "radius": thick}) for name, place in ends]
     cuts = np.unique(np.searchsorted(t, trajectory.events.t, side="left"))
-    return Stage(t, (*rods, *balls), cuts=cuts[(cuts > 0) & (cuts < len(t))])
+    return SceneSamples(t, (*rods, *balls), cuts=cuts[(cuts > 0) & (cuts < len(t))])
 
 
-def colour(piece: Piece) -> tuple[str, float]:
+def colour(piece: ScenePiece) -> tuple[str, float]:
     """Of a piece: '#rrggbb' and opacity. Its own, or one for the side its name tells."""
     if piece.colour is not None:
         return "#" + "".join(f"{round(255 * v):02x}" for v in piece.colour[:3]), float(piece.colour[3])
     return SHADES.get(side(piece), BODY), 1.0
 
 
-def camera(stage: Stage) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Where to look in every frame, how much to see [m] along x, y and z, and whether the eye stands still."""
+def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Where to look in every frame, how much to see [m] along x, y and z, and whether the eye stands
+    still."""
     low, high = stage.extents
     if stage.com is not None and not stage.planar:
         low, high = np.minimum(low, stage.com), np.maximum(high, stage.com)
@@ -128,22 +159,33 @@ def camera(stage: Stage) -> tuple[np.ndarray, np.ndarray, bool]:
     if span.max() < NEAR * machine or span.max() < 1e-9:
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, 0.2 * machine), True
-    if stage.land is not None and machine < span[2] and span[0] < NEAR * span[2]:  # a small thing that flies about
+    if (
+        stage.land is not None and machine < span[2] and span[0] < NEAR * span[2]
+    ):  # a small thing that flies about
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, machine), True
     centre = (low + high) / 2
     step = (stage.t[-1] - stage.t[0]) / max(len(stage.t) - 1, 1)
-    width = int(np.clip(round(1.0 / step) if step > 0 else 1, 1, max(1, len(stage.t) // 6)))  # a second: smooth over the change of feet
+    width = int(
+        np.clip(round(1.0 / step) if step > 0 else 1, 1, max(1, len(stage.t) // 6))
+    )  # a second: smooth over the change of feet
     padded = np.pad(centre, ((width // 2, width - 1 - width // 2), (0, 0)), mode="edge")
     smooth = np.column_stack([np.convolve(c, np.full(width, 1 / width), mode="valid") for c in padded.T])
     around = np.maximum(high - smooth, smooth - low).max(axis=0)  # so that nothing leaves the picture
     return smooth, np.maximum(2.3 * around, 1.5 * machine * np.array([1.0, 1.0, 0.8])), False
 
 
-def newtons(stage: Stage) -> float:
-    """Metres that a newton is long in the picture: the usual force is a third of the machine, not the blow of a landing."""
-    strength = np.concatenate([np.linalg.norm(push.force, axis=1) for push in stage.pushes]) if stage.pushes else np.empty(0)
-    strong = strength[strength > 1e-6 * strength.max()] if strength.size and strength.max() > 0 else np.empty(0)
+def newtons(stage: SceneSamples) -> float:
+    """Metres that a newton is long in the picture: the usual force is a third of the machine, not the blow of
+    a landing."""
+    strength = (
+        np.concatenate([np.linalg.norm(push.force, axis=1) for push in stage.pushes])
+        if stage.pushes
+        else np.empty(0)
+    )
+    strong = (
+        strength[strength > 1e-6 * strength.max()] if strength.size and strength.max() > 0 else np.empty(0)
+    )
     return 0.35 * stage.size / float(np.percentile(strong, 90)) if strong.size else 0.0
 
 

@@ -1,4 +1,5 @@
-"""Still pictures as SVG text: a frame of a run, and the strip of stick figures over a step that papers print."""
+"""Still pictures as SVG text: a frame of a run, and the strip of stick figures over a step that papers
+print."""
 
 from __future__ import annotations
 
@@ -13,8 +14,21 @@ import numpy as np
 from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
 from strut.files import put, written
-from strut.simulate.scene_samples import Piece, Stage
-from strut.view.motion.flat import GROUND, PATH, SOFT, Eye, Figure, Look, across, eye, frame, ground_line, hull, outlines
+from strut.simulate.scene_samples import ScenePiece, SceneSamples
+from strut.view.motion.flat import (
+    GROUND,
+    PATH,
+    SOFT,
+    Eye,
+    FlatFigure,
+    Look,
+    across,
+    eye,
+    frame,
+    ground_line,
+    hull,
+    outlines,
+)
 from strut.view.motion.scene_json import camera, colour, needed
 from strut.view.units import quantity
 
@@ -24,26 +38,41 @@ if TYPE_CHECKING:
 
 @checked
 def still(
-    trajectory: Trajectory, path: str | Path, t: float | None = None, look: Look = Look(), width: int = 800, height: int = 500
+    trajectory: Trajectory,
+    path: str | Path,
+    t: float | None = None,
+    look: Look = Look(),
+    width: int = 800,
+    height: int = 500,
 ) -> Path:
-    """The machine at time `t` [s], by default in the middle of the run, as .svg or .png. Returns where it is."""
+    """The machine at time `t` [s], by default in the middle of the run, as .svg or .png. Returns where it
+    is."""
     stage = needed(trajectory)
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
-        raise ValueRangeError(f"asked for t = {moment:g} s, but the run covers {stage.t[0]:g} to {stage.t[-1]:g} s")
+        raise ValueRangeError(
+            f"asked for t = {moment:g} s, but the run covers {stage.t[0]:g} to {stage.t[-1]:g} s"
+        )
     integer("width", width, 1)
     integer("height", height, 1)
     k = int(np.argmin(np.abs(stage.t - moment)))
     low, high = box = window(stage, k, width / height)
     figures = frame(stage, k, look, within=(float(low[0]), float(high[0])))
-    return _written(path, figures, box, width, f"{trajectory.system_name} at {quantity(trajectory, f'{stage.t[k]:.4g}', 's')}")
+    return _written(
+        path,
+        figures,
+        box,
+        width,
+        f"{trajectory.system_name} at {quantity(trajectory, f'{stage.t[k]:.4g}', 's')}",
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """Stick figures over one step, from `begin` to `end` [s]: what to draw, and the corners of what is seen."""
+    """Stick figures over one step, from `begin` to `end` [s]: what to draw, and the corners of what is
+    seen."""
 
-    figures: list[Figure]
+    figures: list[FlatFigure]
     box: tuple[np.ndarray, np.ndarray]
     title: str
     begin: float
@@ -52,10 +81,15 @@ class Strip:
 
 @checked
 def stick_figure(
-    trajectory: Trajectory, path: str | Path, between: tuple[float, float] | None = None, poses: int = 9, width: int = 800
+    trajectory: Trajectory,
+    path: str | Path,
+    between: tuple[float, float] | None = None,
+    poses: int = 9,
+    width: int = 800,
 ) -> Path:
-    """The strip over one step: `poses` stick figures between two times [s], by default from one footprint to the next, the last
-    two of the run, as .svg or .png. The first and the last are drawn in full. Returns where it is."""
+    """The strip over one step: `poses` stick figures between two times [s], by default from one footprint to
+    the next, the last two of the run, as .svg or .png. The first and the last are drawn in full. Returns
+    where it is."""
     drawn = strip(trajectory, between, poses)
     return _written(path, drawn.figures, drawn.box, width, drawn.title)
 
@@ -71,11 +105,13 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
         )
     seen = eye(stage)
     chosen = [int(np.argmin(np.abs(stage.t - t))) for t in np.linspace(begin, end, poses)]
-    sticks = [stick for n, k in enumerate(chosen) for stick in _sticks(stage, k, seen, heavy=n in (0, poses - 1))]
+    sticks = [
+        stick for n, k in enumerate(chosen) for stick in _sticks(stage, k, seen, heavy=n in (0, poses - 1))
+    ]
     points = np.vstack([stick.points for stick in sticks])
     low, high = points.min(axis=0) - 0.08 * stage.size, points.max(axis=0) + 0.08 * stage.size
     if stage.com is not None:
-        sticks.append(Figure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
+        sticks.append(FlatFigure(seen(stage.com[chosen[0] : chosen[-1] + 1]), edge=PATH, width=1.5))
     if stage.land is not None and stage.planar:
         sticks = ground_line(stage, low[0], high[0]) + sticks
     title = f"{trajectory.system_name}, {begin:.4g} to {quantity(trajectory, f'{end:.4g}', 's')}"
@@ -84,24 +120,29 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
 
 def inline(drawn: Strip, width: int = 640) -> str:
     """The strip as a part of a page, on the page's own paper and ground."""
-    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(
+        ' xmlns="http://www.w3.org/2000/svg"', "", 1
+    )
     for own, shared in ((GROUND, "--ground"), (SOFT, "--soft")):
         found = found.replace(f'"{own}"', f'"var({shared})"')
     return f'<div class="strip">{found}</div>\n'
 
 
-def last_step(stage: Stage, trajectory: Trajectory) -> tuple[float, float]:
-    """From one footprint to the next, the last ones; without any, from one event to the next of its kind; or else the whole run."""
+def last_step(stage: SceneSamples, trajectory: Trajectory) -> tuple[float, float]:
+    """From one footprint to the next, the last ones; without any, from one event to the next of its kind; or
+    else the whole run."""
     times = np.unique(stage.prints[:, 0])
     if len(times) < 2:
         counts = trajectory.events.counts()
         times = trajectory.events.times(max(counts, key=lambda name: counts[name])) if counts else times
     if len(times) < 2:
         return float(stage.t[0]), float(stage.t[-1])
-    return float(times[-2]), float(stage.t[min(int(np.searchsorted(stage.t, times[-1] - 1e-9)), len(stage.t) - 1)])
+    return float(times[-2]), float(
+        stage.t[min(int(np.searchsorted(stage.t, times[-1] - 1e-9)), len(stage.t) - 1)]
+    )
 
 
-def _sticks(stage: Stage, k: int, seen: Eye, heavy: bool) -> Iterable[Figure]:
+def _sticks(stage: SceneSamples, k: int, seen: Eye, heavy: bool) -> Iterable[FlatFigure]:
     opacity, width = (1.0, 2.5) if heavy else (0.45, 1.2)
     for piece in stage.pieces:
         if piece.kind == "sphere" and not heavy:
@@ -109,10 +150,12 @@ def _sticks(stage: Stage, k: int, seen: Eye, heavy: bool) -> Iterable[Figure]:
         shade, _ = colour(piece)
         points = _stick(piece, k, seen)
         closed = piece.kind not in ("capsule", "cylinder", "arc")
-        yield Figure(np.vstack([points, points[:1]]) if closed else points, edge=shade, width=width, opacity=opacity)
+        yield FlatFigure(
+            np.vstack([points, points[:1]]) if closed else points, edge=shade, width=width, opacity=opacity
+        )
 
 
-def _stick(piece: Piece, k: int, seen: Eye) -> np.ndarray:
+def _stick(piece: ScenePiece, k: int, seen: Eye) -> np.ndarray:
     """The line that stands for a piece: its axis, or its outline."""
     v = piece.values
     if "start" in v:
@@ -121,7 +164,7 @@ def _stick(piece: Piece, k: int, seen: Eye) -> np.ndarray:
     return found[0][: len(found[0]) // 2] if piece.kind == "arc" else hull(np.vstack(found))
 
 
-def window(stage: Stage, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
+def window(stage: SceneSamples, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
     """What of the world frame k shows: opposite corners, in the picture's plane."""
     centre, _, _ = camera(stage)
     half = across(stage) / 2
@@ -130,27 +173,43 @@ def window(stage: Stage, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]
     return middle - reach, middle + reach
 
 
-def text(figures: Iterable[Figure], box: tuple[np.ndarray, np.ndarray], width: int = 800, title: str = "", paper: str = "#ffffff") -> str:
+def text(
+    figures: Iterable[FlatFigure],
+    box: tuple[np.ndarray, np.ndarray],
+    width: int = 800,
+    title: str = "",
+    paper: str = "#ffffff",
+) -> str:
     """SVG of figures, of what lies in `box`, on `paper` of a colour or on none."""
     low, high = box
     scale = width / float(high[0] - low[0])
     height = round(float(high[1] - low[1]) * scale)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
+        f'{height}" role="img">',
         f"<title>{html.escape(title)}</title>",
         *([f'<rect width="{width}" height="{height}" fill="{paper}"/>'] if paper else []),
     ]
     for f in figures:
         places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
         at = " ".join(f"{u:.2f},{v:.2f}" for u, v in np.clip(places, -1e5, 1e5))
-        edge = f' stroke="{f.edge}" stroke-width="{f.width:g}" stroke-linejoin="round" stroke-linecap="round"' if f.edge else ""
+        edge = (
+            f' stroke="{f.edge}" stroke-width="{f.width:g}" stroke-linejoin="round" stroke-linecap="round"'
+            if f.edge
+            else ""
+        )
         dash = ' stroke-dasharray="4 4"' if f.dashed else ""
         fade = f' opacity="{f.opacity:g}"' if f.opacity < 1 else ""
-        lines.append(f'<{"polygon" if f.fill else "polyline"} points="{at}" fill="{f.fill or "none"}"{edge}{dash}{fade}/>')
+        lines.append(
+            f'<{"polygon" if f.fill else "polyline"} points="{at}" '
+            f'fill="{f.fill or "none"}"{edge}{dash}{fade}/>'
+        )
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _written(path: str | Path, figures: list[Figure], box: tuple[np.ndarray, np.ndarray], width: int, title: str) -> Path:
+def _written(
+    path: str | Path, figures: list[FlatFigure], box: tuple[np.ndarray, np.ndarray], width: int, title: str
+) -> Path:
     place = Path(path)
     kind = place.suffix.lower()
     if kind == ".svg":

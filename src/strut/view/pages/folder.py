@@ -31,9 +31,12 @@ class Written:
 
 
 @checked
-def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = "") -> Written:
-    """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if given), index.html, and the
-    plots as SVG and PNG. The data comes first; where plotly or matplotlib is missing it is all there is, and `missing` says what
+def folder(
+    trajectory: Trajectory, directory: str | Path, times: Any = None, asked: str = "", source: str = ""
+) -> Written:
+    """Write a run into a directory, made if needed: run.h5 (everything), run.csv (a table, at `times` if
+    given), index.html, and the plots as SVG and PNG. The data comes first; where plotly or matplotlib is
+    missing it is all there is, and `missing` says what
     to install. asked, source: for the page, see `page`."""
     place = made(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
@@ -44,7 +47,10 @@ def folder(trajectory: Trajectory, directory: str | Path, times: Any = None, ask
         missing.append(str(error))
     try:
         for name, figure in figures(trajectory).items():
-            files += save_on_paper([figure] if isinstance(figure, Figure) else figure, [place / f"{name}{kind}" for kind in KINDS])
+            files += save_on_paper(
+                [figure] if isinstance(figure, Figure) else figure,
+                [place / f"{name}{kind}" for kind in KINDS],
+            )
     except MissingExtraError as error:
         missing.append(str(error))
     return Written(place, tuple(file.name for file in files), tuple(missing))
@@ -62,7 +68,11 @@ def made(directory: Path) -> Path:
 
 def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
-    found: dict[str, Figure | plots.Panels] = {"states": plots.states(run), "held": plots.held(run), "outputs": plots.outputs(run)}
+    found: dict[str, Figure | plots.Panels] = {
+        "states": plots.states(run),
+        "held": plots.held(run),
+        "outputs": plots.outputs(run),
+    }
     found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
     landed = [name for name in run.names.step_events if name in run.events.counts()]
     found["section"] = plots.sections(run, most=2)
@@ -75,7 +85,11 @@ def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     feet = plots.contacts(run)
     if feet:
         found["forces"] = plots.contact_forces(run)
-    found |= {f"cone_{_word(foot)}": plots.friction_cone(run, foot) for foot, (_, friction) in list(feet.items())[:4] if friction}
+    found |= {
+        f"cone_{_word(foot)}": plots.friction_cone(run, foot)
+        for foot, (_, friction) in list(feet.items())[:4]
+        if friction
+    }
     return {name: figure for name, figure in found.items() if isinstance(figure, Figure) or len(figure)}
 
 

@@ -1,4 +1,5 @@
-"""`page`: a run as one HTML file that opens anywhere, without a network; and what such a page says of a run."""
+"""`page`: a run as one HTML file that opens anywhere, without a network; and what such a page says of a
+run."""
 
 from __future__ import annotations
 
@@ -28,13 +29,23 @@ LISTED_EVENTS = 50
 
 
 @checked
-def page(trajectory: Trajectory, path: str | Path, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Path:
+def page(
+    trajectory: Trajectory,
+    path: str | Path,
+    title: str | None = None,
+    remarks: str = "",
+    asked: str = "",
+    source: str = "",
+) -> Path:
     """Write a run as one HTML file, and return where it is.
 
-    What was asked and how it ended, a moving picture, states, energy (per step where there are steps), contact forces, outputs,
-    parameters, events and how to run it again. Plotly is inside, compressed: about 2 MB. The page asks nothing of any network.
-    title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command that made the run.
-    source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it again.
+    What was asked and how it ended, a moving picture, states, energy (per step where there are steps),
+    contact forces, outputs, parameters, events and how to run it again. Plotly is inside, compressed: about 2
+    MB. The page asks nothing of any network.
+    title: the heading, the system's name unless given. remarks: text to stand below it. asked: the command
+        that made the run.
+    source: Python that makes its system from `strut.walkers`, "walkers.compass()", for the lines that run it
+        again.
     """
     return run_report(trajectory, title, remarks, asked, source).save(path)
 
@@ -44,7 +55,9 @@ def document(trajectory: Trajectory, title: str | None = None, remarks: str = ""
     return run_report(trajectory, title, remarks, asked).document()
 
 
-def run_report(run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "", source: str = "") -> Report:
+def run_report(
+    run: Trajectory, title: str | None = None, remarks: str = "", asked: str = "", source: str = ""
+) -> Report:
     """The page as a `Report`, to be added to."""
     report = Report(title or run.system_name, *_verdict(run), remarks=remarks)
     _facts(run, report, asked)
@@ -61,7 +74,8 @@ def details(run: Trajectory, report: Report) -> None:
 
 
 def _verdict(run: Trajectory) -> tuple[str, str, bool | None]:
-    """How a run went, in a word and a sentence; and whether well: None where an event ended it that is neither success nor failure."""
+    """How a run went, in a word and a sentence; and whether well: None where an event ended it that is
+    neither success nor failure."""
     end, meaning = quantity(run, f"{run.t1:.6g}", "s"), f": {run.meaning}" if run.meaning else ""
     if run.status == "done":
         return "Done", f": ran from {run.t0:g} to {quantity(run, f'{run.t1:g}', 's')}, as asked.", True
@@ -76,8 +90,15 @@ def _facts(run: Trajectory, report: Report, asked: str) -> None:
     count, options, happened = run.statistics, run.provenance.get("options", {}), run.events.counts()
     landed = sum(happened.get(name, 0) for name in run.names.step_events)
     begin, end = run.provenance.get("t", (run.t0, run.t1))
-    how = f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}" if "method" in options else ""
-    report.note(f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to {quantity(run, f'{end:g}', 's')}{how}.")
+    how = (
+        f" by {options['method']}, rtol {options['rtol']:g}, atol {options['atol']:g}"
+        if "method" in options
+        else ""
+    )
+    report.note(
+        f"Asked: {asked or f'simulate {run.system_name}'}, from {begin:g} to "
+        f"{quantity(run, f'{end:g}', 's')}{how}."
+    )
     report.facts(
         {
             "system": run.system_name,
@@ -98,7 +119,11 @@ def motion(run: Trajectory, report: Report) -> None:
     if picture:
         report.section("In motion")
         report.embed(film_controls(picture), {"film": picture}, PLAYER)
-        seen = "from the side, x to the right and z up" if picture["planar"] else "from its right, ahead and above"
+        seen = (
+            "from the side, x to the right and z up"
+            if picture["planar"]
+            else "from its right, ahead and above"
+        )
         report.note(f"Seen {seen}. To turn it, and for films: animate(), or strut view FILE --film.")
         for note in picture["notes"]:
             report.note(note)
@@ -107,12 +132,16 @@ def motion(run: Trajectory, report: Report) -> None:
             report.subheading("One step")
             report.embed(svg.inline(drawn))
             report.note(
-                f"From {drawn.begin:.4g} to {quantity(run, f'{drawn.end:.4g}', 's')}; first and last pose heavy, "
+                f"From {drawn.begin:.4g} to {quantity(run, f'{drawn.end:.4g}', 's')}; first and last pose "
+                f"heavy, "
                 "the path of the centre of mass in violet."
             )
     elif plots.planar_points(run.names.outputs) and run.model is None:
         report.section("In motion")
-        report.note("A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, system=...).")
+        report.note(
+            "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, "
+            "system=...)."
+        )
 
 
 def _states(run: Trajectory, report: Report) -> None:
@@ -122,9 +151,16 @@ def _states(run: Trajectory, report: Report) -> None:
     if len(run.events) > plots.MOST_EVENTS:
         report.note(f"{len(run.events):,} events: too many to mark.")
     elif counts:
-        report.note("Thin vertical lines mark events: " + ", ".join(f"{name} ({n})" for name, n in counts.items()) + ".")
+        report.note(
+            "Thin vertical lines mark events: "
+            + ", ".join(f"{name} ({n})" for name, n in counts.items())
+            + "."
+        )
     if len(run.t) > MOST_POINTS:
-        report.note(f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in every interval.")
+        report.note(
+            f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in "
+            f"every interval."
+        )
     if portraits := plots.phase_portraits(run):
         report.subheading("Phase portrait")
         report.figures(*portraits, beside=True)
@@ -144,25 +180,34 @@ def _energy(run: Trajectory, report: Report) -> None:
         return
     report.figures(joules.energy(run), joules.residual(run))
     report.note(
-        f"Largest residual {quantity(run, f'{account.residual:.3g}', 'J')}, {account.relative:.2g} of the energy that moved. "
+        f"Largest residual {quantity(run, f'{account.residual:.3g}', 'J')}, {account.relative:.2g} of the "
+        f"energy that moved. "
         "It is what stored, supplied, dissipated and lost energy leave unexplained. "
-        f"Energies up to {quantity(run, f'{account.resolution:.2g}', 'J')}, {_part(account)} of it, are shown as 0."
+        f"Energies up to {quantity(run, f'{account.resolution:.2g}', 'J')}, {_part(account)} of it, are "
+        f"shown as 0."
     )
     sources, sinks = joules.flows(run)
     if sources and sinks:
         report.subheading("Where the energy went" if run.dimensionless else "Where the joules went")
         report.figures(joules.energy_flow(run), joules.energy_areas(run))
         report.note(
-            "Layers: stored energies are counted from their least value in the run. The line is all that was there or was supplied."
+            "Layers: stored energies are counted from their least value in the run. The line is all that was "
+            "there or was supplied."
         )
     if chosen := [name for name in run.names.step_events if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
         head = [name if k < 2 else titled(run, name, "J") for k, name in enumerate(steps.head)]
         report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
-        report.note(f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is stored.")
+        report.note(
+            f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is "
+            f"stored."
+        )
     report.subheading("Over the whole run")
-    rows = [(name, _signed(value) if name != "residual" else f"{value:.3g}") for name, value in account.rounded().items()]
+    rows = [
+        (name, _signed(value) if name != "residual" else f"{value:.3g}")
+        for name, value in account.rounded().items()
+    ]
     report.table(("", titled(run, "change of stored energy", "J")), rows, numbers=(1,))
 
 
@@ -187,7 +232,10 @@ def _outputs(run: Trajectory, report: Report) -> None:
 def _parameters(run: Trajectory, report: Report) -> None:
     if run.names.p:
         report.section("Parameters")
-        rows = [(name, f"{value:.10g}", shown_unit(run, plots.unit_of(run, name))) for name, value in zip(run.names.p, run.p, strict=True)]
+        rows = [
+            (name, f"{value:.10g}", shown_unit(run, plots.unit_of(run, name)))
+            for name, value in zip(run.names.p, run.p, strict=True)
+        ]
         report.table(("name", "value", "unit"), rows, numbers=(1,))
 
 
@@ -197,7 +245,9 @@ def _events(run: Trajectory, report: Report) -> None:
     first = [run.events[k] for k in range(min(len(run.events), LISTED_EVENTS))]
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     report.section("Events")
-    report.table(("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG)
+    report.table(
+        ("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG
+    )
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
 
@@ -213,20 +263,39 @@ def _signed(value: float) -> str:
 
 def _change(event: Occurrence, most: int = 4) -> str:
     """What an event changed, in words."""
-    changed = [f"{name} {before:.4g} → {event.after[name]:.4g}" for name, before in event.before.items() if before != event.after[name]]
+    changed = [
+        f"{name} {before:.4g} → {event.after[name]:.4g}"
+        for name, before in event.before.items()
+        if before != event.after[name]
+    ]
     return ", ".join(changed[:most]) + (", …" if len(changed) > most else "")
 
 
-def provenance(report: Report, run: Trajectory | None, asked: str = "", python: str = "", more: Mapping[str, object] | None = None) -> None:
-    """Where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's own unless given."""
+def provenance(
+    report: Report,
+    run: Trajectory | None,
+    asked: str = "",
+    python: str = "",
+    more: Mapping[str, object] | None = None,
+) -> None:
+    """Where a result comes from, and how to get it again: by the command `asked`, or in Python, the run's own
+    unless given."""
     lists: dict[str, Mapping[str, object]] = {"result": more or {}}
     if run is not None:
         about = {key: value for key, value in run.provenance.items() if key != "options"}
-        counted = {key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}" for key, value in run.statistics.items()}
+        counted = {
+            key: duration(value) if key in ("wall", "compile") else f"{value:,.6g}"
+            for key, value in run.statistics.items()
+        }
         lists |= {"run": about, "options": run.provenance.get("options", {}), "statistics": counted}
     if any(lists.values()):
         report.section("Where it comes from")
-        report.tables([Rows((name, ""), [(key, str(value)) for key, value in rows.items()]) for name, rows in lists.items()])
+        report.tables(
+            [
+                Rows((name, ""), [(key, str(value)) for key, value in rows.items()])
+                for name, rows in lists.items()
+            ]
+        )
     if not (asked or python or run is not None):
         return
     report.subheading("How to run it again")
@@ -244,7 +313,9 @@ def provenance(report: Report, run: Trajectory | None, asked: str = "", python: 
 
 def again(run: Trajectory, source: str = "") -> str:
     """Python that repeats a run, given its `system`, or the Python that makes it of `strut.walkers`."""
-    begin = {group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")}
+    begin = {
+        group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
+    }
     given = {
         "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
         "x0": begin["x"],
@@ -254,10 +325,16 @@ def again(run: Trajectory, source: str = "") -> str:
         "seed": run.provenance.get("seed", 0),
     }
     given |= {
-        key: value for key, value in run.provenance.get("options", {}).items() if value not in (None, math.inf) and key.isidentifier()
+        key: value
+        for key, value in run.provenance.get("options", {}).items()
+        if value not in (None, math.inf) and key.isidentifier()
     }
     lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
-    made = ["import strut", "from strut import walkers", "", f"system = {source}"] if source else ["import strut", ""]
+    made = (
+        ["import strut", "from strut import walkers", "", f"system = {source}"]
+        if source
+        else ["import strut", ""]
+    )
     return "\n".join([*made, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
 

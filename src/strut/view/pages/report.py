@@ -1,4 +1,5 @@
-"""`Report`: a page of HTML that stands alone, put together from facts, tables, figures and films. It asks nothing of any network."""
+"""`Report`: a page of HTML that stands alone, put together from facts, tables, figures and films. It asks
+nothing of any network."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ LONG = 20
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of texts or numbers; `title` stands above it. Numbers are written to nine digits and stand to the right."""
+    """A table of texts or numbers; `title` stands above it. Numbers are written to nine digits and stand to
+    the right."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -29,22 +31,32 @@ class Rows:
 
     @property
     def texts(self) -> list[list[str]]:
-        return [[f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows]
+        return [
+            [f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows
+        ]
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """Columns that hold nothing but numbers."""
-        return tuple(k for k in range(len(self.head)) if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows))
+        return tuple(
+            k
+            for k in range(len(self.head))
+            if self.rows and all(isinstance(row[k], (int, float)) for row in self.rows)
+        )
 
 
 class Report:
-    """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for HTML.
+    """A page, written from top to bottom; each method adds to it. Text is text: nothing in it is taken for
+    HTML.
 
-    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None for what is
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word, None
+        for what is
     neither good nor bad. remarks: text below.
     """
 
-    def __init__(self, title: str, good: str = "", verdict: str = "", well: bool | None = True, remarks: str = "") -> None:
+    def __init__(
+        self, title: str, good: str = "", verdict: str = "", well: bool | None = True, remarks: str = ""
+    ) -> None:
         self.title = title
         self._parts = [f"<h1>{safe(title)}</h1>\n"]
         self._figures: list[Figure] = []
@@ -67,7 +79,9 @@ class Report:
 
     def facts(self, facts: Mapping[str, object]) -> None:
         """Names and short values, as tiles."""
-        tiles = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts.items())
+        tiles = "".join(
+            f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts.items()
+        )
         self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
 
     def text(self, text: str) -> None:
@@ -80,14 +94,21 @@ class Report:
     def code(self, text: str) -> None:
         self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: tuple[int, ...] = (), long: bool = False) -> None:
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Iterable[Sequence[object]],
+        numbers: tuple[int, ...] = (),
+        long: bool = False,
+    ) -> None:
         """Rows of texts; the columns `numbers` stand to the right. long: scrolls by itself, and says so."""
         self._parts.append(_table(head, list(rows), numbers, long))
 
     def tables(self, tables: Iterable[Rows]) -> None:
         """Several beside each other, where there is room."""
         made = [
-            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "") + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
+            (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
+            + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
             for t in tables
             if t.rows
         ]
@@ -100,8 +121,8 @@ class Report:
         self._parts.append(f'<div class="pair">{places}</div>\n' if beside else places)
 
     def embed(self, markup: str, data: Mapping[str, Any] | None = None, script: str = "") -> None:
-        """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the id under which the
-        script finds it; and the script."""
+        """A part with a life of its own, such as a film: HTML of this package, never of a user; JSON by the
+        id under which the script finds it; and the script."""
         self._parts.append(markup)
         self._data |= data or {}
         if script and script not in self._scripts:
@@ -132,7 +153,8 @@ class Report:
 
 
 def _size_class(figure: Figure) -> str:
-    """The class of a figure's place; its style stands in the page's sheet, as the page's policy allows no style of single elements."""
+    """The class of a figure's place; its style stands in the page's sheet, as the page's policy allows no
+    style of single elements."""
     return f"{'square' if figure.equal else 'wide'}-{int(figure.height)}"
 
 
@@ -142,8 +164,13 @@ def _size_rule(figure: Figure) -> str:
     return f".{_size_class(figure)} {{ height: {int(figure.height)}px{most}; }}\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple[int, ...], long: bool) -> str:
-    """A table; of a long one a box to scroll in, with its number of rows above, so that it does not look complete."""
+def _table(
+    head: Sequence[str], rows: Sequence[Sequence[object]], numbers: tuple[int, ...], long: bool
+) -> str:
+    """A table; of a long one a box to scroll in, with its number of rows above, so that it does not look
+    complete."""
     if not long:
         return table(head, rows, numbers)
-    return f'<p class="note">{len(rows):,} rows, more than the box shows: scroll within it.</p>\n' + table(head, rows, numbers, "box long")
+    return f'<p class="note">{len(rows):,} rows, more than the box shows: scroll within it.</p>\n' + table(
+        head, rows, numbers, "box long"
+    )

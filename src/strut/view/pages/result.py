@@ -1,5 +1,5 @@
-"""`Result`: what a room found, as plain data: facts, tables, figures and a run. A page, a folder and a file are made of it here, so
-that gaits, designs and whatever comes later only hand over what they have."""
+"""`Result`: what a room found, as plain data: facts, tables, figures and a run. A page, a folder and a file
+are made of it here, so that gaits, designs and whatever comes later only hand over what they have."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ class Chapter:
 class Result:
     """What was found, to be shown.
 
-    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word. remarks: text below.
-    asked: the command that was given. facts: names and short values. chapters: in their order. run: the motion, if there is one;
-    its plots, energy, parameters and events follow by themselves. provenance: what is needed to find it again, besides what
+    title: the heading. good, verdict: how it went, in a word and a sentence; `well` colours the word.
+        remarks: text below.
+    asked: the command that was given. facts: names and short values. chapters: in their order. run: the
+    motion, if there is one; its plots, energy, parameters and events follow by themselves. provenance: what
+    is needed to find it again, besides what
     the run says. again: Python that does so. data: the result for machines, kept in the file.
     """
 
@@ -98,8 +100,9 @@ class Result:
         return load(Path(path))
 
     def folder(self, directory: str | Path, name: str = "") -> Written:
-        """Everything in a directory, made if needed: the file and its run first, then the page, and every figure as SVG and PNG. Where
-        plotly or matplotlib is missing, `missing` says what to install. name: what files begin with, if there are several results."""
+        """Everything in a directory, made if needed: the file and its run first, then the page, and every
+        figure as SVG and PNG. Where plotly or matplotlib is missing, `missing` says what to install. name:
+        what files begin with, if there are several results."""
         place = made(Path(directory))
         files = [self.save(place / f"{name or 'result'}.json")]
         if self.run is not None:
@@ -119,7 +122,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """In a notebook."""
-        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {"facts": (("", ""), list(self.facts.items()))}
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "facts": (("", ""), list(self.facts.items()))
+        }
         for chapter in self.chapters:
             tables |= {rows.title or chapter.heading: (rows.head, rows.texts) for rows in chapter.tables}
         return card(self.title, f"{self.good}{self.verdict}", tables)

@@ -1,4 +1,5 @@
-"""Results in files: JSON that describes itself, with figures as the data they show, and the run beside it as HDF5."""
+"""Results in files: JSON that describes itself, with figures as the data they show, and the run beside it as
+HDF5."""
 
 from __future__ import annotations
 
@@ -46,8 +47,9 @@ def load(path: Path) -> Result:
             known["run"] = Trajectory.load(beside) if beside.is_file() else None
             if known["run"] is None:
                 known["remarks"] = (
-                    f"{known['remarks']}\nIts run, {beside.name}, is not beside the file: motion and plots over time are missing.".strip()
-                )
+                    f"{known['remarks']}\nIts run, {beside.name}, is not beside the file: motion and plots "
+                    f"over time are missing."
+                ).strip()
         return Result(**known)
     except DAMAGE as error:
         if isinstance(error, StrutError):
@@ -56,7 +58,10 @@ def load(path: Path) -> Result:
 
 
 def _chapter(known: Mapping[str, Any]) -> Chapter:
-    parts = {"tables": [Rows(**rows) for rows in known["tables"]], "figures": {n: _figure(f) for n, f in known["figures"].items()}}
+    parts = {
+        "tables": [Rows(**rows) for rows in known["tables"]],
+        "figures": {n: _figure(f) for n, f in known["figures"].items()},
+    }
     return Chapter(**{**known, **parts})
 
 
@@ -76,7 +81,9 @@ def _trace(known: Mapping[str, Any]) -> Any:
         given["layers"] = {name: _array(values) for name, values in given["layers"].items()}
     if kind is Cells:
         given["names"] = {int(key): str(word) for key, word in given["names"].items()}
-    return kind(**{name: tuple(value) if name in ("labels", "colors") else value for name, value in given.items()})
+    return kind(
+        **{name: tuple(value) if name in ("labels", "colors") else value for name, value in given.items()}
+    )
 
 
 def _array(values: Any) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""A page of HTML that stands alone: one file with style, data and scripts inside, which a browser lets load nothing."""
+"""A page of HTML that stands alone: one file with style, data and scripts inside, which a browser lets load
+nothing."""
 
 from __future__ import annotations
 
@@ -13,10 +14,15 @@ from typing import Any
 
 from strut.html import safe
 
-POLICY = "default-src 'none'; script-src {scripts}; style-src {styles}; style-src-attr 'unsafe-hashes' {single}; img-src data: blob:"
-"""What a browser lets a page do: run the scripts and apply the styles whose hashes stand here, and load nothing."""
+POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src {styles}; style-src-attr 'unsafe-hashes' "
+    "{single}; img-src data: blob:"
+)
+"""What a browser lets a page do: run the scripts and apply the styles whose hashes stand here, and load
+nothing."""
 EMPTY_STYLE = ""
-"""Plotly makes a sheet of style without text, into which it puts rules by script, and empty styles of elements."""
+"""Plotly makes a sheet of style without text, into which it puts rules by script, and empty styles of
+elements."""
 SHARP = (
     "optimizeSpeed",
     "-moz-crisp-edges",
@@ -27,13 +33,22 @@ SHARP = (
     "pixelated",
 )
 SHARP_CELLS = "".join(f"image-rendering: {word}; " for word in SHARP)
-"""The style that plotly gives the picture of a grid, letter by letter, so that its hash is known; report.css says the same."""
+"""The style that plotly gives the picture of a grid, letter by letter, so that its hash is known; report.css
+says the same."""
 
 
-def sheet(title: str, style: str, body: str, scripts: Sequence[str] = (), unpacked: Sequence[str] = (), rules: str = "") -> str:
+def sheet(
+    title: str,
+    style: str,
+    body: str,
+    scripts: Sequence[str] = (),
+    unpacked: Sequence[str] = (),
+    rules: str = "",
+) -> str:
     """The text of a page.
 
-    style: the name of its own sheet of style, beside the one all pages share. rules: further ones, as CSS. scripts: run at its end.
+    style: the name of its own sheet of style, beside the one all pages share. rules: further ones, as CSS.
+        scripts: run at its end.
     unpacked: scripts that those make of what is `packed` in the page.
     """
     styles = part("shared.css") + part(style) + rules
@@ -55,7 +70,10 @@ def sheet(title: str, style: str, body: str, scripts: Sequence[str] = (), unpack
 
 def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
     """The Content-Security-Policy that allows these scripts and styles, by their SHA-256, and no others."""
-    hashes = [" ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts)) for texts in (scripts, styles, [EMPTY_STYLE, SHARP_CELLS])]
+    hashes = [
+        " ".join(f"'sha256-{_digest(t)}'" for t in dict.fromkeys(texts))
+        for texts in (scripts, styles, [EMPTY_STYLE, SHARP_CELLS])
+    ]
     return POLICY.format(scripts=hashes[0] or "'none'", styles=hashes[1], single=hashes[2])
 
 
@@ -70,7 +88,8 @@ def part(name: str) -> str:
 
 
 def inlined(name: str, data: Any, mark: str = "") -> str:
-    """Data as a part of a page, as JSON: within a script element only '<' could end it. mark: an attribute of ours for its element."""
+    """Data as a part of a page, as JSON: within a script element only '<' could end it. mark: an attribute of
+    ours for its element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}"{mark and " " + mark}>{text}</script>\n'
 

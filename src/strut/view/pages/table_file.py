@@ -1,4 +1,5 @@
-"""A table in a CSV file as a page: its columns over the first one, or its cells where the last column is a word."""
+"""A table in a CSV file as a page: its columns over the first one, or its cells where the last column is a
+word."""
 
 from __future__ import annotations
 
@@ -19,8 +20,10 @@ MOST_ROWS = 200
 
 @checked
 def table_report(path: str | Path) -> Report:
-    """A CSV file with a line of names as a page: a figure per column over the first one; of two columns of numbers and one of words,
-    as of a basin, a picture of cells. A table knows no units: those are in the .h5 or .json that it was saved with."""
+    """A CSV file with a line of names as a page: a figure per column over the first one; of two columns of
+    numbers and one of words,
+    as of a basin, a picture of cells. A table knows no units: those are in the .h5 or .json that it was saved
+        with."""
     place = Path(path)
     head, rows = _read(place)
     report = Report(place.stem, remarks=f"{len(rows):,} rows of {place.name}. A table has no units.")
@@ -31,10 +34,16 @@ def table_report(path: str | Path) -> Report:
     elif numbers[0] is not None:
         x = numbers[0]
         lines = [(head[k], y) for k, y in enumerate(numbers[1:], start=1) if y is not None]
-        figures = [Figure((Line(name, x, y, PALETTE[k % len(PALETTE)]),), head[0], name, legend=False) for k, (name, y) in enumerate(lines)]
+        figures = [
+            Figure((Line(name, x, y, PALETTE[k % len(PALETTE)]),), head[0], name, legend=False)
+            for k, (name, y) in enumerate(lines)
+        ]
         report.figures(*figures, beside=len(figures) > 2)
     report.section("Table")
-    shown = [[cell if (y := numbers[k]) is None else f"{y[n]:.9g}" for k, cell in enumerate(row)] for n, row in enumerate(rows[:MOST_ROWS])]
+    shown = [
+        [cell if (y := numbers[k]) is None else f"{y[n]:.9g}" for k, cell in enumerate(row)]
+        for n, row in enumerate(rows[:MOST_ROWS])
+    ]
     report.table(head, shown, tuple(k for k, y in enumerate(numbers) if y is not None), long=len(shown) > 20)
     if len(rows) > MOST_ROWS:
         report.note(f"and {len(rows) - MOST_ROWS:,} more, not listed")
@@ -48,7 +57,9 @@ def _read(path: Path) -> tuple[list[str], list[list[str]]]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StorageError(f"cannot read {path}: {error}") from error
     if not rows or any(len(row) != len(head) for row in rows):
-        raise StorageError(f"cannot read {path}: a table has a line of names and then as many cells in every row")
+        raise StorageError(
+            f"cannot read {path}: a table has a line of names and then as many cells in every row"
+        )
     return head, rows
 
 
