@@ -34,6 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 MAX_INTEGER = 2**63 - 1
 """Larger whole numbers fit nowhere: not into C, not into NumPy, and beyond 4300 digits not even into a
 message."""
+MAX_SEED = 2**64 - 1
+"""The largest seed that the random numbers of the C runtime take."""
 MAX_NAME_BYTES = 255
 """Bytes of a file's name that every file system takes."""
 MAX_PATH_BYTES = 4000
@@ -112,8 +114,14 @@ def integer(name: str, value: Any, least: int, most: int = MAX_INTEGER) -> int:
 
 
 def seed_number(value: Any) -> int:
-    """The seed of random numbers: a whole number from 0 on, else `ValueRangeError`."""
-    return integer("seed", value, 0)
+    """The seed of random numbers: a whole number of 64 bits without sign, else `ValueRangeError`."""
+    if (
+        not isinstance(value, (int, np.integer))
+        or isinstance(value, (bool, np.bool_))
+        or not 0 <= int(value) <= MAX_SEED
+    ):
+        raise ValueRangeError(f"seed is {shown(value)}: a whole number is needed, at least 0 and below 2**64")
+    return int(value)
 
 
 def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:

@@ -27,8 +27,10 @@ def optional_module(module: str, purpose: str) -> Any:
     purpose: what it is needed for, the first words of the error where it is missing: "method 'radau'".
     Raises `MissingExtraError`, which says how to install it.
     """
-    package, extra = EXTRAS[module.partition(".")[0]]
+    top = module.partition(".")[0]
+    package, extra = EXTRAS[top]
     try:
+        importlib.import_module(top)
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(package, purpose, extra) from error

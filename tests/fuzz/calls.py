@@ -510,6 +510,8 @@ def wrong_values(parameter):
     ):
         if any(kind in words for kind in kinds):
             pools += pool
+    if parameter.name == "t":  # a run that is asked to last for ages does
+        pools = [value for value in pools if not (isinstance(value, int) and value == 2**63)]
     return [*pools, *THINGS]
 
 

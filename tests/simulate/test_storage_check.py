@@ -115,3 +115,18 @@ def test_a_deeply_nested_text_is_refused(copy):
         file.attrs["statistics"] = "[" * 30_000
     with pytest.raises(StorageError, match=r"cannot read .*damaged"):
         Trajectory.load(copy)
+
+
+def test_a_changed_byte_is_seen_before_the_library_reads_it(copy):
+    """Of some damage the HDF5 library never comes back."""
+    data = bytearray(copy.read_bytes())
+    data[len(data) // 2] ^= 1
+    copy.write_bytes(data)
+    with pytest.raises(StorageError, match=r"cannot read .*its checksum is not that of its content"):
+        Trajectory.load(copy)
+
+
+def test_a_file_that_another_program_wrote_again_is_read(copy):
+    with h5py.File(copy, "r+") as file:
+        file.attrs["note"] = "mine"
+    assert Trajectory.load(copy).ok

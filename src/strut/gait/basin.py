@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from strut.checks import checked, integer, ordered_pair
-from strut.errors import UnknownNameError, did_you_mean
+from strut.errors import ShapeError, UnknownNameError, did_you_mean
 from strut.gait.gait import Gait
 from strut.gait.robust import survives
 from strut.html import card
@@ -86,11 +86,15 @@ def basin(
     n = (cells, cells) if isinstance(cells, int) else cells
     for count in n:
         integer("cells", count, 2, MAX_CELLS)
-    for bounds in ranges or ():
+    if ranges is not None and len(ranges) != 2:
+        raise ShapeError(
+            f"ranges has {len(ranges)} entries: give two, (low, high) for each of {', '.join(chosen)}"
+        )
+    for bounds in () if ranges is None else ranges:
         ordered_pair("ranges", bounds)
     centre = [gait.x0[name] for name in chosen]
     reach = [max(0.5, 0.5 * abs(c)) for c in centre]
-    limits = ranges or [(c - r, c + r) for c, r in zip(centre, reach, strict=True)]
+    limits = ranges if ranges is not None else [(c - r, c + r) for c, r in zip(centre, reach, strict=True)]
     first, second = (np.linspace(low, high, count) for (low, high), count in zip(limits, n, strict=True))
     a, b = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
     y = np.repeat(gait.y0[None], len(a), axis=0)

@@ -18,7 +18,7 @@ from strut.files import DAMAGE, written
 from strut.simulate import scene_file as staged_file
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.scene_samples import stage
-from strut.simulate.storage_check import check_plain, check_run
+from strut.simulate.storage_check import check_checksum, check_plain, check_run, with_checksum
 from strut.simulate.trajectory import Names, Trajectory
 from strut.system import Foot
 
@@ -114,7 +114,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
         for place, text in ABOUT.items():
             if place in file:
                 file[place].attrs["about"] = text
-    path.write_bytes(image.getbuffer())
+    path.write_bytes(with_checksum(image.getvalue()))
 
 
 def _plain(value: Any) -> Any:
@@ -128,6 +128,7 @@ def load(path: Path, system: System | None) -> Trajectory:
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
+        check_checksum(path)
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:
                 raise StorageError(f"cannot read {path}: it is an HDF5 file but not a '{FORMAT}'")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 
 CONTROLS = {"constant": 0, "linear": 1, "quadratic": 2, "cubic": 3}
@@ -37,6 +38,7 @@ class CollocationTableau:
         return bool(self.c[-1] == 1.0)
 
 
+@checked
 @dataclass(frozen=True)
 class Transcription:
     """How a motion becomes finitely many numbers.
