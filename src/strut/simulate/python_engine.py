@@ -6,6 +6,7 @@ tests run both on the same cases. Slow, and meant to be read.
 
 from __future__ import annotations
 
+import functools
 import bisect
 from collections.abc import Callable
 from typing import Any
@@ -256,10 +257,8 @@ class Engine:
             if isinstance(self.stepper, StiffStepper):
                 scale = first ** np.arange(len(poly))
                 x = np.polynomial.polynomial.polyval(first, poly)
-                shortened = poly * scale[:, None]
-                trial = Trial(
-                    length, x, self.rate(self.t + length, x), 0.0, lambda shortened=shortened: shortened
-                )  # type: ignore[misc]
+                shortened = functools.partial(np.asarray, poly * scale[:, None])
+                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, shortened)
             else:
                 trial = self.stepper.trial(self.t, self.x, self.dx, length)
             g, r = self._look(self.t + length, trial.x, trial.dx)

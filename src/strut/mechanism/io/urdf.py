@@ -61,7 +61,7 @@ def load(
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
-    table = loops
+    table: Mapping[str, Any] | None = None if isinstance(loops, (str, Path)) else loops
     if isinstance(loops, (str, Path)):
         try:
             table = tomllib.loads(Path(loops).read_text())
