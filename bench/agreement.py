@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from strut.mechanism import Mechanism, Tree, observe
-from strut.mechanism.assemble import forces_of
+from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.io.names import name_of
 
 AGREED = 1e-9

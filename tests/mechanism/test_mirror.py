@@ -65,7 +65,7 @@ def evaluate(tree, frame, q, v):
 
 
 def names_of(tree):
-    from strut.mechanism.assemble import coordinate_names, velocity_names
+    from strut.mechanism.states import coordinate_names, velocity_names
 
     order = [n.connection for n in tree.nodes if not n.connection.joint.gear]
     return [n for c in order for n in coordinate_names(c)], [n for c in order for n in velocity_names(c)]

@@ -7,7 +7,7 @@ import pytest
 import strut
 from strut.errors import ModelError
 from strut.mechanism import Mechanism, Tree, forces, joints, mjcf, modelfile, system
-from strut.mechanism.assemble import forces_of
+from strut.mechanism.generalised_forces import forces_of
 from tests.mechanism.in_mujoco import translate
 from tests.mechanism.test_mjcf import parameters, random_state, relative
 

@@ -146,7 +146,7 @@ def test_what_parameters_make_of_it_is_checked_too(name):
 def test_all_numeric_arguments_are_tried():
     """A new argument of these functions must join the table above."""
     tried = {
-        Mechanism.body: {"name", "mass", "com", "inertia", "forgiving"},
+        Mechanism.body: {"name", "mass", "com", "inertia", "forgiving", "source"},
         Mechanism.joint: {
             "name",
             "parent",

@@ -7,9 +7,8 @@ import pytest
 import strut
 from strut.codegen import lower
 from strut.errors import ShapeError, UnknownNameError
-from strut.system import Param, State, System, join, prefixed
+from strut.system import Implied, Param, State, System, join, prefixed
 from strut.system.ported_function import operation_count
-from strut.system.system import Implied
 from strut.walkers import coman_mechanism
 from tests.mechanism.test_mechanism import chain
 

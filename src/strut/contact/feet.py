@@ -18,8 +18,8 @@ from strut.contact.touch import Spot, Touch, note_numbers, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
-from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Expression, sx
 

@@ -23,8 +23,8 @@ from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import SOFTNESS
-from strut.mechanism.constraints import ConstraintRows
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solve_ltdl, sx
 

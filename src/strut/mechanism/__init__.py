@@ -9,10 +9,13 @@ from strut.mechanism.hamiltonian import hamiltonian_system
 from strut.mechanism.io import mjcf, modelfile, urdf
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import default_shapes
-from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism, Stop
-from strut.mechanism.mirror import Symmetry, symmetry
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.mirror import Symmetry, add_mirror_image, symmetry
+from strut.mechanism.parts import Body, Connection, Frame, Stop
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
+
+Mechanism.mirror = add_mirror_image  # a mechanism mirrors itself; its file does not know this one
 
 __all__ = [
     "Body",

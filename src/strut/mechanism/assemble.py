@@ -12,10 +12,12 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
 from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
-from strut.mechanism.constraints import ConstraintRows
+from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
-from strut.mechanism.mechanism import Connection, Mechanism
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
+from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import (
     Arrow,
@@ -24,7 +26,6 @@ from strut.system import (
     Expression,
     Floor,
     Implied,
-    Input,
     Ledger,
     Sample,
     State,
@@ -41,30 +42,6 @@ DEPENDENT = (
 """What the event dependence_lost means."""
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""
-
-
-def coordinate_names(c: Connection) -> list[str]:
-    """Of the states of a joint: 'hip', or 'base.x', 'base.z', ..."""
-    return [c.name if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.coordinates]
-
-
-def velocity_names(c: Connection) -> list[str]:
-    return [f"{c.name}_rate" if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.velocities]
-
-
-def _rate_units(c: Connection) -> tuple[str, ...]:
-    if c.joint.rate_units:
-        return c.joint.rate_units
-    return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
-
-
-def push_names(c: Connection) -> list[tuple[str, str]]:
-    """Names and units of the forces along a joint's velocities: 'hip_torque' [N m], 'rail_force' [N]."""
-    found = []
-    for name, unit in zip(velocity_names(c), _rate_units(c), strict=True):
-        push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
-        found.append((f"{c.name if c.joint.nv == 1 else name}_{push}", force_unit))
-    return found
 
 
 class Assembly:
@@ -404,74 +381,6 @@ def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
     return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate(
         [p.value for p in params] or [np.empty(0)]
     )
-
-
-def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
-    positions, velocities, inputs = [], [], {}
-    for node in tree.nodes:
-        c = node.connection
-        if c.joint.gear:
-            continue
-        for name, value, unit in zip(coordinate_names(c), c.initial, c.joint.units, strict=True):
-            positions.append(State(name, value, unit))
-        for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
-            velocities.append(State(name, value, unit))
-        if c.actuated and c.joint.kind.removeprefix("mirrored ") != "free":
-            for k, (name, unit) in enumerate(push_names(c)):
-                inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
-    return positions, velocities, inputs
-
-
-def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
-    """Generalised forces along the velocities, and what they mean for the energy."""
-    tau = [inputs[k].sym if k in inputs else ca.SX(0) for k in range(tree.nv)]
-    entries: dict[str, dict[str, ca.SX]] = {"stored": {}, "supplied": {}, "dissipated": {}}
-    for k, source in inputs.items():
-        entries["supplied"][source.name] = source.sym * tree.v[k]
-    for node in tree.nodes:
-        c = node.connection
-        for k, column in enumerate(node.columns):
-            q = node.q[k] if c.joint.nq == c.joint.nv else None
-            v = node.v[k]
-            ratio = sx(c.joint.gear[1]) if c.joint.gear else ca.SX(1)
-            label = c.name if c.joint.nv == 1 else velocity_names(c)[k]
-            if c.spring is not None and q is not None:
-                stretch = q - (c.rest if c.rest is not None else 0)
-                tau[column] = tau[column] - ratio * c.spring * stretch
-                entries["stored"][f"{label}_spring"] = c.spring * stretch**2 / 2
-            if c.damping is not None:
-                tau[column] = tau[column] - ratio * c.damping * v
-                entries["dissipated"][f"{label}_damper"] = c.damping * v**2
-            if c.stop is not None and q is not None:
-                push, stored, lost = _stop(c, q, v)
-                tau[column] = tau[column] + ratio * push
-                entries["stored"][f"{label}_stop"] = stored
-                entries["dissipated"][f"{label}_stop_damper"] = lost
-    total = ca.vertcat(*tau, ca.SX(0, 1))
-    for force in tree.mechanism.forces.values():
-        effect = force.effect(tree)
-        tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
-        total = total + effect.tau
-        for group, suffix, value in (
-            ("stored", "", effect.stored),
-            ("dissipated", "_loss", effect.dissipated),
-        ):
-            if not value.is_zero():
-                entries[group][f"{force.name}{suffix}"] = value
-    return total, entries
-
-
-def _stop(c: Connection, q: ca.SX, v: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Push, stored energy and dissipation of a soft stop. Its damper grows with the penetration, so the push
-    is continuous, and it never pulls."""
-    assert c.stop is not None
-    low, high, k, d = (sx(e) for e in (c.stop.low, c.stop.high, c.stop.stiffness, c.stop.damping))
-    under, over = ca.fmax(low - q, 0), ca.fmax(q - high, 0)
-    elastic = k * (under - over)
-    depth = under + over
-    damped = -d * depth * v
-    total = ca.if_else(under > 0, ca.fmax(elastic + damped, 0), ca.fmin(elastic + damped, 0))
-    return total, k * depth**2 / 2, (elastic - total) * v
 
 
 def _check_movable(tree: Tree) -> None:

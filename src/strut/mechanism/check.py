@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism.joints import Joint
+from strut.mechanism.parts import Body, Connection, Stop
 from strut.system import Expression, own_value, sx
-
-if TYPE_CHECKING:
-    from strut.mechanism.mechanism import Body, Connection, Stop
 
 # by how much, relatively, the largest moment of inertia may exceed the sum of the others: rounding in files
 TRIANGLE = 0.01
@@ -145,8 +143,6 @@ def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> Non
 
 def soft_stop(stop: Any, where: str) -> Stop | None:
     """A stop with an order and a stiffness."""
-    from strut.mechanism.mechanism import Stop
-
     if stop is None:
         return None
     if not isinstance(stop, Stop):

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.mechanism.constraints import ConstraintRows
+from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Factors, time
 

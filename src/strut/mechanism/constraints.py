@@ -6,8 +6,7 @@ t). Rows that say the same thing twice are found when the mechanism is assembled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -15,36 +14,10 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
+from strut.mechanism.parts import Constraint, ConstraintRows
 from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, sx, time
-
-
-@dataclass(frozen=True, eq=False)
-class ConstraintRows:
-    """Of one constraint: error phi (empty where there is none), K with K v = k0, and labels for the forces.
-
-    `pushes` says what a unit force of each row does to bodies: (frame, 6 x rows), moment about the frame's
-    origin and force, along the world's axes. Rows between coordinates push no body, they act through the
-    joints.
-    """
-
-    labels: tuple[str, ...]
-    phi: ca.SX
-    K: ca.SX
-    k0: ca.SX
-    pushes: tuple[tuple[str, ca.SX], ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Constraint:
-    """A named constraint; `rows` works it out on a tree. kind and arguments: the function that made it, and
-    what it was told."""
-
-    name: str
-    rows: Callable[[Tree], ConstraintRows] = field(repr=False)
-    kind: str = "general"
-    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @checked

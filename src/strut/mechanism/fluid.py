@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from strut.mechanism import observe
-from strut.mechanism.forces import Effect, Force
+from strut.mechanism.parts import Effect, Force
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
 

@@ -8,12 +8,12 @@ A force is what it does along the velocities, what it stores and what it dissipa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import casadi as ca
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
+from strut.mechanism.parts import Effect, Force
 from strut.mechanism.spatial import log_so3
 from strut.mechanism.tree import Tree
 from strut.system import Expression, sx
@@ -21,23 +21,6 @@ from strut.system import Expression, sx
 FRICTION_SPEED = 1e-2
 """[rad/s or m/s] at which dry friction has reached 0.76 of its value, tanh(1): below, it gives way like a
 damper."""
-
-
-@dataclass(frozen=True, eq=False)
-class Effect:
-    """tau: along the tree's velocities [N or N m]; stored [J]; dissipated [W]."""
-
-    tau: ca.SX
-    stored: ca.SX
-    dissipated: ca.SX
-
-
-@dataclass(frozen=True, eq=False)
-class Force:
-    """A named force; `effect` works it out on a tree."""
-
-    name: str
-    effect: Callable[[Tree], Effect] = field(repr=False)
 
 
 Length = Callable[[Tree], ca.SX]

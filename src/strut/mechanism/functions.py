@@ -9,9 +9,11 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.assemble import Assembly, forces_of, push_names
+from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import STABILISE, Constrained
+from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.states import push_names
 from strut.mechanism.tree import Tree
 from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
 

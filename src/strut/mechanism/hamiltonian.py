@@ -19,8 +19,9 @@ import casadi as ca
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.assemble import coordinate_names, forces_of, quantities_of, velocity_names
+from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.states import coordinate_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import Ledger, State, System
 

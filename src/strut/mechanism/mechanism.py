@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -13,69 +13,11 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
 from strut.html import card
 from strut.mechanism import check
-from strut.mechanism.inertia import Inertia
 from strut.mechanism.joints import Joint, neutral
-from strut.mechanism.looks.shapes import Shape
+from strut.mechanism.looks.shape_types import Shape
+from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
-
-if TYPE_CHECKING:
-    from strut.mechanism.constraints import Constraint
-    from strut.mechanism.forces import Force
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """A rigid body: mass [kg], centre of mass [m] and inertia about it [kg m^2], in the body's frame."""
-
-    name: str
-    mass: ca.SX
-    com: ca.SX
-    about_com: ca.SX
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia.of(self.mass, self.com, self.about_com)
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class Stop:
-    """A soft end stop: beyond `low` or `high` a spring and damper push back, never pull."""
-
-    low: Expression
-    high: Expression
-    stiffness: Expression
-    damping: Expression = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Connection:
-    """A joint between two bodies. `X_PJ` places it in the parent; the child's frame is where the joint puts
-    it."""
-
-    name: str
-    parent: Body
-    child: Body
-    joint: Joint
-    X_PJ: Pose
-    spring: ca.SX | None = None
-    rest: ca.SX | None = None
-    damping: ca.SX | None = None
-    armature: ca.SX | None = None
-    stop: Stop | None = None
-    actuated: bool = True
-    initial: tuple[Any, ...] = ()
-    initial_rate: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A named place on a body: a foot, a sensor, an anchor."""
-
-    name: str
-    body: Body
-    X_BF: Pose
 
 
 @checked
@@ -95,14 +37,18 @@ class Mechanism:
     bodies: dict[str, Body] = field(default_factory=dict, repr=False)
     connections: dict[str, Connection] = field(default_factory=dict, repr=False)
     frames: dict[str, Frame] = field(default_factory=dict, repr=False)
-    constraints: dict[str, Any] = field(default_factory=dict, repr=False)
-    forces: dict[str, Any] = field(default_factory=dict, repr=False)
+    constraints: dict[str, Constraint] = field(default_factory=dict, repr=False)
+    forces: dict[str, Force] = field(default_factory=dict, repr=False)
     params: dict[str, Param] = field(default_factory=dict, repr=False)
     shapes: dict[str, list[Shape]] = field(default_factory=dict, repr=False)
     limits: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     sides = ("_l", "_r")
     """The suffixes of left and right."""
+
+    mirror: ClassVar[Callable[..., None]]
+    """`mirror(side)` adds the other side, see `strut.mechanism.mirror.add_mirror_image`. The room's
+    `__init__` attaches it: what makes the image reads mechanisms, and so cannot be read here."""
 
     def __post_init__(self) -> None:
         check_name(self.name, "mechanism")
@@ -321,19 +267,6 @@ class Mechanism:
                 check.rotation(turned, f"the rotation of a shape of body '{body.name}'")
         taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
         self.shapes.setdefault(body.name, []).extend(taken)
-
-    @checked
-    def mirror(self, side: str = "_l") -> None:
-        """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose
-        names end in `side`.
-
-        Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal
-        coordinates on both sides mean a mirrored posture, so that a hip which abducts for positive angles
-        does so on both sides.
-        """
-        from strut.mechanism.mirror import add_mirror_image
-
-        add_mirror_image(self, side)
 
     @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:

@@ -17,10 +17,10 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints, joints
-from strut.mechanism.assemble import coordinate_names, quantities_of, velocity_names
-from strut.mechanism.constraints import Constraint
-from strut.mechanism.mechanism import Body, Connection, Frame, Mechanism
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Connection, Constraint, Frame
 from strut.mechanism.spatial import axis_of, reflect, reflect_matrix, reflect_pose, reflect_twist
+from strut.mechanism.states import coordinate_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import sx
 
@@ -31,8 +31,15 @@ TRIALS = 3  # random configurations and parameters in which a mirror image is lo
 Signed = tuple[str, float]
 
 
-def add_mirror_image(m: Mechanism, side: str) -> None:
-    """What `Mechanism.mirror` does."""
+@checked
+def add_mirror_image(m: Mechanism, side: str = "_l") -> None:
+    """Add the mirror image, in the x-z plane, of all bodies, joints, frames, constraints and shapes whose
+    names end in `side`. `Mechanism.mirror` is this function.
+
+    Names change from `_l` to `_r` (or back). Parameters, springs and initial values are shared: equal
+    coordinates on both sides mean a mirrored posture, so that a hip which abducts for positive angles does so
+    on both sides.
+    """
     if side not in m.sides:
         raise ModelError(f"there is no side '{side}' to mirror: use '{m.sides[0]}' or '{m.sides[1]}'")
     swap = _swapper(m.sides)

@@ -8,7 +8,7 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism.mechanism import Frame
+from strut.mechanism.parts import Frame
 from strut.mechanism.spatial import Pose, cross
 from strut.mechanism.tree import Tree, TreeNode
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism.closure import drift
-from strut.mechanism.constraints import ConstraintRows
+from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import solve_ltdl
 

@@ -17,7 +17,8 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.check import normal_of_plane
 from strut.mechanism.inertia import Inertia, symmetric
-from strut.mechanism.mechanism import Connection, Mechanism
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Connection
 from strut.mechanism.spatial import Pose, bracket, cross, skew
 from strut.system import Factors, sx
 

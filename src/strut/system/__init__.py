@@ -2,6 +2,7 @@
 
 from strut.system.compose import join, prefixed
 from strut.system.event import Event, Sample
+from strut.system.implied import Implied
 from strut.system.ldl import Factors, solve_ltdl
 from strut.system.ledger import Ledger
 from strut.system.memoise import memo
@@ -38,7 +39,7 @@ from strut.system.scene import (
     slope_floor,
 )
 from strut.system.sums import Like, Sums, Terms, Totals
-from strut.system.system import GROUPS, Implied, System
+from strut.system.system import GROUPS, System
 from strut.system.values import Start, initial_values, parameters, runs_in, start
 from strut.system.walk import Foot, Walk
 

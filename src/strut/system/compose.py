@@ -11,10 +11,11 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import AlgebraicLoopError, ModelError, ShapeError, UnknownNameError, did_you_mean
+from strut.system.implied import Implied
 from strut.system.ledger import Ledger
 from strut.system.quantity import Delay, Expression, Param, Quantity, check_name, sx
 from strut.system.scene import Scene
-from strut.system.system import GROUPS, Implied, System
+from strut.system.system import GROUPS, System
 
 Rewrite = Callable[[Expression], ca.SX]
 

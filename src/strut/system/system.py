@@ -14,6 +14,7 @@ from strut.checks import checked, shown
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
+from strut.system.implied import Implied
 from strut.system.ledger import Ledger
 from strut.system.pickling import Packed
 from strut.system.quantity import (
@@ -31,24 +32,11 @@ from strut.system.quantity import (
 )
 from strut.system.scene import Scene
 from strut.system.sums import sizes
+from strut.system.validate import checked_fields
 from strut.system.walk import Walk
 
 GROUPS = ("x", "z", "u", "p")
 """The four vectors of a system: continuous states, discrete states, inputs, parameters."""
-
-
-@dataclass(frozen=True, eq=False)
-class Implied(Packed):
-    """Another way to say some rates: those of `states` are the `unknown` (symbols, one for each component)
-    for which `residual` is zero. Derivatives of the flow go this way, which is shorter where the rates come
-    from a factorisation.
-
-    The residual's derivative by the unknown must be symmetric positive definite: a mass matrix.
-    """
-
-    states: tuple[str, ...]
-    unknown: ca.SX
-    residual: ca.SX
 
 
 @checked
@@ -98,10 +86,8 @@ class System(Packed):
     cache: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        from strut.system.validate import validated
-
         check_name(self.name, "system")
-        for label, value in validated(self).items():
+        for label, value in checked_fields(self).items():
             object.__setattr__(self, label, value)
         object.__setattr__(self, "cache", {})
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from strut.errors import GuardError, ModelError, ShapeError, UnknownNameError, a, did_you_mean
 from strut.system.event import Event, Sample
+from strut.system.implied import Implied
 from strut.system.ledger import Ledger
 from strut.system.quantity import (
     Delay,
@@ -23,14 +24,12 @@ from strut.system.quantity import (
     State,
     check_name,
     sx,
-    time,
 )
 from strut.system.scene import Scene
 from strut.system.sums import Sums
+from strut.system.symbol_scope import SymbolScope
+from strut.system.system_fields import SystemFields
 from strut.system.walk import check_walk
-
-if TYPE_CHECKING:
-    from strut.system.system import System
 
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
 RESERVED = ("t", "time")
@@ -47,54 +46,7 @@ KINDS: dict[str, type[Quantity]] = {
 }
 
 
-class SymbolScope:
-    """Which symbols an expression may use."""
-
-    def __init__(self, system: str, groups: Mapping[str, tuple[Quantity, ...]]) -> None:
-        self.system = system
-        self.owner = {time.element_hash(): ("t", "t")}
-        for group, quantities in groups.items():
-            for q in quantities:
-                if q.size == 1:
-                    self.owner[q.sym.element_hash()] = (group, q.name)
-                    continue
-                for i in range(q.size):
-                    self.owner[q.sym[i].element_hash()] = (group, q.name)
-
-    def groups_in(self, expression: ca.SX, where: str) -> set[str]:
-        """The groups an expression depends on; an error names any symbol that the system does not have."""
-        found = set()
-        for symbol in ca.symvar(expression):
-            group, _ = self.owner.get(symbol.element_hash(), (None, None))
-            if group is None:
-                raise UnknownNameError(
-                    f"{where} in system '{self.system}' uses '{symbol.name()}', which the system does not "
-                    f"have: "
-                    "add that quantity (the same object) to x, z, u, p, randoms or delays"
-                )
-            found.add(group)
-        return found
-
-    def allow(self, expression: Expression, where: str, groups: str, why: str, size: int = 1) -> ca.SX:
-        """`expression` as a column of `size`, using only the groups named (letters t x z u p r d)."""
-        allowed = {{"r": "randoms", "d": "delays"}.get(letter, letter) for letter in groups}
-        column = sx(expression)
-        if column.shape != (size, 1):
-            if column.shape == (1, size):
-                column = column.T
-            elif column.numel() == 1 and size > 1:
-                column = ca.repmat(column, size, 1)
-            else:
-                raise ShapeError(
-                    f"{where} in system '{self.system}' has shape {column.shape}: ({size}, 1) needed"
-                )
-        for group in self.groups_in(column, where) - allowed:
-            names = [s.name() for s in ca.symvar(column) if self.owner[s.element_hash()][0] == group]
-            raise ModelError(f"{where} in system '{self.system}' depends on '{names[0]}': {why}")
-        return column
-
-
-def validated(system: System) -> dict[str, Any]:
+def checked_fields(system: SystemFields) -> dict[str, Any]:
     """The fields of a system in normal form: tuples, names as keys, dense columns as expressions."""
     for field in (*KINDS, "events", "samples"):
         if not isinstance(getattr(system, field), (tuple, list)):
@@ -238,7 +190,9 @@ def _with_terms(
     return given.within(own, scope.allow(given.others, where, "txzupd", NO_RANDOM, given.others.numel()))
 
 
-def _merged_quantities(system: System) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:
+def _merged_quantities(
+    system: SystemFields,
+) -> tuple[dict[str, tuple[Any, ...]], Callable[[Expression], ca.SX]]:
     """The groups with equal parameters of one name made one, and the substitution that makes expressions
     follow."""
     groups: dict[str, tuple[Any, ...]] = {}
@@ -416,7 +370,9 @@ def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
     return scene.mapped(merge)
 
 
-def _checked_implied(system: System, scope: SymbolScope, states: Mapping[str, int], merge: Callable) -> Any:
+def _checked_implied(
+    system: SystemFields, scope: SymbolScope, states: Mapping[str, int], merge: Callable
+) -> Implied | None:
     implied = system.implied
     if implied is None:
         return None
@@ -435,7 +391,7 @@ def _checked_implied(system: System, scope: SymbolScope, states: Mapping[str, in
     return replace(implied, residual=residual)
 
 
-def _checked_scales(system: System) -> tuple[str, ...]:
+def _checked_scales(system: SystemFields) -> tuple[str, ...]:
     known = [q.name for q in system.p]
     for name in system.scales:
         if str(name) not in known:
@@ -446,7 +402,7 @@ def _checked_scales(system: System) -> tuple[str, ...]:
     return tuple(str(name) for name in system.scales)
 
 
-def _checked_units(system: System, outputs: Mapping[str, ca.SX]) -> dict[str, str]:
+def _checked_units(system: SystemFields, outputs: Mapping[str, ca.SX]) -> dict[str, str]:
     for name in system.output_units:
         if str(name) not in outputs:
             raise UnknownNameError(

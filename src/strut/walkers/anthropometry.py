@@ -15,7 +15,8 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.errors import ModelError, did_you_mean
-from strut.mechanism.looks.shapes import Capsule, capsule
+from strut.mechanism.looks.shape_types import Capsule
+from strut.mechanism.looks.shapes import capsule
 from strut.system import Expression, sx
 
 STATURE = {"male": 1.77, "female": 1.61}  # [m] of the mean subjects

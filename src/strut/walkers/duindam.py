@@ -10,7 +10,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact import KneeLock, ahead_of, plane, rigid, stairs
 from strut.mechanism import Mechanism, Tree, joints, observe
-from strut.mechanism.mechanism import Body
+from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
 from strut.walkers.straight import ANGLE, on_foot, slope
 

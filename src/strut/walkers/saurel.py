@@ -16,7 +16,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
-from strut.mechanism.mechanism import Body
+from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
 from strut.walkers.anthropometry import SEGMENTS, Segment, segment
 from strut.walkers.straight import ANGLE, level, slope

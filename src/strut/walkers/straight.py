@@ -6,7 +6,7 @@ from __future__ import annotations
 from strut.checks import checked
 from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
-from strut.mechanism.mechanism import Body
+from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
 
 ANGLE = (0.0, -1.0, 0.0)

@@ -24,7 +24,8 @@ from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
 from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, shifted
 from strut.mechanism.looks import shapes
-from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Stop
 from strut.system import Param
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,12 +11,10 @@ import numpy as np
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.io.mesh_file import Mesh, check_mesh, read_mesh
 from strut.mechanism.io.mesh_inertia import KINDS, Solid, solid_of
+from strut.mechanism.io.mjcf_element import ElementReader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord
 from strut.mechanism.io.names import numbers
 from strut.mechanism.io.poses import NumericPose, between, moments_of, rotation_of_quat, volume_of
-
-if TYPE_CHECKING:
-    from strut.mechanism.io.mjcf_read import Reader
 
 Element = ElementTree.Element
 
@@ -32,7 +29,7 @@ MOST_VERTICES = 10_000_000
 class Geoms:
     """Reads geoms; files of meshes are read when a body's inertia needs them, and once."""
 
-    def __init__(self, root: Element, reader: Reader) -> None:
+    def __init__(self, root: Element, reader: ElementReader) -> None:
         self.reader, self.where = reader, reader.where
         self.from_geoms = reader.choice("inertiafromgeom", ("auto", "true", "false"))
         low, high = numbers(
@@ -52,6 +49,7 @@ class Geoms:
     # ---- one geom ----
 
     def read(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> GeomRecord:
+        """One <geom> of a body, in a <frame> at X of it; its inertia is worked out by `weigh`."""
         reader = self.reader
         a = reader.attributes(element, childclass)
         what = f"geom '{a['name']}' of body '{body.name}'" if "name" in a else f"a geom of body '{body.name}'"

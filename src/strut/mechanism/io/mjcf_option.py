@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 from xml.etree import ElementTree
 
 import numpy as np
 
 from strut.errors import ModelError
 from strut.mechanism.io.names import numbers
-
-if TYPE_CHECKING:
-    from strut.mechanism.io.mjcf_read import Reader
 
 FLAGS = {
     "constraint": {"equality", "frictionloss", "limit"},
@@ -31,29 +28,27 @@ class MjcfOptions:
     """gravity: the pull along -z [m/s^2], and `aside` along x and y; density [kg/m^3], viscosity [Pa s] and
     wind [m/s] of the fluid around; off: what the flags switch off."""
 
-    def __init__(self, root: ElementTree.Element, reader: Reader) -> None:
+    def __init__(self, root: ElementTree.Element, where: str, ignore: Collection[str]) -> None:
         self.off: set[str] = set()
         self.density = self.viscosity = 0.0
         self.wind = np.zeros(3)
         g = np.array([0.0, 0.0, -9.81])
         for option in root.findall("option"):
             if "gravity" in option.attrib:
-                g = numbers(option.attrib["gravity"], 3, 3, f"{reader.where}: gravity")
+                g = numbers(option.attrib["gravity"], 3, 3, f"{where}: gravity")
             if "wind" in option.attrib:
-                self.wind = numbers(option.attrib["wind"], 3, 3, f"{reader.where}: wind")
+                self.wind = numbers(option.attrib["wind"], 3, 3, f"{where}: wind")
             for key in ("density", "viscosity"):
-                if key in option.attrib and key not in reader.ignore:
-                    value = float(numbers(option.attrib[key], 1, 1, f"{reader.where}: {key}")[0])
+                if key in option.attrib and key not in ignore:
+                    value = float(numbers(option.attrib[key], 1, 1, f"{where}: {key}")[0])
                     if value < 0:
-                        raise ModelError(
-                            f"{reader.where}: <option> has {key} {value:g}: it must not be negative"
-                        )
+                        raise ModelError(f"{where}: <option> has {key} {value:g}: it must not be negative")
                     setattr(self, key, value)
             for flag in option.findall("flag"):
                 for key, switch in flag.attrib.items():
                     if switch not in ("enable", "disable"):
                         raise ModelError(
-                            f"{reader.where}: <flag> has {key}=\"{switch}\": it is 'enable' or 'disable'"
+                            f"{where}: <flag> has {key}=\"{switch}\": it is 'enable' or 'disable'"
                         )
                     if switch == "disable":
                         self.off |= FLAGS.get(key, set())

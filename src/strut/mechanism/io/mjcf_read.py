@@ -3,7 +3,6 @@ numbers."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from xml.etree import ElementTree
 
@@ -11,15 +10,14 @@ import numpy as np
 
 from strut.errors import ModelError, did_you_mean
 from strut.mechanism.io.folders import Folders
+from strut.mechanism.io.mjcf_element import ORIENTATIONS, ElementReader
 from strut.mechanism.io.mjcf_geom import Geoms
-from strut.mechanism.io.mjcf_option import MjcfOptions
 from strut.mechanism.io.mjcf_record import BodyRecord, JointRecord
-from strut.mechanism.io.names import ReadWarning, name_of, numbers
-from strut.mechanism.io.poses import HERE, NumericPose, between, rotation, rotation_of_quat, rotation_to
+from strut.mechanism.io.names import name_of, numbers
+from strut.mechanism.io.poses import HERE, NumericPose, between
 
 Element = ElementTree.Element
 
-ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
 QUIET = {"light", "camera"}  # inside bodies: nothing that moves depends on them
 BODY_ATTRIBUTES = {"name", "pos", *ORIENTATIONS, "childclass", "mocap", "gravcomp", "user", "sleep", "simple"}
 JOINT_ATTRIBUTES = {
@@ -42,33 +40,11 @@ JOINT_ATTRIBUTES = {
 }
 
 
-class Reader:
-    """Reads the elements of one file, <include>s already in their places."""
+class Reader(ElementReader):
+    """Reads the bodies of one file, <include>s already in their places, with all they have."""
 
     def __init__(self, root: Element, where: str, ignore: Collection[str], folders: Folders) -> None:
-        self.where, self.ignore, self.folders = where, ignore, folders
-        compiler: dict[str, str] = {}
-        for element in root.findall("compiler"):
-            compiler |= element.attrib
-        self.compiler = compiler
-        self.unit = 1.0 if self.choice("angle", ("degree", "radian")) == "radian" else np.pi / 180
-        if compiler.get("coordinate", "local") != "local":
-            raise ModelError(
-                f"{where}: <compiler coordinate=\"{compiler['coordinate']}\">: only 'local' coordinates are "
-                f"read"
-            )
-        if compiler.get("alignfree", "false") == "true":
-            self.refuse("alignfree", "<compiler alignfree> moves the frames of free bodies")
-        self.autolimits = self.choice("autolimits", ("true", "false")) == "true"
-        self.eulerseq = compiler.get("eulerseq", "xyz")
-        if len(self.eulerseq) != 3 or any(c not in "xyzXYZ" for c in self.eulerseq):
-            raise ModelError(
-                f'{where}: <compiler eulerseq="{self.eulerseq}">: three of x, y, z, X, Y, Z are needed'
-            )
-        self.options = MjcfOptions(root, self)
-        self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
-        for element in root.findall("default"):
-            self._defaults(element, self.classes["main"], "main")
+        super().__init__(root, where, ignore, folders)
         self.geoms = Geoms(root, self)
         self.world = BodyRecord("world", HERE, HERE)
         self.taken = {name_of(str(e.get("name"))) for e in root.iter("body")} | {"world"}  # names of bodies
@@ -76,95 +52,6 @@ class Reader:
         for element in root.findall("worldbody"):
             self._inside(element, self.world, HERE, "main")
         self.geoms.give_inertias(self.world.all()[1:])
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        value = self.compiler.get(key, allowed[0])
-        if value not in allowed:
-            raise ModelError(f'{self.where}: <compiler {key}="{value}">: {did_you_mean(value, allowed)}')
-        return value
-
-    def refuse(self, name: str, what: str) -> None:
-        """An error, unless the user said that `name` may be left out."""
-        if name not in self.ignore:
-            raise ModelError(
-                f"{self.where}: {what}, which is not read: remove it, or leave it out knowingly with "
-                f"ignore=['{name}'] (--ignore {name})"
-            )
-
-    def warn(self, message: str) -> None:
-        warnings.warn(f"{self.where}: {message}", ReadWarning, stacklevel=5)
-
-    # ---- defaults ----
-
-    def _defaults(self, element: Element, inherited: dict[str, dict[str, str]], name: str) -> None:
-        own = {tag: dict(attributes) for tag, attributes in inherited.items()}
-        for child in element:
-            if child.tag != "default":
-                own.setdefault(child.tag, {}).update(child.attrib)
-        self.classes[name] = own
-        for child in element.findall("default"):
-            if not child.get("class"):
-                raise ModelError(f"{self.where}: a <default> inside another has no class")
-            self._defaults(child, own, str(child.get("class")))
-
-    def attributes(self, element: Element, childclass: str, tag: str = "") -> dict[str, str]:
-        """An element's own attributes over those of its class, which are under its tag unless another is
-        given."""
-        name = element.get("class", childclass)
-        if name not in self.classes:
-            raise ModelError(
-                f"{self.where}: <{element.tag}> '{element.get('name', '')}' has class '{name}': "
-                f"{did_you_mean(name, list(self.classes))}"
-            )
-        found = dict(self.classes[name].get(tag or element.tag, {}))
-        if any(key in element.attrib for key in ORIENTATIONS):
-            found = {key: value for key, value in found.items() if key not in ORIENTATIONS}
-        if (
-            "size" in found and "size" in element.attrib
-        ):  # the numbers that are not given stay those of the class
-            first = element.attrib["size"].split()
-            found["size"] = " ".join([*first, *found["size"].split()[len(first) :]])
-            return found | {key: value for key, value in element.attrib.items() if key != "size"}
-        return found | element.attrib
-
-    # ---- places ----
-
-    def place(self, attributes: Mapping[str, str], what: str) -> NumericPose:
-        return NumericPose(
-            self.orientation(attributes, what),
-            numbers(attributes.get("pos", "0 0 0"), 3, 3, f"{self.where}: pos of {what}"),
-        )
-
-    def orientation(self, a: Mapping[str, str], what: str) -> np.ndarray:
-        given = [key for key in ORIENTATIONS if key in a]
-        if not given:
-            return np.eye(3)
-        if len(given) > 1:
-            raise ModelError(f"{self.where}: {what} has {' and '.join(given)}: one orientation is enough")
-        key, sizes = given[0], {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
-        v = numbers(a[key], sizes[key], sizes[key], f"{self.where}: {key} of {what}")
-        if key == "euler":
-            R = np.eye(3)
-            for axis, angle in zip(self.eulerseq, v * self.unit, strict=True):
-                turn = rotation(np.eye(3)["xyz".index(axis.lower())], angle)
-                R = R @ turn if axis.islower() else turn @ R
-            return R
-        if not np.linalg.norm(v[:3]) > 0 and key != "quat":
-            raise ModelError(f"{self.where}: {key} of {what} is '{a[key]}': its axis has no length")
-        if key == "quat":
-            if not np.linalg.norm(v) > 0:
-                raise ModelError(f"{self.where}: quat of {what} is '{a[key]}': it has no length")
-            return rotation_of_quat(v)
-        if key == "axisangle":
-            return rotation(v[:3] / np.linalg.norm(v[:3]), v[3] * self.unit)
-        if key == "zaxis":
-            return rotation_to(v)
-        x = v[:3] / np.linalg.norm(v[:3])
-        y = v[3:] - x * (x @ v[3:])
-        if not np.linalg.norm(y) > 1e-12:
-            raise ModelError(f"{self.where}: xyaxes of {what} are parallel")
-        y /= np.linalg.norm(y)
-        return np.column_stack([x, y, np.cross(x, y)])
 
     # ---- bodies and what they have ----
 
@@ -269,9 +156,6 @@ class Reader:
             return None
         constant, ratio = numbers(a["springdamper"], 2, 2, f"{self.where}: springdamper of {what}")
         return (float(constant), float(ratio)) if constant > 0 and ratio > 0 else None
-
-    def several(self, a: Mapping[str, str], key: str, what: str, most: int) -> np.ndarray:
-        return numbers(a.get(key, "0"), 1, most, f"{self.where}: {key} of {what}")
 
     def _inertial(
         self, element: Element, body: BodyRecord, X: NumericPose

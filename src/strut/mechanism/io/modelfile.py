@@ -50,7 +50,8 @@ from strut.mechanism.io.names import name_of, read
 from strut.mechanism.io.toml import TomlTable, check_toml
 from strut.mechanism.looks import shapes
 from strut.mechanism.looks.shapes import locate_meshes
-from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Stop
 from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Param, time
 from strut.units import to_si

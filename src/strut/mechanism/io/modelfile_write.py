@@ -13,11 +13,11 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
-from strut.mechanism.constraints import Constraint
 from strut.mechanism.io.expressions import number_text, text_of
 from strut.mechanism.joints import Joint, neutral
-from strut.mechanism.looks.shapes import Colour, Shape
-from strut.mechanism.mechanism import Body, Connection, Mechanism
+from strut.mechanism.looks.shape_types import Colour, Shape
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Connection, Constraint
 from strut.mechanism.spatial import AXES, axis_of, rotation_of_rpy, rpy_of_rotation
 from strut.system import Param, sx, time
 
@@ -168,10 +168,11 @@ class _Writer:
             raise ModelError(f"joint '{name}' is {joint.kind}, which a model file cannot say")
         told = []
         for key, value in joint.arguments.items():
-            told.append(
-                f"{key} = "
-                f"{_quoted(value) if isinstance(value, str) else self.value(value) if key == 'pitch' else _axis(value)}"
-            )
+            if isinstance(value, str):
+                text = _quoted(value)
+            else:
+                text = self.value(value) if key == "pitch" else _axis(value)
+            told.append(f"{key} = {text}")
         return [f'type = "{joint.kind}"', *told]
 
     def constraint(self, c: Constraint) -> list[str]:

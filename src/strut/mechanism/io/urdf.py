@@ -22,7 +22,8 @@ from strut.mechanism.io.names import ReadWarning, name_of, naming, number, numbe
 from strut.mechanism.io.urdf_visual import visuals
 from strut.mechanism.io.urdf_write import dump
 from strut.mechanism.looks.shapes import locate_meshes
-from strut.mechanism.mechanism import Body, Mechanism, Stop
+from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Stop
 from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Expression, Param
 
@@ -61,8 +62,15 @@ def load(
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
+<<<<<<< HEAD
     table: Mapping[str, Any] | None = None if isinstance(loops, (str, Path)) else loops
     if isinstance(loops, (str, Path)):
+=======
+    table: Mapping[str, Any] | None
+    if not isinstance(loops, (str, Path)):
+        table = loops
+    else:
+>>>>>>> k_mechanism
         try:
             table = tomllib.loads(Path(loops).read_text())
         except DAMAGE as error:  # a file that is not there, no TOML, or nested without end

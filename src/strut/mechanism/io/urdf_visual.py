@@ -12,7 +12,7 @@ import numpy as np
 from strut.errors import ModelError
 from strut.mechanism.io.names import ReadWarning, numbers, words
 from strut.mechanism.looks import shapes
-from strut.mechanism.looks.shapes import Box, Capsule, Colour, Cylinder, Mesh, Shape, Sphere
+from strut.mechanism.looks.shape_types import Box, Capsule, Colour, Cylinder, Mesh, Shape, Sphere
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import rotation_of_rpy, rpy_of_rotation
 

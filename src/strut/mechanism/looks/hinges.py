@@ -6,7 +6,7 @@ from __future__ import annotations
 import casadi as ca
 
 from strut.mechanism import observe
-from strut.mechanism.mechanism import Body
+from strut.mechanism.parts import Body
 from strut.mechanism.spatial import Pose, axis_of
 from strut.mechanism.tree import Tree, TreeNode
 from strut.system import Hinge

@@ -10,7 +10,8 @@ import casadi as ca
 
 from strut.mechanism import observe
 from strut.mechanism.looks.hinges import hinges_of
-from strut.mechanism.looks.shapes import Shape, default_shapes
+from strut.mechanism.looks.shape_types import Shape
+from strut.mechanism.looks.shapes import default_shapes
 from strut.mechanism.spatial import Pose
 from strut.mechanism.tree import Tree
 from strut.system import KINDS, Arrow, Floor, Part, Scene
