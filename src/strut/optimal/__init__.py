@@ -11,9 +11,11 @@ from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
-from strut.optimal.walk.design import Design, design, walking
+from strut.optimal.walk.design import Design
+from strut.optimal.walk.design_search import design
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
+from strut.optimal.walk.step_problem import walking
 from strut.optimal.walk.trade_off import TradeOff, trade_off
 from strut.optimal.walk.with_plan import machine
 
