@@ -24,7 +24,7 @@ AT_BOUND = 1e-4
 BALANCED = 1e-6
 """Of the energy that moves, more than this must not be missing."""
 STABLY = 1e-6
-"""And multipliers by this."""
+"""The largest multiplier may exceed what was asked by this part."""
 COST_RESOLUTION = 1e-9
 """Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or
 more."""
