@@ -1,18 +1,28 @@
 """Optimal control over states, inputs, durations and the machine's parameters: motion, controller and design
 at once."""
 
+from functools import cached_property
+
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.polynomial.search import Search, gait_search
 from strut.optimal.problem import Integral, Jumps, Problem
 from strut.optimal.solver.guess import Guess
+from strut.optimal.solver.infeasible import unmet_requirements
 from strut.optimal.solver.result import Motion, Solution
 from strut.optimal.solver.solve import solve
 from strut.optimal.walk.costs import COSTS, cost_of_transport, impact
-from strut.optimal.walk.design import Design, design, walking
+from strut.optimal.walk.design import Design
+from strut.optimal.walk.design_search import design
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
+from strut.optimal.walk.step_problem import walking
 from strut.optimal.walk.trade_off import TradeOff, trade_off
 from strut.optimal.walk.with_plan import machine
+
+# Conveniences of classes that must not know who solves them: they are declared there, and attached here.
+Problem.solve = solve
+Solution.unmet = cached_property(unmet_requirements)
+Solution.unmet.__set_name__(Solution, "unmet")
 
 __all__ = [
     "COSTS",

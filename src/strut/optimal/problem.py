@@ -8,21 +8,18 @@ parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from strut.checks import checked, number_array
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
 from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
-
-if TYPE_CHECKING:
-    from strut.optimal.solver.result import Solution
-    from strut.optimal.walk.frozen_branch import FrozenBranch
 
 SHORTEST = 1e-4
 """A phase that is free to end lasts at least so long [s]."""
@@ -154,6 +151,9 @@ class Problem(Packed):
     limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     resumes: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     branch: FrozenBranch | None = field(default=None, repr=False)
+    solve: ClassVar[Callable[..., Any]]
+    """Solves it and gives a `Solution`: `strut.optimal.solve`, which the room's `__init__` attaches, since it
+    stands above this file."""
 
     def __post_init__(self) -> None:
         check_system(self.system)
@@ -375,13 +375,6 @@ class Problem(Packed):
                 )
             found.append(owner)
         return found
-
-    @checked
-    def solve(self, guess: Any = None, **options: Any) -> Solution:
-        """Solve it; see `strut.optimal.solve`."""
-        from strut.optimal.solver.solve import solve
-
-        return solve(self, guess, **options)
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:

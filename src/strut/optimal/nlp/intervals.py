@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from strut.optimal.nlp.mesh_rows import MeshRows
 from strut.optimal.nlp.scheme import hull
 from strut.optimal.nlp.stage_function import derived
 from strut.optimal.problem import Integral
 from strut.system import time
 
-if TYPE_CHECKING:
-    from strut.optimal.nlp.nlp import Transcribed
-
 Rates = list[tuple[Integral, ca.SX]]
 
 
-def interior(made: Transcribed, k: int) -> None:
+def add_intervals(made: MeshRows, k: int) -> None:
     """The intervals of a phase, with its integrals and the requirements along it."""
     rates = made.rates(made.spans[k].phase)
     smooth, split = [each for each in rates if not each[0].split], [each for each in rates if each[0].split]
@@ -29,14 +27,14 @@ def interior(made: Transcribed, k: int) -> None:
         "point", [time, *made.vectors], [made.flow, *[ca.densify(e) for e in (*columns, asked)]]
     )
     if made.table is None:
-        shooting(made, k, point, smooth, split)
+        add_shooting(made, k, point, smooth, split)
     else:
-        collocation(made, k, point, smooth, split)
-    slacks(made, k, split)
-    limits(made, k)
+        add_collocation(made, k, point, smooth, split)
+    add_slack_integrals(made, k, split)
+    add_input_limits(made, k)
 
 
-def limits(made: Transcribed, k: int) -> None:
+def add_input_limits(made: MeshRows, k: int) -> None:
     """Inputs with bounds keep them between their places, too."""
     span, corners = made.spans[k], hull(made.how.degree)
     for j, name in enumerate(made.system.labels("u")):
@@ -50,7 +48,7 @@ def limits(made: Transcribed, k: int) -> None:
                 made.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
 
-def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
+def add_collocation(made: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
     """f at every point; the states there are on the polynomial whose derivative this is."""
     span, table, nx, path = made.spans[k], made.table, made.nx, made.requirements(k, "path")
     assert table is not None
@@ -95,16 +93,16 @@ def collocation(made: Transcribed, k: int, point: ca.Function, smooth: Rates, sp
                 targets += [(out, e, r, 1.0) for out, r in enumerate(rows[j - first])]
             targets += [(nx + out, e, *made.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
             at = nx + len(smooth)
-            targets += split_targets(made, k, split, i, j, at, e)
+            targets += add_split_rows(made, k, split, i, j, at, e)
             if n_path:
                 rows_path = made.require(path, f"{label}, at {c:.3g} of it", nodes[i] + c * span.fractions[i])
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
     made.add(stage, index, data, targets)
 
 
-def split_targets(
-    made: Transcribed, k: int, split: Rates, interval: int, place: int, at: int, e: int
-) -> list:
+def add_split_rows(made: MeshRows, k: int, split: Rates, interval: int, place: int, at: int, e: int) -> list:
+    """Add the rows by which the rates that are split by sign equal their slacks, at one place of an interval;
+    returns what a stage contributes to them."""
     targets = []
     for s, (t, _) in enumerate(split):
         row = made.rows.add(
@@ -117,7 +115,7 @@ def split_targets(
     return targets
 
 
-def shooting(made: Transcribed, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
+def add_shooting(made: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
     """Every interval integrated by RK4; its end is the beginning of the next."""
     span, m, nx = made.spans[k], made.how.steps, made.nx
     v, d = made.symbols(ca.MX, k, 2)
@@ -153,12 +151,12 @@ def shooting(made: Transcribed, k: int, point: ca.Function, smooth: Rates, split
         targets += [(out, i, r, -1.0) for out, r in enumerate(row)]
         targets += [(nx + out, i, *made.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
         for j in range(m + 1 if split else 0):
-            targets += split_targets(made, k, split, i, j, nx + len(smooth) + j * len(split), i)
+            targets += add_split_rows(made, k, split, i, j, nx + len(smooth) + j * len(split), i)
     made.add(stage, index, data, targets)
-    shooting_path(made, k, point)
+    add_shooting_path(made, k, point)
 
 
-def shooting_path(made: Transcribed, k: int, point: ca.Function) -> None:
+def add_shooting_path(made: MeshRows, k: int, point: ca.Function) -> None:
     """Path constraints hold where intervals begin."""
     span, path = made.spans[k], made.requirements(k, "path")
     if not path:
@@ -175,7 +173,7 @@ def shooting_path(made: Transcribed, k: int, point: ca.Function) -> None:
     made.add(stage, index, data, targets)
 
 
-def slacks(made: Transcribed, k: int, split: Rates) -> None:
+def add_slack_integrals(made: MeshRows, k: int, split: Rates) -> None:
     """The integral of the slacks: of one for what is positive, of both for the absolute value."""
     span = made.spans[k]
     for s, (total, _) in enumerate(split):

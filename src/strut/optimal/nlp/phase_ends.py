@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
+from strut.optimal.nlp.mesh_rows import MeshRows
 from strut.optimal.nlp.stage_function import derived
 from strut.optimal.problem import Jumps
 from strut.system import sx, time
-
-if TYPE_CHECKING:
-    from strut.optimal.nlp.nlp import Transcribed
 
 Give = Callable[[ca.SX, Sequence[tuple[int, float]]], None]
 """Takes an expression, and to which row, by which factor, each of its numbers contributes."""
 
 
-def begin(made: Transcribed, k: int) -> None:
+def add_phase_begin(made: MeshRows, k: int) -> None:
+    """Add what is required where a phase begins."""
     span, asked = made.spans[k], made.requirements(k, "begin")
     if made.table is None or not made.table.explicit_first:
         asked = asked + made.requirements(k, "path")
@@ -40,7 +38,9 @@ def begin(made: Transcribed, k: int) -> None:
     )
 
 
-def end(made: Transcribed, k: int) -> None:
+def add_phase_end(made: MeshRows, k: int) -> None:
+    """Add what is required where a phase ends: the event, what follows from it, and after the last the
+    cost."""
     problem, span, system = made.problem, made.spans[k], made.system
     until, last = span.phase.until, k == len(made.spans) - 1
     results: list[ca.SX] = []
@@ -71,10 +71,10 @@ def end(made: Transcribed, k: int) -> None:
             if isinstance(total, Jumps) and not total.of(until).is_zero():
                 give(total.of(until), [made.total_row[total.name]])
     if not last:
-        link(made, k, give)
+        link_next_phase(made, k, give)
     else:
-        repeat(made, k, give)
-        resume(made)
+        require_repetition(made, k, give)
+        resume_inputs(made)
         give(made.objective, [(0, 1.0)])
     totals = (
         [(made.total_at[t.name], t.sym) for t in problem.totals if t.name in made.total_at] if last else []
@@ -90,7 +90,7 @@ def end(made: Transcribed, k: int) -> None:
     made.add(stage, [index], [[span.nodes[-2], span.fractions[-1]]], targets)
 
 
-def link(made: Transcribed, k: int, give: Give) -> None:
+def link_next_phase(made: MeshRows, k: int, give: Give) -> None:
     """The next phase begins where the event leaves the state, and with the discrete states it sets."""
     span, following, system = made.spans[k], made.spans[k + 1], made.system
     until = span.phase.until
@@ -106,7 +106,7 @@ def link(made: Transcribed, k: int, give: Give) -> None:
         give(kept, [(r, 1.0) for r in rows])
 
 
-def repeat(made: Transcribed, k: int, give: Give) -> None:
+def require_repetition(made: MeshRows, k: int, give: Give) -> None:
     """The end, after its event and the exchange of left and right, is the beginning."""
     problem, system, until = made.problem, made.system, made.spans[k].phase.until
     if problem.repeats is None:
@@ -121,7 +121,7 @@ def repeat(made: Transcribed, k: int, give: Give) -> None:
     give(left[chosen], [(r, 1.0) for r in rows])
 
 
-def resume(made: Transcribed) -> None:
+def resume_inputs(made: MeshRows) -> None:
     """Inputs begin as they, or others, ended."""
     labels, first, last = made.system.labels("u"), made.spans[0].w[0, 0], made.spans[-1].w[-1, -1]
     for name, (other, sign) in made.problem.resumes.items():

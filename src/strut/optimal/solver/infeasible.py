@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from strut.optimal.problem import Problem, Requirement
+from strut.optimal.solver.result import Solution
+from strut.optimal.solver.solve import solve
 from strut.system import Param
-
-if TYPE_CHECKING:
-    from strut.optimal.solver.result import Solution
 
 UNMET = 1e-5
 """A slack below this is none."""
 
 
-def relaxed(problem: Problem) -> tuple[Problem, dict[str, str]]:
+def relaxed_problem(problem: Problem) -> tuple[Problem, dict[str, str]]:
     """The problem in which everything asked of motion and ends may give way; and which slack belongs to
     what."""
     asked = [*problem.requirements, *_ends(problem)]
@@ -68,17 +66,19 @@ def _ends(problem: Problem) -> list[Requirement]:
     ]
 
 
-def unmet(result: Solution, iterations: int = 500) -> dict[str, float]:
+def unmet_requirements(result: Solution, iterations: int = 500) -> dict[str, float]:
     """What was asked and cannot be met near to where a search ended, by name, and by how much; empty where
-    that is not clear either."""
-    problem, names = relaxed(result.problem)
+    the problem was solved, and where that is not clear either."""
+    if result.success:
+        return {}
+    problem, names = relaxed_problem(result.problem)
     if not names:
         return {}
     how = {name: getattr(result.how, name) for name in ("method", "stages", "steps", "control")}
     intervals = tuple(len(m.t) - 1 for m in result.phases)
     for guess in (result.guess(), None):
-        loose = problem.solve(
-            guess, accuracy=None, iterations=iterations, tolerance=1e-7, intervals=intervals, **how
+        loose = solve(
+            problem, guess, accuracy=None, iterations=iterations, tolerance=1e-7, intervals=intervals, **how
         )
         if loose.success:
             break
@@ -88,4 +88,4 @@ def unmet(result: Solution, iterations: int = 500) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-__all__ = ["relaxed", "unmet"]
+__all__ = ["relaxed_problem", "unmet_requirements"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
-from strut.optimal.solver.defect import Defects, defects
+from strut.optimal.solver.defect import Defects, defects, integrals
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.system import Packed, System, time
 
@@ -83,19 +83,15 @@ class Solution(Packed):
     accuracy: float | None = None
     meshes: tuple[tuple[int, float], ...] = ()
     starts: int = 1
+    unmet: ClassVar[cached_property[dict[str, float]]]
+    """Of a problem that was not solved: what was asked that cannot be met, by name and by how much. It takes
+    about as long as the search that failed: `unmet_requirements`, which the room's `__init__` attaches, since
+    it solves and so stands above this file."""
 
     @property
     def ok(self) -> bool:
         fine = self.accuracy is None or self.defect <= self.accuracy
         return self.success and max(self.kkt.values()) <= TRUSTED and fine
-
-    @cached_property
-    def unmet(self) -> dict[str, float]:
-        """Of a problem that was not solved: what was asked that cannot be met, by name and by how much (see
-        `explain`). It takes about as long as the search that failed."""
-        from strut.optimal.solver.infeasible import unmet
-
-        return {} if self.success else unmet(self)
 
     @property
     def duration(self) -> float:
@@ -128,8 +124,6 @@ class Solution(Packed):
     @cached_property
     def integrated(self) -> dict[str, float]:
         """The integrals by name, from the adaptive integrator."""
-        from strut.optimal.solver.defect import integrals
-
         found: dict[str, float] = {}
         for m, d in zip(self.phases, self.defects, strict=True):
             for k, total in enumerate(integrals(self.problem, m.name)):

@@ -15,7 +15,6 @@ import casadi as ca
 import numpy as np
 
 from strut.gait.gait import Gait
-from strut.optimal.problem import Problem
 from strut.system import Event, System, sx, time
 
 CLEARLY = 1e-6
@@ -37,15 +36,6 @@ class FrozenBranch:
     z0: Mapping[str, float]
     held: tuple[Mapping[str, np.ndarray], ...]
     conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
-
-    def required(self, problem: Problem) -> Problem:
-        """The problem, on this branch: a further requirement for every condition."""
-        problem = replace(problem, branch=self)
-        for phase in problem.phases:
-            for k, condition in enumerate(self.conditions.get(phase.until or "", ())):
-                name = f"{phase.until} does what it did ({k + 1})"
-                problem = problem.require(name, condition, low=0.0, at="end", phase=phase.name)
-        return problem
 
 
 def branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBranch | None:

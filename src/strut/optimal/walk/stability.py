@@ -26,6 +26,7 @@ from strut.optimal.nlp.unknowns import Layout
 from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.guess import Curve, Guess, Stretch
 from strut.optimal.solver.result import Motion, Solution
+from strut.optimal.solver.solve import solve
 from strut.system import System, sx, time
 
 DOUBLINGS = 6
@@ -192,7 +193,7 @@ def stabilise(
         "control": result.how.control,
     }
     count = max(len(m.t) - 1 for m in result.phases)
-    first = whole.require(GROWTH, grows, high=LARGE, at="end").solve(begin, intervals=count, **settings)
+    first = solve(whole.require(GROWTH, grows, high=LARGE, at="end"), begin, intervals=count, **settings)
     if not first.success:
         return replace(lowered(first, problem), accuracy=result.accuracy)
     now = float(evaluated(first, grows)[0, 0])
@@ -201,7 +202,7 @@ def stabilise(
 
     def solved(bound: float, begin: Solution, count: int, most: int = iterations) -> Solution:
         asked = whole.require(GROWTH, grows, high=bound, at="end")
-        return asked.solve(begin, **{**settings, "intervals": count, "iterations": most})
+        return solve(asked, begin, **{**settings, "intervals": count, "iterations": most})
 
     bound, found = (
         (limit, first)

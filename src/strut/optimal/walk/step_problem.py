@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -109,6 +110,16 @@ def strength(walker: System, torque: float | None, step: float | None) -> dict[s
     return {q.name: STRENGTH * weight_of(walker) * step for q in unlimited}
 
 
+def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
+    """The problem, on a branch: a further requirement for every condition of it."""
+    problem = replace(problem, branch=branch)
+    for phase in problem.phases:
+        for k, condition in enumerate(branch.conditions.get(phase.until or "", ())):
+            name = f"{phase.until} does what it did ({k + 1})"
+            problem = problem.require(name, condition, low=0.0, at="end", phase=phase.name)
+    return problem
+
+
 @checked
 def walking(
     walker: System,
@@ -141,7 +152,7 @@ def walking(
         name = "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}"
         problem = problem.phase(name, until=event, z=None if way is None else way.held[k])
     if way is not None:
-        problem = way.required(problem)
+        problem = require_branch(problem, way)
     low, high = near(duration, "duration", None) or LASTS
     problem = (problem.periodic() if periodic else problem).require(
         "step time", time, low=low, high=high, at="end"

@@ -25,7 +25,8 @@ from strut.gait.section import default_section
 from strut.gait.transport import has_slope, inclined
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import weighed
-from strut.optimal.walk.design import COST_RESOLUTION, Design, design, like_of, passive
+from strut.optimal.walk.design import COST_RESOLUTION, Design
+from strut.optimal.walk.design_search import design, like_of, passive
 from strut.optimal.walk.sweep_file import SweepFile, SweepPoint, packed
 from strut.system import System, time
 

@@ -1,0 +1,70 @@
+"""`MeshRows`: the rows of the large problem, as stage by stage adds what it says of the unknowns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from strut.optimal.nlp.scheme import Transcription
+from strut.optimal.nlp.stage_function import StageFunction
+from strut.optimal.nlp.unknowns import Layout, RowBlock
+from strut.optimal.problem import Problem, Requirement
+
+
+class MeshRows(Layout):
+    """The unknowns of a problem on a mesh, and rows with names and bounds. Row 0 is the cost.
+
+    linear: rows, unknowns and factors of what is linear. pieces: stage functions, and where they stand.
+    total_at: unknowns that are integrals and sums. total_row: the row, and the factor, by which each total
+        counts.
+    slack_row: where the slacks of a sign belong.
+    """
+
+    def __init__(
+        self, problem: Problem, how: Transcription, fractions: Sequence[np.ndarray] | None = None
+    ) -> None:
+        super().__init__(problem, how, fractions)
+        self.rows = RowBlock()
+        self.rows.add(["the cost"], -math.inf, math.inf)
+        self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, list]] = []
+        self.slack_row: dict[int, int] = {}
+        self._totals()
+
+    def _totals(self) -> None:
+        """Integrals and sums: those in which the cost is linear go into it directly, others are unknowns."""
+        problem = self.problem
+        asked = ca.vertcat(*[r.expression for r in problem.requirements], ca.SX(0, 1))
+        self.direct: dict[str, float] = {}
+        self.total_at: dict[str, int] = {}
+        self.total_row: dict[str, tuple[int, float]] = {}
+        self.objective = problem.objective
+        for total in problem.totals:
+            slope = ca.simplify(ca.jacobian(problem.objective, total.sym))
+            if slope.is_constant() and not ca.depends_on(asked, total.sym):
+                self.direct[total.name] = float(ca.DM(slope))
+                self.total_row[total.name] = (0, self.direct[total.name])
+                self.objective = ca.substitute([self.objective], [total.sym], [ca.SX(0)])[0]
+            else:
+                at = int(self.unknowns.add([total.name], -math.inf, math.inf)[0])
+                row = int(self.rows.add([f"what {total.name} is"], 0.0, 0.0)[0])
+                self.linear.append((np.array([row]), np.array([at]), np.array([1.0])))
+                self.total_at[total.name], self.total_row[total.name] = at, (row, -1.0)
+
+    def require(self, asked: Sequence[Requirement], where: str, place: float = 0.0) -> np.ndarray:
+        """Rows for requirements at one place, where that part of the phase, 0 to 1, is over."""
+        rows = [r for r in asked for _ in range(r.expression.numel())]
+        low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
+        return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
+
+    def add(self, stage: StageFunction, index: list, data: list, targets: list) -> None:
+        """A stage function at some places: unknowns and data of each, and (output, place, row, factor) of
+        what it contributes to."""
+        if index:
+            self.pieces.append((stage, np.array(index, dtype=int).T, np.array(data, dtype=float).T, targets))
+
+
+__all__ = ["MeshRows"]
