@@ -12,9 +12,10 @@ import numpy as np
 from strut.simulate.record import STATUS
 
 if TYPE_CHECKING:
+    from strut.simulate.names import Names
     from strut.simulate.record import Raw
     from strut.simulate.scene_samples import SceneSamples
-    from strut.simulate.trajectory import Names, Trajectory
+    from strut.simulate.trajectory import Trajectory
 
 MAX_COMPRESSION = 1100
 """Bytes that one stored byte can stand for at most: deflate ends at 1032. More are declared only to exhaust

@@ -1,7 +1,7 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`,
 PNG, SVG and PDF `paper`."""
 
-from strut.simulate.trajectory import SHOWN
+from strut.simulate.trajectory import VERBS
 from strut.view.figures.energy_plots import (
     energy,
     energy_areas,
@@ -34,7 +34,7 @@ from strut.view.pages.report import Report, Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.pages.table_file import table_report
 
-SHOWN.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
+VERBS.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
 
 __all__ = [
     "NEUTRAL",
