@@ -1,7 +1,8 @@
 """Runs in Python: for machines without a C compiler, and for stiff systems through SciPy.
 
-The same meaning as the C runtime, function by function (strut_run.h, strut_events.h, strut_delay.h); the
-tests run both on the same cases. Slow, and meant to be read.
+The same meaning as the C runtime, function by function: strut_run.h here, strut_events.h here and in
+event_location.py and accumulation.py, strut_delay.h in delay_history.py; the tests run both on the same
+cases. Slow, and meant to be read.
 """
 
 from __future__ import annotations
