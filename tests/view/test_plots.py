@@ -9,7 +9,6 @@ import pytest
 import strut
 from strut import contact, view, walkers
 from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
-from strut.simulate.steps import step_ledger
 from strut.view.figures import plotly_backend as interactive
 from strut.view.figures import plots
 from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
@@ -184,7 +183,7 @@ def test_flow_is_the_summary(swing, walk):
 
 
 def test_energy_per_step_is_the_step_ledger(walk):
-    steps, figure = step_ledger(walk), view.energy_per_step(walk)
+    steps, figure = walk.steps(), view.energy_per_step(walk)
     for name in steps.moving():
         np.testing.assert_array_equal(figure.named[name].y, steps.changes[name][steps.whole])
     assert (figure.x, figure.y) == ("step", "change of stored energy [J]")
@@ -200,7 +199,7 @@ def test_ledger_table(walk):
         "heel_strike (lost in events)",
         "residual",
     ]
-    steps = step_ledger(walk)
+    steps = walk.steps()
     assert [row[0] for row in table.rows] == ["1", "2", "…", str(len(steps) - 1), "rest", "all"]
     assert float(table.rows[0][3]) == pytest.approx(steps.changes["gravity (stored)"][0], rel=1e-5)
     assert float(table.rows[-1][4]) == pytest.approx(

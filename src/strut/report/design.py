@@ -3,12 +3,13 @@ the walk."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strut.checks import checked, having
+from strut.checks import checked
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
@@ -17,7 +18,10 @@ from strut.view.pages.result import Chapter, Result, Rows
 from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
-    from strut.simulate.trajectory import Trajectory
+    from strut.gait import Gait
+    from strut.optimal import Design
+    from strut.simulate import Trajectory
+    from strut.system import Quantity, System
 
 STEPS = 6
 """Of a stable gait that a page shows; of one that is not, the planned one."""
@@ -28,9 +32,8 @@ FINE = 401
 
 
 @checked
-def design_result(design: Any, asked: str = "", title: str = "") -> Result:
+def design_result(design: Design, asked: str = "", title: str = "") -> Result:
     """What `optimal.design` found, to be shown. asked: the command that was given."""
-    having("design", design, ("result", "gait", "parameters", "cost"), "what optimal.design returns")
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [
@@ -92,7 +95,7 @@ def design_result(design: Any, asked: str = "", title: str = "") -> Result:
     )
 
 
-def walk(design: Any) -> Trajectory:
+def walk(design: Design) -> Trajectory:
     """What was found, walking: several steps where it does so by itself."""
     gait = design.gait
     if gait is None or not gait.stable:
@@ -102,7 +105,7 @@ def walk(design: Any) -> Trajectory:
     return simulate(design.machine, t=STEPS * gait.period * (1 + 1e-9), x0=gait.vector, z0=z0)
 
 
-def _verdict(design: Any, stable: bool) -> str:
+def _verdict(design: Design, stable: bool) -> str:
     plan, again = design.result, design.replay
     if not plan.success:
         worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
@@ -124,7 +127,7 @@ def _verdict(design: Any, stable: bool) -> str:
     return f": {plan.status}; {agrees}; {walks}."
 
 
-def _found(design: Any) -> Chapter:
+def _found(design: Design) -> Chapter:
     plan = design.result
     bounds = plan.problem.parameters
     known = {q.name: q for q in plan.problem.system.p}
@@ -149,11 +152,11 @@ def _found(design: Any) -> Chapter:
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
 
 
-def _each(quantities: Any) -> list[Any]:
+def _each(quantities: Iterable[Quantity]) -> list[Quantity]:
     return [q for q in quantities for _ in range(q.size)]
 
 
-def _cost(design: Any) -> str:
+def _cost(design: Design) -> str:
     """The cost to be shown: none of a search that failed."""
     return next(
         str(v) if isinstance(v, str) else f"{v:.6g}"
@@ -162,7 +165,7 @@ def _cost(design: Any) -> str:
     )
 
 
-def _plan(design: Any) -> Chapter:
+def _plan(design: Design) -> Chapter:
     plan = design.result
     t = np.linspace(0, plan.duration, FINE)
     columns, system = plan.at(t), plan.problem.system
@@ -199,7 +202,7 @@ def _plan(design: Any) -> Chapter:
     )
 
 
-def _curves(of: Any, t: np.ndarray, curves: dict[str, np.ndarray], title: str) -> Figure:
+def _curves(of: System, t: np.ndarray, curves: dict[str, np.ndarray], title: str) -> Figure:
     lines = [
         Line(name, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)])
         for k, (name, values) in enumerate(curves.items())
@@ -207,7 +210,7 @@ def _curves(of: Any, t: np.ndarray, curves: dict[str, np.ndarray], title: str) -
     return Figure(tuple(lines), titled(of, "time", "s"), title, span=(0.0, float(t[-1])))
 
 
-def _energy(design: Any) -> Chapter:
+def _energy(design: Design) -> Chapter:
     b = design.replay.balance
     rows = [
         ("gravity", "given by the way down", b.rounded(b.fallen)),
@@ -223,7 +226,7 @@ def _energy(design: Any) -> Chapter:
     return Chapter("Energy and contact of a step", text, tables)
 
 
-def _stability(gait: Any) -> Chapter:
+def _stability(gait: Gait) -> Chapter:
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     table = Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")
     note = (
@@ -233,7 +236,7 @@ def _stability(gait: Any) -> Chapter:
     return Chapter("Stability", "", [table], {"multipliers": multipliers(gait)}, note)
 
 
-def _trust(design: Any) -> Chapter:
+def _trust(design: Design) -> Chapter:
     plan, again = design.result, design.replay
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
@@ -258,7 +261,7 @@ def _trust(design: Any) -> Chapter:
     )
 
 
-def _unit(design: Any, name: str) -> str:
+def _unit(design: Design, name: str) -> str:
     return str(next(q.unit for q in design.system.p if q.name == name))
 
 

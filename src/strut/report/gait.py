@@ -3,19 +3,20 @@ its branch and its basin."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strut.checks import checked, having
+from strut.checks import checked
+from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.result import Chapter, Result, Rows
 from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
-    from strut.simulate.trajectory import Trajectory
+    from strut.simulate import Trajectory
 
 EXACT = 1e-12
 """The relative tolerance of steps of a return map: a residual that comes out smaller says no more than
@@ -28,17 +29,20 @@ PERIODS = 6
 
 @checked
 def gait_result(
-    gait: Any, asked: str = "", branches: Any = (), cells: Any = None, title: str = "", source: str = ""
+    gait: Gait,
+    asked: str = "",
+    branches: Branch | Sequence[Branch] = (),
+    cells: Basin | None = None,
+    title: str = "",
+    source: str = "",
 ) -> Result:
-    """What `gait.find` found, to be shown. branches: what `gait.follow` and `doubled` made of it, the first
-    one followed from it.
-    cells: its `gait.basin`. asked: the command that was given. source: Python that makes its system,
-        "walkers.compass()"."""
-    having("gait", gait, ("kind", "multipliers", "period", "energetics"), "what gait.find returns")
-    for branch in (several := list(branches) if isinstance(branches, Iterable) else [branches]):
-        having("branches", branch, ("parameter", "period", "system"), "a list of what gait.follow returns")
-    if cells is not None:
-        having("cells", cells, ("outcomes", "label", "gait"), "what gait.basin returns")
+    """What `gait.find` found, to be shown.
+
+    asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
+        followed from it. cells: its `gait.basin`. title: the heading, if not the system's name. source:
+        Python that makes its system, "walkers.compass()".
+    """
+    several = [branches] if isinstance(branches, Branch) else list(branches)
     word, of, books = gait.kind.capitalize(), gait.system, gait.energetics
     largest = float(abs(gait.multipliers[0])) if len(gait.multipliers) else 0.0
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
@@ -71,13 +75,13 @@ def gait_result(
     )
 
 
-def walked(gait: Any) -> Trajectory:
+def walked(gait: Gait) -> Trajectory:
     """Some periods of a gait, to look at."""
     z0 = np.array(list(gait.z0.values()))
     return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
 
 
-def _stability(gait: Any) -> Chapter:
+def _stability(gait: Gait) -> Chapter:
     units = {q.name: shown_unit(gait.system, q.unit) for q in gait.system.x}
     states = Rows(
         ("state", "value", "unit"),
@@ -96,7 +100,7 @@ def _stability(gait: Any) -> Chapter:
     )
 
 
-def _energy(gait: Any) -> Chapter:
+def _energy(gait: Gait) -> Chapter:
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
     rows = [
@@ -107,7 +111,7 @@ def _energy(gait: Any) -> Chapter:
     rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
     account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
     meant = [
-        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared_torque"), books.definitions[n])
+        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared-torque"), books.definitions[n])
         for n, v in books.costs.items()
     ]
     return Chapter(
@@ -117,7 +121,7 @@ def _energy(gait: Any) -> Chapter:
     )
 
 
-def _branch(branches: list[Any]) -> Chapter:
+def _branch(branches: list[Branch]) -> Chapter:
     main = branches[0]
     shown = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
@@ -146,7 +150,7 @@ def _branch(branches: list[Any]) -> Chapter:
     )
 
 
-def _basin(cells: Any) -> Chapter:
+def _basin(cells: Basin) -> Chapter:
     rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
     note = (
         f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. "
@@ -155,7 +159,7 @@ def _basin(cells: Any) -> Chapter:
     return Chapter("Basin", "", [rows], {"basin": basin(cells)}, note)
 
 
-def _again(gait: Any, source: str) -> str:
+def _again(gait: Gait, source: str) -> str:
     values = {
         q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist()
         for q in gait.system.p

@@ -3,14 +3,17 @@ were weighed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from strut.checks import checked, having
+from strut.checks import checked
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
 from strut.view.pages.result import Chapter, Result, Rows
+
+if TYPE_CHECKING:
+    from strut.optimal import TradeOff
 
 PART = "part: "
 """What numbers begin with that are one of several costs."""
@@ -20,9 +23,8 @@ LEFT_OUT = ("defect",)
 
 
 @checked
-def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
+def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
     """What `optimal.trade_off` found, to be shown. asked: the command that was given."""
-    having("sweep", sweep, ("rows", "points", "values"), "what optimal.trade_off returns")
     head, rows = sweep.rows()
     good = sum(point.ok for point in sweep.points)
     stable = sum(point.stable is True for point in sweep.points)
@@ -62,7 +64,7 @@ def sweep_result(sweep: Any, asked: str = "", title: str = "") -> Result:
     )
 
 
-def figures(sweep: Any) -> dict[str, Figure]:
+def figures(sweep: TradeOff) -> dict[str, Figure]:
     """Everything that varies over the sweep, by the name of its file."""
     x, found = sweep.values, {}
     label = f"{sweep.name} [{sweep.unit}]" if sweep.unit else sweep.name
@@ -93,7 +95,9 @@ def figures(sweep: Any) -> dict[str, Figure]:
     return found
 
 
-def _stability_limit(sweep: Any, x: np.ndarray, y: np.ndarray, trusted: np.ndarray) -> list[Line | Points]:
+def _stability_limit(
+    sweep: TradeOff, x: np.ndarray, y: np.ndarray, trusted: np.ndarray
+) -> list[Line | Points]:
     """A line at 1, above which gaits are unstable, and those that are, marked."""
     unstable = trusted & np.array([point.stable is False for point in sweep.points])
     limit: list[Line | Points] = [

@@ -1,10 +1,30 @@
 """Running systems: one run, many runs, and their results."""
 
+from pathlib import Path
+from typing import Any
+
 from strut.simulate.account import Account
 from strut.simulate.batch import Batch, simulate_batch
 from strut.simulate.options import METHODS, Hold, Options
+from strut.simulate.sample_scene import sample_scene
 from strut.simulate.simulate import LedgerWarning, Moment, simulate
-from strut.simulate.trajectory import Trajectory
+from strut.simulate.trajectory import VERBS, Trajectory
+from strut.system import System
+
+
+def _save_run(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
+    from strut.simulate import storage  # not before it is needed: HDF5 takes a while to import
+
+    return storage.save(trajectory, path, times)
+
+
+def _load_run(path: Path, system: System | None) -> Trajectory:
+    from strut.simulate import storage
+
+    return storage.load(path, system)
+
+
+VERBS.update(stage=sample_scene, save=_save_run, load=_load_run)  # methods of a run, which knows no files
 
 __all__ = [
     "METHODS",

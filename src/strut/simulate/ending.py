@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from strut.simulate.names import Names
 from strut.simulate.record import STATUS
-
-if TYPE_CHECKING:
-    from strut.simulate.trajectory import Names
 
 EXPLAIN = {
     "done": "the run reached its end",

@@ -29,12 +29,43 @@ class Trial:
 
 
 def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.ndarray) -> np.ndarray:
+    """The cubic over a step that has these values and rates at its ends, as powers of the fraction of the
+    step."""
     a, b = h * dx0, h * dx1
     return np.array([x0, a, 3 * (x1 - x0) - 2 * a - b, 2 * (x0 - x1) + a + b])
 
 
 def _line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
     return np.array([x0, x1 - x0, np.zeros_like(x0), np.zeros_like(x0)])
+
+
+def first_step(
+    rate: Rate,
+    t: float,
+    x: np.ndarray,
+    dx: np.ndarray,
+    *,
+    nx: int,
+    options: Options,
+    longest: float,
+    order: int,
+) -> float:
+    """A guess of the first step [s] of an adaptive method from how fast the rates change (Hairer, Norsett and
+    Wanner, II.4).
+
+    rate: of the states. t, x, dx: where it begins, and the rates there. nx: how many states count; powers
+        follow them. longest: no step is longer [s]. order: of the method.
+    """
+    if not nx:
+        return longest
+    n = slice(0, nx)
+    size = options.atol + options.rtol * np.abs(x[n])
+    d0, d1 = np.mean((x[n] / size) ** 2), np.mean((dx[n] / size) ** 2)
+    h = min(1e-6 if d0 < 1e-10 or d1 < 1e-10 else 0.01 * np.sqrt(d0 / d1), longest)
+    ahead = rate(t + h, x + h * dx)
+    d2 = max(d1, np.mean(((ahead[n] - dx[n]) / size) ** 2) / h**2)
+    guess = (0.01 / np.sqrt(d2)) ** (1 / order) if d2 > 1e-30 else max(1e-6, h * 1e-3)
+    return float(min(100 * h, guess, longest))
 
 
 class Stepper:

@@ -1,23 +1,24 @@
 """Runs in Python: for machines without a C compiler, and for stiff systems through SciPy.
 
-The same meaning as the C runtime, function by function (strut_run.h, strut_events.h, strut_delay.h); the
-tests run both on the same cases. Slow, and meant to be read.
+The same meaning as the C runtime, function by function: strut_run.h here, strut_events.h here and in
+event_location.py and accumulation.py, strut_delay.h in delay_history.py; the tests run both on the same
+cases. Slow, and meant to be read.
 """
 
 from __future__ import annotations
 
-import functools
-import bisect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from strut.codegen import Lowered
-from strut.errors import ModelError
+from strut.simulate.accumulation import Accumulation
+from strut.simulate.delay_history import DelayHistory
 from strut.simulate.event_location import LOST, GuardReading, crossing
-from strut.simulate.methods import Stepper, StiffStepper, Trial, hermite
+from strut.simulate.lowered_model import LoweredModel
+from strut.simulate.methods import Stepper, StiffStepper, Trial, first_step
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
 from strut.simulate.random import Stream
 from strut.simulate.record import Raw, kind_of, shapes
@@ -35,9 +36,9 @@ class Engine:
 
     def __init__(self, low: Lowered, options: Options, start: Start, begin: float, seed: int) -> None:
         self.low, self.options = low, options
-        self.nx = low.sizes["NX"]
-        self.width = self.nx + (low.sizes["NW"] if options.ledger else 0)
-        self.t, self.t_begin = begin, begin
+        self.model = LoweredModel(low, powers=options.ledger)
+        self.nx, self.width = self.model.nx, self.model.width
+        self.t = begin
         self.x = np.concatenate([start.x, np.zeros(self.width - self.nx)])
         self.z, self.u, self.p = start.z.copy(), start.u.copy(), start.p
         self.stream = Stream(seed)
@@ -52,7 +53,9 @@ class Engine:
         self.every, self.offset = every, offset
         self.tick = np.ceil((begin - offset) / every - 1e3 * EPS).astype(int)
         self.delay = np.array(low.functions["delays"](self.p)).reshape(-1)
-        self.history: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.history = DelayHistory(
+            self.delay, begin, self._signals, lambda then: self.model.call("past", then, self.p)
+        )
         self.stepper: Stepper | StiffStepper
         if options.method in STIFF:
             longest = min([options.max_step, *self.delay])
@@ -61,8 +64,7 @@ class Engine:
             self.stepper = Stepper(self.rate, options, self.nx, low.tables["velocity_of"])
         ng = low.sizes["NG"]
         self.pending = np.zeros(low.sizes["NJ"], dtype=bool)
-        self.fired, self.gap = np.full(ng, -np.inf), np.zeros(ng)
-        self.shrinking, self.chatter = np.zeros(ng, dtype=int), np.zeros(ng, dtype=int)
+        self.accumulation = Accumulation(ng, options.zeno, options.max_steps)
         self.g = np.zeros(ng)
         self.g_size = np.zeros(ng)
         self.holds = np.zeros(ng, dtype=bool)
@@ -75,45 +77,34 @@ class Engine:
         self._remember()
         self._state_ends_not_finite(cause=-1)
 
-    # ---- the model's functions ----
-
-    def _call(self, name: str, *arguments: Any) -> Any:
-        result = self.low.functions[name](*[ca.DM(np.atleast_1d(a)) for a in arguments])
-        return (
-            [np.array(r).reshape(-1) for r in result]
-            if isinstance(result, tuple)
-            else np.array(result).reshape(-1)
-        )
+    # ---- the model's functions, here and now ----
 
     def rate(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The rates of the states and, where the ledger is kept, the powers behind them."""
         self.flows += 1
-        d = self._delayed(t)
-        if self.width == self.nx:
-            rates: np.ndarray = self._call("flow", t, x[: self.nx], self.z, self.u, self.p, d)
-            return rates
-        return np.concatenate(self._call("flow_and_powers", t, x[: self.nx], self.z, self.u, self.p, d))
+        return self.model.rate(t, x, self.z, self.u, self.p, self._delayed(t))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        """That of the powers is left out: nothing depends on them, and Newton's method converges without. An
-        entry that is
-        infinite (that of a square root at zero) is left out too: the matrix only guides Newton's method."""
-        full = np.zeros((self.width, self.width))
-        state = (t, x[: self.nx], self.z, self.u, self.p, self._delayed(t))
-        if self.low.state_jacobian is None:
-            raise ModelError(
-                "an implicit method needs the Jacobian by the state: lower the system with stiff=True"
-            )
-        exact = np.array(self.low.state_jacobian(*[ca.DM(np.atleast_1d(a)) for a in state]))
-        full[: self.nx, : self.nx] = np.where(np.isfinite(exact), exact, 0.0)
-        return full
+        return self.model.jacobian(t, x, self.z, self.u, self.p, self._delayed(t))
 
     def _energies(self) -> np.ndarray:
-        energies: np.ndarray = self._call("energies", self.t, self.x[: self.nx], self.z, self.u, self.p)
-        return energies
+        return self.model.call("energies", self.t, self.x[: self.nx], self.z, self.u, self.p)
 
     def _look(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The guards and their rates [1/s]."""
         state = (t, x[: self.nx], self.z, self.u, self.p)
-        return self._call("guards", *state), self._call("guard_rates", *state, dx[: self.nx])
+        return self.model.call("guards", *state), self.model.call("guard_rates", *state, dx[: self.nx])
+
+    def _signals(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The delayed signals and their rates [1/s]."""
+        state = (t, x[: self.nx], self.z, self.u, self.p)
+        return self.model.call("signals", *state), self.model.call("signal_rates", *state, dx[: self.nx])
+
+    def _delayed(self, t: float) -> np.ndarray:
+        return self.history.at(t)
+
+    def _remember(self) -> None:
+        self.history.remember(self.t, self.x, self.dx)
 
     def _ends_not_finite(self, numbers: np.ndarray, offset: int, cause: int) -> bool:
         """End the run if one of the states (or rates) is not finite; `offset` is the number of the first."""
@@ -128,44 +119,10 @@ class Engine:
             self.z, self.nx, cause
         )
 
-    # ---- delays ----
-
-    def _remember(self) -> None:
-        self._remember_at(self.t, self.x, self.dx)
-
-    def _remember_at(self, t: float, x: np.ndarray, dx: np.ndarray) -> None:
-        if len(self.delay):
-            state = (t, x[: self.nx], self.z, self.u, self.p)
-            self.history.append(
-                (t, self._call("signals", *state), self._call("signal_rates", *state, dx[: self.nx]))
-            )
-
-    def _remember_step(self, t0: float, h: float, poly: np.ndarray) -> None:
-        if len(self.delay) and self.options.method not in FIXED:
-            for a in np.arange(1, 16) / 16:
-                dx = (
-                    np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h
-                    if h > 0
-                    else self.dx
-                )
-                self._remember_at(t0 + a * h, np.polynomial.polynomial.polyval(a, poly), dx)
-        self._remember()
-
-    def _delayed(self, t: float) -> np.ndarray:
-        d = np.empty(len(self.delay))
-        for i, by in enumerate(self.delay):
-            then = t - by
-            if then < self.t_begin or not self.history:
-                d[i] = self._call("past", then, self.p)[i]
-                continue
-            high = min(
-                max(bisect.bisect_right(self.history, then, key=lambda row: row[0]), 1), len(self.history) - 1
-            )
-            t0, s0, r0 = self.history[max(high - 1, 0)]
-            t1, s1, r1 = self.history[high]
-            a = min((then - t0) / (t1 - t0), 1.0) if t1 > t0 else 0.0
-            d[i] = np.polyval(hermite(t1 - t0, s0[i], r0[i], s1[i], r1[i])[::-1], a)
-        return d
+    def _keep(self, **row: Any) -> None:
+        """Add to the record, by the names of its arrays."""
+        for name, value in row.items():
+            self.chunks[name].append(value)
 
     # ---- guards ----
 
@@ -178,7 +135,7 @@ class Engine:
 
     def _refresh(self) -> None:
         self.dx = self.rate(self.t, self.x)
-        self.on = self._call("enabled", self.z, self.u, self.p)
+        self.on = self.model.call("enabled", self.z, self.u, self.p)
         self.g, self.r = self._look(self.t, self.x, self.dx)
 
     def _settle(self) -> None:
@@ -257,8 +214,8 @@ class Engine:
             if isinstance(self.stepper, StiffStepper):
                 scale = first ** np.arange(len(poly))
                 x = np.polynomial.polynomial.polyval(first, poly)
-                shortened = functools.partial(np.asarray, poly * scale[:, None])
-                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, shortened)
+                cover = partial(np.array, poly * scale[:, None])
+                trial = Trial(length, x, self.rate(self.t + length, x), 0.0, cover)
             else:
                 trial = self.stepper.trial(self.t, self.x, self.dx, length)
             g, r = self._look(self.t + length, trial.x, trial.dx)
@@ -292,25 +249,12 @@ class Engine:
         )
         x = self.x[: self.nx]
         before = (self.t, x, self.z, self.u, self.p)
-        new = self.low.resets[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, self._delayed(self.t), random)])
-        x_after, z_after = (np.array(v).reshape(-1) for v in new)
+        x_after, z_after = self.model.reset(j, *before, self._delayed(self.t), random)
         loss = np.zeros(self.low.sizes["NL"])
         if self.options.ledger:
-            loss = np.array(
-                self.low.losses[j](*[ca.DM(np.atleast_1d(a)) for a in (*before, x_after, z_after)])
-            ).reshape(-1)
-        kept = self.chunks
-        for name, value in (
-            ("jump_t", self.t),
-            ("jump", j),
-            ("jump_after", self.steps),
-            ("x_before", x.copy()),
-            ("z_before", self.z),
-            ("x_after", x_after),
-            ("z_after", z_after),
-            ("loss", loss),
-        ):
-            kept[name].append(value)
+            loss = self.model.loss(j, *before, x_after, z_after)
+        self._keep(jump_t=self.t, jump=j, jump_after=self.steps, loss=loss)
+        self._keep(x_before=x.copy(), z_before=self.z, x_after=x_after, z_after=z_after)
         self.x = np.concatenate([x_after, self.x[self.nx :]])
         self.z = z_after
         if i >= 0:
@@ -321,22 +265,10 @@ class Engine:
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j
-        elif self.at_this_instant > JUMPS_AT_ONCE or (i >= 0 and self._accumulates(i, t_stop - self.t)):
+        elif self.at_this_instant > JUMPS_AT_ONCE or (
+            i >= 0 and self.accumulation.fires(i, self.t, t_stop - self.t)
+        ):
             self.status, self.cause = ZENO, j
-
-    def _accumulates(self, i: int, remaining: float) -> bool:
-        gap, near_zero = self.t - self.fired[i], self.options.zeno * max(1.0, abs(self.t))
-        ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
-        shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero
-        self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
-        if 64 * gap < near_zero:
-            self.chatter[i] += 4
-        elif gap < near_zero and gap * self.options.max_steps < remaining:
-            self.chatter[i] += 1
-        else:
-            self.chatter[i] = 0
-        self.fired[i], self.gap[i] = self.t, gap
-        return bool(self.shrinking[i] >= 3 or self.chatter[i] >= 256)
 
     # ---- steps ----
 
@@ -359,7 +291,16 @@ class Engine:
         damping = 0.04 if self.options.method == "dopri5" else 0.02
         longest = min(self.options.max_step, *self.delay) if len(self.delay) else self.options.max_step
         if self.h == 0.0:
-            self.h = self.options.step or self._first_step(min(room, longest), order)
+            self.h = self.options.step or first_step(
+                self.rate,
+                self.t,
+                self.x,
+                self.dx,
+                nx=self.nx,
+                options=self.options,
+                longest=min(room, longest),
+                order=order,
+            )
         rejected = False
         while True:
             wanted = min(self.h, longest)
@@ -389,18 +330,6 @@ class Engine:
                 ):
                     self.status = TOO_SMALL
                 return None
-
-    def _first_step(self, longest: float, order: int) -> float:
-        if not self.nx:
-            return longest
-        n = slice(0, self.nx)
-        size = self.options.atol + self.options.rtol * np.abs(self.x[n])
-        d0, d1 = np.mean((self.x[n] / size) ** 2), np.mean((self.dx[n] / size) ** 2)
-        h = min(1e-6 if d0 < 1e-10 or d1 < 1e-10 else 0.01 * np.sqrt(d0 / d1), longest)
-        ahead = self.rate(self.t + h, self.x + h * self.dx)
-        d2 = max(d1, np.mean(((ahead[n] - self.dx[n]) / size) ** 2) / h**2)
-        guess = (0.01 / np.sqrt(d2)) ** (1 / order) if d2 > 1e-30 else max(1e-6, h * 1e-3)
-        return float(min(100 * h, guess, longest))
 
     def advance(self, t_stop: float) -> bool:
         """One step or one jump; False when the run has stopped."""
@@ -436,16 +365,11 @@ class Engine:
             self.h = h / 8
         trial, g, r = located
         poly = trial.cover()
-        for name, value in (
-            ("t", self.t),
-            ("h", trial.h),
-            ("poly", poly),
-            ("z", self.z),
-            ("u", self.u.copy()),
-        ):
-            self.chunks[name].append(value)
+        self._keep(t=self.t, h=trial.h, poly=poly, z=self.z, u=self.u.copy())
         self._accept(trial, self._time_after(trial.h, h, target), g, r)
-        self._remember_step(self.chunks["t"][-1], trial.h, poly)
+        if self.options.method not in FIXED:
+            self.history.remember_inside(self.chunks["t"][-1], trial.h, poly, self.dx)
+        self._remember()
         return True
 
     def _time_after(self, length: float, h: float, target: float) -> float:

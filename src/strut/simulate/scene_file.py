@@ -21,6 +21,7 @@ MOST_FRAMES = 1800
 
 
 def write(group: h5py.Group, stage: SceneSamples) -> None:
+    """Write a sampled scene into a group of an HDF5 file."""
     columns: list[np.ndarray] = []
     pieces = [
         {
@@ -59,6 +60,8 @@ def write(group: h5py.Group, stage: SceneSamples) -> None:
 
 
 def read(group: h5py.Group) -> SceneSamples:
+    """Read a sampled scene from a group of an HDF5 file. Raises ValueError for one that contradicts
+    itself."""
     layout: dict[str, Any] = json.loads(group.attrs["layout"])
     table, at = group["columns"][()].astype(float), 0
 

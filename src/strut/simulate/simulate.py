@@ -14,11 +14,12 @@ import numpy as np
 from strut.checks import checked, seed_number
 from strut.codegen import Virtual, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, did_you_mean
+from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
 from strut.simulate.python_engine import Engine
 from strut.simulate.record import STATUS, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
-from strut.simulate.trajectory import Delays, Names, Trajectory
+from strut.simulate.trajectory import Delays, Trajectory
 from strut.system import Sample, Start, System, start
 from strut.version import VERSION
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from strut.simulate.trajectory import Trajectory
+from strut.simulate.account import Account
+from strut.simulate.event_log import EventLog
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +46,17 @@ class StepLedger:
         )
 
 
-def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
-    """The account per step; the steps together are the run. event: what ends a step, if not the landings that
-    its walk names."""
-    log = trajectory.events
-    if event is not None:
-        log.times(event)  # an error if there is no such event
-    chosen = trajectory.names.step_events if event is None else (event,)
-    account, passed = trajectory.ledger, trajectory._points[-1]
-    jumps = [int(row) for name, row in zip(log.names, log.rows, strict=True) if name in chosen]
+def step_ledger(
+    events: EventLog, account: Account, *, ended_by: tuple[str, ...], jumps_before: np.ndarray
+) -> StepLedger:
+    """Divide the account of a run into its steps, which together are the run; see `Trajectory.steps`.
+
+    events: of the run. account: its energies at all of its points. ended_by: the names of the events that end
+        a step. jumps_before: at every point, how many jumps came before it.
+    """
+    jumps = [int(row) for name, row in zip(events.names, events.rows, strict=True) if name in ended_by]
     after = np.searchsorted(
-        passed, np.array(jumps, dtype=int) + 1
+        jumps_before, np.array(jumps, dtype=int) + 1
     )  # the first point that has the event behind it
     rows = np.unique(np.concatenate([[0], after]))
     whole = np.ones(len(rows) - 1, dtype=bool)
@@ -72,7 +71,7 @@ def step_ledger(trajectory: Trajectory, event: str | None = None) -> StepLedger:
             label = f"{name} ({words.get(kind, kind)})"
             changes[label], kinds[label] = sign * np.diff(values[rows]) + 0.0, kind
     return StepLedger(
-        chosen,
+        ended_by,
         account.t[rows[:-1]],
         account.t[rows[1:]],
         whole,

@@ -16,10 +16,11 @@ import numpy as np
 from strut.errors import ModelError, StorageError, StrutError
 from strut.files import DAMAGE, written
 from strut.simulate import scene_file as staged_file
+from strut.simulate.names import Names
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
-from strut.simulate.scene_samples import stage
+from strut.simulate.sample_scene import sample_scene
 from strut.simulate.storage_check import check_checksum, check_plain, check_run, with_checksum
-from strut.simulate.trajectory import Names, Trajectory
+from strut.simulate.trajectory import Trajectory
 from strut.system import Foot
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ ABOUT = {
 
 
 def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
+    """Write a run as .h5 (everything) or .csv (a table, at all points or at chosen times [s]); see
+    `Trajectory.save`. Raises StorageError for any other kind of file."""
     if path.suffix == ".csv":
         return written(path, lambda scratch: _write_csv(trajectory, scratch, times))
     if path.suffix in (".h5", ".hdf5"):
@@ -108,7 +111,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
                 file[f"{group}/{name}"] = getattr(trajectory.raw, name)
         for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "culprit", "interrupted"):
             file[f"end/{name}"] = getattr(trajectory.raw, name)
-        pictured = stage(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
+        pictured = sample_scene(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
         if pictured is not None:
             staged_file.write(file.create_group("scene"), pictured)
         for place, text in ABOUT.items():
@@ -125,6 +128,8 @@ def _plain(value: Any) -> Any:
 
 
 def load(path: Path, system: System | None) -> Trajectory:
+    """Read a run from .h5, and with its `system` let it compute again; see `Trajectory.load`. Raises
+    StorageError for a file that is missing, damaged or not one of ours."""
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:

@@ -12,9 +12,10 @@ import numpy as np
 from strut.simulate.record import STATUS
 
 if TYPE_CHECKING:
+    from strut.simulate.names import Names
     from strut.simulate.record import Raw
     from strut.simulate.scene_samples import SceneSamples
-    from strut.simulate.trajectory import Names, Trajectory
+    from strut.simulate.trajectory import Trajectory
 
 MAX_COMPRESSION = 1100
 """Bytes that one stored byte can stand for at most: deflate ends at 1032. More are declared only to exhaust
@@ -35,8 +36,9 @@ def with_checksum(data: bytes) -> bytes:
 
 
 def check_checksum(path: Path) -> None:
-    """Refuse a file that was damaged since it was written: raises ValueError. Of some damage the HDF5 library never comes back, so
-    this is looked at first. A file without the line, one that other programs changed, passes."""
+    """Refuse a file that was damaged since it was written: raises ValueError. Of some damage the
+    HDF5 library never comes back, so this is looked at first. A file without the line, one that other
+    programs changed, passes."""
     data = path.read_bytes()
     if data[-LINE:].startswith(MARK) and data != with_checksum(data[:-LINE]):
         raise ValueError("its checksum is not that of its content: it was damaged after it was written")

@@ -4,7 +4,7 @@ account."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,52 +17,32 @@ from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_
 from strut.extras import optional_module
 from strut.html import card
 from strut.simulate.account import Account
+from strut.simulate.dense_output import recorded_points, states_at
 from strut.simulate.ending import ending_message
+from strut.simulate.event_log import EventLog, event_log
+from strut.simulate.names import Names
 from strut.simulate.record import Raw
+from strut.simulate.scene_samples import SceneSamples
 from strut.simulate.steps import StepLedger, step_ledger
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from strut.codegen import Native, Virtual
-    from strut.simulate.scene_samples import SceneSamples
-    from strut.system import Foot, Quantity, System
+    from strut.system import Quantity, System
 
 
-SHOWN: dict[str, Callable[..., Any]] = {}
-"""What `strut.view` can make of a run, by the name of the method; it enters itself here when it is
-imported."""
+VERBS: dict[str, Callable[..., Any]] = {}
+"""What others do with a run, by the name of the method of `Trajectory` that calls it, so that a run needs to
+know none of them. `strut.simulate` enters scenes and files when it is imported, `strut.view` pictures."""
 
 
-def picture_maker(name: str) -> Callable[..., Any]:
-    """The function of `strut.view` behind a method of `Trajectory`; imports that room when the first picture
-    is asked for."""
-    if name not in SHOWN:
+def verb(name: str) -> Callable[..., Any]:
+    """The function behind a method of `Trajectory`; imports `strut.view` when the first picture is asked
+    for."""
+    if name not in VERBS:
         importlib.import_module("strut.view")
-    return SHOWN[name]
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the columns of the arrays are called; enough to read a trajectory without its system."""
-
-    x: tuple[str, ...]
-    z: tuple[str, ...]
-    u: tuple[str, ...]
-    p: tuple[str, ...]
-    outputs: tuple[str, ...]
-    jumps: tuple[str, ...]  # event or sample name of each jump number
-    clocked: tuple[bool, ...]
-    stored: tuple[str, ...]
-    supplied: tuple[str, ...]
-    dissipated: tuple[str, ...]
-    lost: tuple[str, ...]
-    units: Mapping[str, str] = field(default_factory=dict)
-    failures: tuple[str, ...] = ()  # events in which the machine failed
-    meanings: Mapping[str, str] = field(default_factory=dict)  # descriptions of events
-    scales: tuple[str, ...] = ()  # parameters that, all 1, leave nothing with a unit
-    feet: tuple[Foot, ...] = ()
-    step_events: tuple[str, ...] = ()
+    return VERBS[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,53 +51,6 @@ class Delays:
 
     by: np.ndarray
     past: Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """One event of a run: its name, its time [s], and the state before and after by name."""
-
-    name: str
-    t: float
-    before: Mapping[str, float]
-    after: Mapping[str, float]
-
-
-@dataclass(frozen=True, eq=False)
-class EventLog:
-    """The events of a run, in order."""
-
-    names: tuple[str, ...]
-    t: np.ndarray
-    trajectory: Trajectory = field(repr=False)
-    rows: np.ndarray = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __getitem__(self, index: int) -> Occurrence:
-        raw, names = self.trajectory.raw, self.trajectory.names
-        k = self.rows[index]
-        both = (*names.x, *names.z)
-        return Occurrence(
-            self.names[index],
-            float(self.t[index]),
-            dict(zip(both, (*raw.x_before[k], *raw.z_before[k]), strict=True)),
-            dict(zip(both, (*raw.x_after[k], *raw.z_after[k]), strict=True)),
-        )
-
-    def __iter__(self) -> Iterator[Occurrence]:
-        return (self[k] for k in range(len(self)))
-
-    def times(self, name: str) -> np.ndarray:
-        """When the event called `name` happened [s]."""
-        known = sorted(set(self.trajectory.names.jumps))
-        if name not in known:
-            raise UnknownNameError(f"there is no event '{name}': {did_you_mean(name, known)}")
-        return self.t[[n == name for n in self.names]]
-
-    def counts(self) -> dict[str, int]:
-        return {name: self.names.count(name) for name in dict.fromkeys(self.names)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,45 +214,7 @@ class Trajectory:
     @cached_property
     def _points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Times, states (with integrated powers), discrete states, inputs, and how many jumps came before."""
-        raw = self.raw
-        m, width = len(raw.t), len(raw.x_end)
-        if m and not len(raw.jump):
-            rows = (
-                np.append(raw.t, raw.t_end),
-                np.vstack([raw.poly[:, 0], raw.x_end]),
-                np.vstack([raw.z, raw.z_end]),
-            )
-            return *rows, np.vstack([raw.u, raw.u_end]), np.zeros(m + 1, dtype=int)
-        jumps_after = (
-            np.bincount(raw.jump_after, minlength=m + 1)
-            if len(raw.jump_after)
-            else np.zeros(m + 1, dtype=int)
-        )
-        ends = np.append(raw.t[1:], raw.t_end) if m else np.empty(0)
-        shown = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)
-        if m and (not len(shown) or shown[-1] != m - 1):
-            shown = np.append(shown, m - 1)
-        key = np.concatenate([2 * np.arange(m), 2 * shown + 1])
-        order = np.argsort(key, kind="stable")
-        t = np.concatenate([raw.t, ends[shown]])[order]
-        last = raw.poly[shown].sum(axis=1)
-        if m and not jumps_after[m]:
-            last[-1] = raw.x_end
-        x = np.concatenate([raw.poly[:, 0, :], last])[order]
-        z = np.concatenate([raw.z, raw.z[shown]])[order]
-        u = np.concatenate([raw.u, raw.u[shown]])[order]
-        passed = np.cumsum(jumps_after)
-        count = np.concatenate([passed[:m], passed[shown]])[order]
-        if jumps_after[0]:  # before the first step
-            padded = np.concatenate([raw.x_before[0], np.zeros(width - raw.x_before.shape[1])])
-            t, x = np.insert(t, 0, raw.jump_t[0]), np.insert(x, 0, padded, axis=0)
-            z, u = np.insert(z, 0, raw.z_before[0], axis=0), np.insert(u, 0, u[0] if m else raw.u_end, axis=0)
-            count = np.insert(count, 0, 0)
-        if not m or jumps_after[m]:  # after the last
-            t, x = np.append(t, raw.t_end), np.append(x, raw.x_end[None], axis=0)
-            z, u = np.append(z, raw.z_end[None], axis=0), np.append(u, raw.u_end[None], axis=0)
-            count = np.append(count, len(raw.jump))
-        return t, x, z, u, count
+        return recorded_points(self.raw)
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -350,23 +245,8 @@ class Trajectory:
         return self.model.evaluate(which, t, x[:, :nx], z, u, self.p, d)
 
     def _states(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, z, u at any times: the polynomial of the step that holds each; at an event, what comes after
-        it."""
-        raw = self.raw
-        if not len(raw.t):
-            rows = np.ones((len(t), 1))
-            return rows * raw.x_end, rows * raw.z_end, rows * raw.u_end
-        k = np.clip(np.searchsorted(raw.t, t, side="right") - 1, 0, len(raw.t) - 1)
-        h = raw.h[k]
-        a = np.clip(np.divide(t - raw.t[k], h, out=np.zeros(len(t)), where=h > 0), 0.0, 1.0)
-        x = raw.poly[k, -1]
-        for power in range(raw.poly.shape[1] - 2, -1, -1):
-            x = x * a[:, None] + raw.poly[k, power]
-        z, u = raw.z[k], raw.u[k]
-        ended = t >= raw.t_end
-        if np.any(ended):
-            x[ended], z[ended], u[ended] = raw.x_end, raw.z_end, raw.u_end
-        return x, z, u
+        """x, z, u at any times, from the dense output."""
+        return states_at(self.raw, t)
 
     def __getitem__(self, name: str | Quantity) -> np.ndarray:
         """Values over `t`; several columns for a vector. A parameter gives its value."""
@@ -423,17 +303,12 @@ class Trajectory:
     @cached_property
     def events(self) -> EventLog:
         """Events in order of time; samples of the clock are left out."""
-        return self._log(clocked=False)
+        return event_log(self.names, self.raw, clocked=False)
 
     @cached_property
     def samples(self) -> EventLog:
         """What the clock triggered."""
-        return self._log(clocked=True)
-
-    def _log(self, clocked: bool) -> EventLog:
-        raw = self.raw
-        rows = np.array([k for k, j in enumerate(raw.jump) if self.names.clocked[j] == clocked], dtype=int)
-        return EventLog(tuple(self.names.jumps[raw.jump[k]] for k in rows), raw.jump_t[rows], self, rows)
+        return event_log(self.names, self.raw, clocked=True)
 
     @cached_property
     def ledger(self) -> Account:
@@ -457,7 +332,14 @@ class Trajectory:
     def steps(self, event: str | None = None) -> StepLedger:
         """The energy account step by step, from landing to landing; `event` names what ends a step, if not
         the obvious one."""
-        return step_ledger(self, event)
+        if event is not None:
+            self.events.times(event)  # an error if there is no such event
+        return step_ledger(
+            self.events,
+            self.ledger,
+            ended_by=self.names.step_events if event is None else (event,),
+            jumps_before=self._points[-1],
+        )
 
     def _account(self, t: np.ndarray, energies: np.ndarray, x: np.ndarray, jumps: np.ndarray) -> Account:
         """`jumps`: how many came before each row."""
@@ -480,21 +362,20 @@ class Trajectory:
     @checked
     def stage(self, rate: float = 60.0) -> SceneSamples | None:
         """Where everything that can be seen is, `rate` times a second; None for a run of nothing visible."""
-        from strut.simulate import scene_samples as staged
-
         positive("rate", rate, "frames per second")
-        return staged.stage(self, rate)
+        samples: SceneSamples | None = verb("stage")(self, rate)
+        return samples
 
     @checked
     def animate(self, path: str | Path | None = None, **options: Any) -> Any:
         """A moving picture: .html to play, turn and follow in any browser, .gif, .mp4, or frames as
         name%d.png; see `strut.view.animation`. Without a path, one that a notebook shows."""
-        return picture_maker("animate")(self, path, **options)
+        return verb("animate")(self, path, **options)
 
     @checked
     def plot(self, *names: str, **options: Any) -> Any:
         """Curves by name over time; see `strut.view.plot`."""
-        return picture_maker("plot")(self, *names, **options)
+        return verb("plot")(self, *names, **options)
 
     # ---- files and tables ----
 
@@ -517,18 +398,16 @@ class Trajectory:
     def save(self, path: str | Path, times: Any = None) -> Path:
         """Write the run: .h5 keeps everything and can be loaded again; .csv holds a table, at all points or
         at chosen times. The file appears whole or not at all."""
-        from strut.simulate import storage
-
-        return storage.save(self, Path(path), times)
+        written: Path = verb("save")(self, Path(path), times)
+        return written
 
     @staticmethod
     @checked
     def load(path: str | Path, system: System | None = None) -> Trajectory:
         """Read a run from .h5. With its `system`, outputs can be evaluated at any time; without, at the
         points."""
-        from strut.simulate import storage
-
-        return storage.load(Path(path), system)
+        run: Trajectory = verb("load")(Path(path), system)
+        return run
 
 
 def _columns(labels: tuple[str, ...], name: str) -> int | list[int] | None:

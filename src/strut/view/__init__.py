@@ -1,7 +1,7 @@
 """Looking at results: figures, pages, films. To be imported it needs nothing; pages want the extra `view`,
 PNG, SVG and PDF `paper`."""
 
-from strut.simulate.trajectory import SHOWN
+from strut.simulate.trajectory import VERBS
 from strut.view.figures.energy_plots import (
     energy,
     energy_areas,
@@ -10,8 +10,10 @@ from strut.view.figures.energy_plots import (
     ledger_table,
     residual,
 )
-from strut.view.figures.figure import NEUTRAL, PALETTE, Figure
+from strut.view.figures.figure import BACKENDS, NEUTRAL, PALETTE, Figure
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers, pareto, trade_off
+from strut.view.figures.matplotlib_backend import matplotlib_figure, svg
+from strut.view.figures.plotly_backend import mime, plotly_figure
 from strut.view.figures.plots import (
     Panels,
     contact_forces,
@@ -31,10 +33,14 @@ from strut.view.motion.svg import stick_figure, still
 from strut.view.pages.folder import folder
 from strut.view.pages.page import page
 from strut.view.pages.report import Report, Rows
-from strut.view.pages.result import Chapter, Result
+from strut.view.pages.result import STORAGE, Chapter, Result
+from strut.view.pages.result_file import load as load_result
+from strut.view.pages.result_file import save as save_result
 from strut.view.pages.table_file import table_report
 
-SHOWN.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
+VERBS.update(animate=animation, plot=plot)  # a run shows itself; the room of runs does not know this one
+BACKENDS.update(plotly=plotly_figure, matplotlib=matplotlib_figure, save=save, mime=mime, svg=svg)
+STORAGE.update(save=save_result, load=load_result)  # methods of figures and results, which are plain data
 
 __all__ = [
     "NEUTRAL",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from strut.checks import checked
-from strut.simulate.steps import StepLedger, step_ledger
+from strut.simulate.steps import StepLedger
 from strut.view.figures.curves import account, shown
 from strut.view.figures.figure import NEUTRAL, SYMBOLS, Areas, Figure, Flow, Line, Points, distinct_colors
 from strut.view.figures.plots import curve_line, over_time
@@ -133,7 +133,7 @@ def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
 @checked
 def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
-    steps = step_ledger(trajectory, event)
+    steps = trajectory.steps(event)
     number = np.arange(1, len(steps) + 1)[steps.whole]
     colors = channel_colors(trajectory)
     points = [
@@ -164,7 +164,7 @@ def ledger_table(
 ) -> EnergyTable:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds
     where those are many."""
-    steps = step_ledger(trajectory, event)
+    steps = trajectory.steps(event)
     columns = {name: steps.changes[name] for name in _moving(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)

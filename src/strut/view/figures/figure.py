@@ -4,12 +4,14 @@ make one needs neither."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from strut.errors import MissingExtraError
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours for the colour-blind, without black and yellow: each reads on white and on
@@ -103,6 +105,10 @@ class Flow:
 
 Trace = Line | Points | Areas | Cells | Flow
 
+BACKENDS: dict[str, Callable[..., Any]] = {}
+"""What draws and writes figures, by name: plotly, matplotlib, save, mime and svg. `strut.view` enters them
+when it is imported, so that a figure, which is plain data, needs to know none of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Figure:
@@ -142,36 +148,27 @@ class Figure:
 
     def plotly(self) -> Any:
         """As a figure of plotly, to change or combine further."""
-        from strut.view.figures.plotly_backend import plotly_figure
-
-        return plotly_figure(self)
+        return BACKENDS["plotly"](self)
 
     def matplotlib(self) -> Any:
         """As a figure of matplotlib, to change or combine further."""
-        from strut.view.figures.matplotlib_backend import matplotlib_figure
-
-        return matplotlib_figure(self)
+        return BACKENDS["matplotlib"](self)
 
     def save(self, path: str | Path) -> Path:
         """Write it: .png, .svg or .pdf for paper, .html to zoom in."""
-        from strut.view.figures.save import save
-
-        return save(self, path)
+        written: Path = BACKENDS["save"](self, path)
+        return written
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """In a notebook: interactive where plotly is installed, as a drawing where matplotlib is; the
         notebook takes the best."""
-        from strut.errors import MissingExtraError
-        from strut.view.figures.matplotlib_backend import svg
-        from strut.view.figures.plotly_backend import mime
-
-        found: dict[str, Any] = {"text/plain": repr(self)}
-        for kind, draw in (("application/vnd.plotly.v1+json", mime), ("image/svg+xml", svg)):
+        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        for kind, draw in (("application/vnd.plotly.v1+json", "mime"), ("image/svg+xml", "svg")):
             with contextlib.suppress(MissingExtraError):
-                found[kind] = draw(self)
-        if len(found) == 1:
-            found["text/plain"] += ": pip install 'strut[view]' to see it"
-        return found
+                bundle[kind] = BACKENDS[draw](self)
+        if len(bundle) == 1:
+            bundle["text/plain"] += ": pip install 'strut[view]' to see it"
+        return bundle
 
     def __repr__(self) -> str:
         kinds = ", ".join(type(t).__name__ for t in self.traces)

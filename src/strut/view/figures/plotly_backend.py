@@ -43,6 +43,7 @@ def plotly_script() -> str:
 
 
 def plotly_figure(figure: Figure) -> Any:
+    """The figure as an object of plotly."""
     return optional_module("plotly.graph_objects", "an interactive figure").Figure(described(figure))
 
 

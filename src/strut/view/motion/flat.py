@@ -282,14 +282,24 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[FlatFigure]
     d = (end - start) / length
     n, head = np.array([-d[1], d[0]]), min(6 * thick, length / 2)
     neck = end - head * d
-    return [FlatFigure(np.array([start + n * thick / 2, neck + n * thick / 2, neck + n * 2.2 * thick, end, neck - n * 2.2 * thick,
-                             neck - n * thick / 2, start - n * thick / 2]), FORCE, PAPER)]  # fmt: skip
+    half, wide = n * thick / 2, n * 2.2 * thick
+    outline = [start + half, neck + half, neck + wide, end, neck - wide, neck - half, start - half]
+    return [FlatFigure(np.array(outline), FORCE, PAPER)]
 
 
 def _shaded(shade: str, light: float) -> str:
     if light >= 1:
         return shade
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))
+
+
+def window(stage: SceneSamples, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
+    """What of the world frame k shows: opposite corners, in the picture's plane."""
+    centre, _, _ = camera(stage)
+    half = across(stage) / 2
+    grown = max(half[0] / aspect, half[1])
+    focus, reach = eye(stage)(centre[k]), np.array([grown * aspect, grown])
+    return focus - reach, focus + reach
 
 
 def span(figures: Sequence[FlatFigure]) -> tuple[np.ndarray, np.ndarray]:

@@ -26,9 +26,11 @@ def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = 
     name = title or trajectory.system_name
     first = "side" if stage.planar else "corner"
     views = "".join(f"<option{' selected' if v == first else ''}>{v}</option>" for v in VIEWS)
-    more = f"""<label class="space">camera <select id="camera"><option value="follow">follows</option>
-<option value="stay">stays</option></select></label><label class="space">from <select id="view">{views}</select></label>
-"""
+    more = (
+        '<label class="space">camera <select id="camera"><option value="follow">follows</option>\n'
+        '<option value="stay">stays</option></select></label>'
+        f'<label class="space">from <select id="view">{views}</select></label>\n'
+    )
     notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in film["notes"])
     data = inlined("film", film, 'data-autoplay="yes"' if autoplay else "")
     span = f"{stage.t[0]:g} to {stage.t[-1]:.6g}{film['units']['time']}"

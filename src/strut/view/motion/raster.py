@@ -15,9 +15,8 @@ from strut.errors import StorageError, ValueRangeError
 from strut.extras import optional_module
 from strut.files import written
 from strut.simulate.scene_samples import SceneSamples
-from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame
+from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame, window
 from strut.view.motion.scene_json import needed
-from strut.view.motion.svg import window
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -22,14 +22,14 @@ from strut.view.motion.flat import (
     Eye,
     FlatFigure,
     Look,
-    across,
     eye,
     frame,
     ground_line,
     hull,
     outlines,
+    window,
 )
-from strut.view.motion.scene_json import camera, colour, needed
+from strut.view.motion.scene_json import colour, needed
 from strut.view.units import quantity
 
 if TYPE_CHECKING:
@@ -162,15 +162,6 @@ def _stick(piece: ScenePiece, k: int, seen: Eye) -> np.ndarray:
         return seen(np.vstack([v["start"][k], v["end"][k]]))
     found = [points for points, _ in outlines(piece, k, seen)]
     return found[0][: len(found[0]) // 2] if piece.kind == "arc" else hull(np.vstack(found))
-
-
-def window(stage: SceneSamples, k: int, aspect: float) -> tuple[np.ndarray, np.ndarray]:
-    """What of the world frame k shows: opposite corners, in the picture's plane."""
-    centre, _, _ = camera(stage)
-    half = across(stage) / 2
-    grown = max(half[0] / aspect, half[1])
-    middle, reach = eye(stage)(centre[k]), np.array([grown * aspect, grown])
-    return middle - reach, middle + reach
 
 
 def text(

@@ -22,7 +22,8 @@ from strut.view.units import quantity, shown_unit, titled
 
 if TYPE_CHECKING:
     from strut.simulate.account import Account
-    from strut.simulate.trajectory import Occurrence, Trajectory
+    from strut.simulate.event_log import Occurrence
+    from strut.simulate.trajectory import Trajectory
 
 LISTED_EVENTS = 50
 """In the table: the first ones; all are in the trajectory."""

@@ -4,7 +4,7 @@ are made of it here, so that gaits, designs and whatever comes later only hand o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,10 @@ from strut.view.pages.report import Report, Rows
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
+
+STORAGE: dict[str, Callable[..., Any]] = {}
+"""What writes and reads results, by name: save and load. `strut.view` enters them when it is imported, so
+that a result needs to know no file format."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,16 +92,14 @@ class Result:
 
     def save(self, path: str | Path) -> Path:
         """Everything as JSON, and the run beside it as .h5; `strut view` shows it, `Result.load` reads it."""
-        from strut.view.pages.result_file import save
-
-        return save(self, Path(path))
+        written: Path = STORAGE["save"](self, Path(path))
+        return written
 
     @staticmethod
     def load(path: str | Path) -> Result:
         """What `save` wrote."""
-        from strut.view.pages.result_file import load
-
-        return load(Path(path))
+        result: Result = STORAGE["load"](Path(path))
+        return result
 
     def folder(self, directory: str | Path, name: str = "") -> Written:
         """Everything in a directory, made if needed: the file and its run first, then the page, and every

@@ -34,6 +34,8 @@ def save(result: Result, path: Path) -> Path:
 
 
 def load(path: Path) -> Result:
+    """Read a result and the run beside it. Raises StorageError for a file that is missing, damaged or not one
+    of ours."""
     if not path.is_file():
         raise StorageError(f"cannot read {path}: there is no such file")
     try:
