@@ -57,7 +57,9 @@ def imports_of(module: str) -> tuple[dict[str, str], list[str]]:
     assert path is not None, f"there is no module {module}"
     origins: dict[str, str] = {}
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # also what is imported for typing alone
+    for node in ast.walk(
+        ast.parse(path.read_text(encoding="utf-8"))
+    ):  # also what is imported for typing alone
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "strut":
             origins |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":

@@ -84,8 +84,9 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     spent = sum(lost.values()) + sum(dissipated.values())
     weight = weight_of(system)
     carried = weight * distance
-    costs = {"lost": spent / carried, "signed": sum(supplied.values()) / carried}
-    costs |= {name: value / carried for name, value in _motor_work(run, points).items()}
+    work = {"losses": spent, "signed-work": sum(supplied.values()), **_motor_work(run, points)}
+    costs = {name: value / carried for name, value in work.items()}
+    costs |= {f"{name}-per-metre": work[name] / distance for name in ("absolute-work", "squared-torque")}
     return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs, account.resolution)
 
 

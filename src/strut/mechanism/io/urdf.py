@@ -62,15 +62,10 @@ def load(
 
     <visual> becomes the shapes of bodies; files of meshes are found, but left to pictures to read.
     """
-<<<<<<< HEAD
-    table: Mapping[str, Any] | None = None if isinstance(loops, (str, Path)) else loops
-    if isinstance(loops, (str, Path)):
-=======
     table: Mapping[str, Any] | None
     if not isinstance(loops, (str, Path)):
         table = loops
     else:
->>>>>>> k_mechanism
         try:
             table = tomllib.loads(Path(loops).read_text())
         except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
