@@ -16,7 +16,7 @@ from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.snapshot import Snapshot
 from strut.network.drawing import svg
 from strut.network.lower.naming import SystemNames

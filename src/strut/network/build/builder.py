@@ -13,7 +13,7 @@ from strut.network.build.context import Context, DefineScope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
 from strut.network.build.parts import PartStatements
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
 from strut.network.build.templates import add_child, apply, delete, set_function, unapply
 from strut.network.model import (

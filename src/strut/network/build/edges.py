@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, Define, Expansion
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
 from strut.network.build.templates import add_child
 from strut.network.model import (

@@ -14,7 +14,8 @@ from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, DefineScope
 from strut.network.build.expansion import Texts
 from strut.network.build.model_files import Files
-from strut.network.build.selectors import Select, Selected
+from strut.network.build.selected import Selected
+from strut.network.build.selectors import Select
 from strut.network.build.templates import add_child, apply
 from strut.network.model import Node, Object
 from strut.network.text import statements as s

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from strut.network.build.context import Context, Expansion, plain
-from strut.network.build.expansion import SPECIAL
 from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
 from strut.network.build.templates import same_in_template, set_action, set_variable
+from strut.network.build.text_parts import SPECIAL
 from strut.network.lower.whole_numbers import check_order
 from strut.network.model import (
     FLAGS,
