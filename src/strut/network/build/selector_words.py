@@ -14,8 +14,8 @@ from strut.network.text.statements import SelectorStage
 
 
 class SelectorWords:
-    """A method for each word, `_` before its name: what it makes of the things found so far; `origin` is where
-    the whole selector began."""
+    """A method for each word, `_` before its name: what it makes of the things found so far; `origin` is
+    where the whole selector began."""
 
     def __init__(self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None]) -> None:
         self.root, self.templates, self.texts, self.say = root, templates, texts, say

@@ -1,4 +1,5 @@
-"""What functions and operators need of a network's meaning: values of formulas, and quantities of their own."""
+"""What functions and operators need of a network's meaning: values of formulas, and quantities
+of their own."""
 
 from __future__ import annotations
 
