@@ -23,7 +23,9 @@ STEPS = round(T / STEP)
 POINT = 1e-14
 MJCF = f"""
 <mujoco>
-  <option timestep="{STEP}" integrator="RK4" gravity="0 0 -{G}"><flag contact="disable" constraint="disable"/></option>
+  <option timestep="{STEP}" integrator="RK4" gravity="0 0 -{G}">
+    <flag contact="disable" constraint="disable"/>
+  </option>
   <worldbody>
     <body>
       <joint type="hinge" axis="0 1 0" damping="0"/>

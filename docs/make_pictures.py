@@ -1,7 +1,8 @@
 """Make the pictures of the gallery and of the README again, each from the example that it belongs to.
 
-Run it with `python docs/make_pictures.py`, or with names to make only some: `python docs/make_pictures.py compass hopper`. The
-pictures are drawn by the package itself, and what an example prints is shown while it runs.
+Run it with `python docs/make_pictures.py`, or with names to make only some:
+`python docs/make_pictures.py compass hopper`. The pictures are drawn by the package itself, and what an
+example prints is shown while it runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Docstrings as the site shows them: lines such as `x, z: states` become a list, where the names are arguments or fields."""
+"""Docstrings as the site shows them: lines such as `x, z: states` become a list, where the names are
+arguments or fields."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ class Lists(griffe.Extension):
 
 
 def with_lists(text: str, names: set[str]) -> str:
-    """The text with a Markdown list where it tells of `names`: an entry for each place where a line, or a sentence in the list, begins
-    with some of them and a colon. A line that is indented, or follows one that ends within a sentence, goes on with its entry."""
+    """The text with a Markdown list where it tells of `names`: an entry for each place where a line,
+    or a sentence in the list, begins with some of them and a colon. A line that is indented, or follows one
+    that ends within a sentence, goes on with its entry."""
     lines: list[str] = []
     listing = False
     for line in text.splitlines():

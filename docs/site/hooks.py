@@ -1,7 +1,9 @@
-"""What MkDocs does besides turning pages into HTML: bring the examples along, and list what every room exports.
+"""What MkDocs does besides turning pages into HTML: bring the examples along, and list what every room
+exports.
 
-Pages link to `../examples/...`, as they stand in the repository; in the site the examples lie beside the pages. A page of the reference
-says `::: strut.ROOM`, and gets everything in `__all__` of that room, each name from the file that defines it.
+Pages link to `../examples/...`, as they stand in the repository; in the site the examples lie beside the
+pages. A page of the reference says `::: strut.ROOM`, and gets everything in `__all__` of that room, each
+name from the file that defines it.
 """
 
 from __future__ import annotations
@@ -84,7 +86,8 @@ def exported_names(module: str) -> dict[str, str]:
 
 
 def room_listing(module: str) -> str:
-    """The reference of a room: a section for each name in its `__all__`, or for the package, a table of where each is described."""
+    """The reference of a room: a section for each name in its `__all__`, or for the package, a table of
+    where each is described."""
     file = module_file(module)
     if file is None or file.name != "__init__.py":
         return f"::: {module}"  # a single file: mkdocstrings does it alone

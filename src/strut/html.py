@@ -25,10 +25,8 @@ def table(
         )
 
     top = f"<thead>{line(head, 'th')}</thead>\n" if any(head) else ""
-    return (
-        f"<div "
-        f'class="{kind}"><table>\n{top}<tbody>{"".join(line(row, "td") for row in rows)}</tbody></table></div>\n'
-    )
+    body = "".join(line(row, "td") for row in rows)
+    return f'<div class="{kind}"><table>\n{top}<tbody>{body}</tbody></table></div>\n'
 
 
 def card(

@@ -135,8 +135,9 @@ def _rare(text: str) -> str:
     return text.replace("STRUT_PART", "STRUT_RARE").replace("STRUT_FN", "STRUT_RARE")
 
 
-NO_POWERS = """STRUT_FN void STRUT_(flow_and_powers)(strut_real t, const strut_real *x, const strut_real *z, const strut_real *u,
-    const strut_real *p, const strut_real *d, strut_real *STRUT_RESTRICT out_dx, strut_real *STRUT_RESTRICT out_w)
+NO_POWERS = """STRUT_FN void STRUT_(flow_and_powers)(strut_real t, const strut_real *x, const strut_real *z,
+    const strut_real *u, const strut_real *p, const strut_real *d, strut_real *STRUT_RESTRICT out_dx,
+    strut_real *STRUT_RESTRICT out_w)
 {
     (void)out_w;
     STRUT_(flow)(t, x, z, u, p, d, out_dx);
@@ -179,10 +180,11 @@ def _jacobian_entry(lowered: Lowered) -> str:
         else "(void)j; (void)random;"
     )
     return f"""
-/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p. `own`: as of strut_eval. */
-STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z, const double *u,
-                                 const double *p, const double *d, const double *random, double *a, double *b, double *c,
-                                 double *own)
+/* Dense Jacobians, column by column: 0 flow by x, u, p; 1 guards by t, x, p; 2 reset j of (x, z) by t, x, p.
+ * `own`: as of strut_eval. */
+STRUT_EXPORT void strut_jacobian(int which, int j, double t, const double *x, const double *z,
+                                 const double *u, const double *p, const double *d, const double *random,
+                                 double *a, double *b, double *c, double *own)
 {{
     strut_put(own, p, STRUT_NP);
     STRUT_(prepare)(own);

@@ -194,7 +194,8 @@ def _header(system: System, low: Lowered, code: Code, name: str) -> str:
  *   {name}_run(&sim, t)                               run to t; returns a strut_status
  *   {name}_hold(&sim, u)                              new inputs, held until the next call
  *   {name}_observe(&sim, y)                           outputs now
- * Parameters are set by {name}_begin; do not write sim.p during a run, what follows from it is prepared there.
+ * Parameters are set by {name}_begin; do not write sim.p during a run, what follows from it is prepared
+ * there.
  */
 #ifndef {name.upper()}_H
 #define {name.upper()}_H
@@ -213,10 +214,11 @@ extern const strut_real {name}_p0[], {name}_u0[];
 /* Initial states for parameters p. */
 void {name}_initial(const strut_real *p, strut_real *x, strut_real *z);
 
-/* Begin a run at time t. `stream` selects its random numbers; `history` is memory for delayed signals, `capacity` rows
- * of {1 + 2 * low.sizes["ND"]} reals (none needed where the model has no delays). */
-void {name}_begin({name}_sim *s, const strut_options *options, strut_real t, const strut_real *x, const strut_real *z,
-    const strut_real *u, const strut_real *p, uint64_t stream, strut_real *history, int64_t capacity);
+/* Begin a run at time t. `stream` selects its random numbers; `history` is memory for delayed signals,
+ * `capacity` rows of {1 + 2 * low.sizes["ND"]} reals (none needed where the model has no delays). */
+void {name}_begin({name}_sim *s, const strut_options *options, strut_real t, const strut_real *x,
+    const strut_real *z, const strut_real *u, const strut_real *p, uint64_t stream, strut_real *history,
+    int64_t capacity);
 
 /* One step or one jump: STRUT_STEP, STRUT_JUMP (which: s->jump), or STRUT_STOPPED. */
 int {name}_advance({name}_sim *s, strut_real t_stop);
@@ -227,7 +229,8 @@ int {name}_run({name}_sim *s, strut_real t_stop);
 void {name}_hold({name}_sim *s, const strut_real *u);
 void {name}_observe({name}_sim *s, strut_real *y);
 
-/* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the energies. */
+/* What the energy account cannot explain [J], with options.ledger = 1; `size` gets the scale of the
+ * energies. */
 strut_real {name}_imbalance(const {name}_sim *s, strut_real *size);
 {_jacobian_prototypes(name) if low.jacobians else ""}
 {FOR_CPP_END}
@@ -266,8 +269,8 @@ void {name}_observe({name}_sim *s, strut_real *y)
 
 def _jacobian_prototypes(name: str) -> str:
     return f"""
-/* Dense Jacobians at the present state, column by column: of the flow by x, u, p; of the guards by t, x, p; of the
- * reset (x, z) of a jump by t, x, p. */
+/* Dense Jacobians at the present state, column by column: of the flow by x, u, p; of the guards by t, x, p;
+ * of the reset (x, z) of a jump by t, x, p. */
 void {name}_jacobian_of_flow({name}_sim *s, strut_real *by_x, strut_real *by_u, strut_real *by_p);
 void {name}_jacobian_of_guards({name}_sim *s, strut_real *by_t, strut_real *by_x, strut_real *by_p);
 void {name}_jacobian_of_reset({name}_sim *s, int jump, strut_real *by_t, strut_real *by_x, strut_real *by_p);
@@ -343,7 +346,8 @@ int main(void) /* ten seconds, a line each: t, then every state */
 
 def _makefile(name: str) -> str:
     return f"""CFLAGS = -std=c99 -O2 -pedantic -Wall -Wextra -Werror
-# single precision: make EXTRA=-DSTRUT_FLOAT     your own sine: make EXTRA="-DSTRUT_SIN=my_sin -include my_math.h"
+# single precision: make EXTRA=-DSTRUT_FLOAT
+# your own sine: make EXTRA="-DSTRUT_SIN=my_sin -include my_math.h"
 
 {name}: main.c {name}.c {name}.h $(wildcard strut_*.h)
 \t$(CC) $(CFLAGS) $(EXTRA) -o $@ main.c {name}.c -lm

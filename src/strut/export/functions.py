@@ -97,7 +97,8 @@ def _header(title: str, functions: Mapping[str, Labelled], words: Mapping[str, s
         for p in _parameters(functions.values())
     )
     prototypes = "\n".join(_prototype(f, words[n]) for n, f in functions.items())
-    return f"""/* {title}: functions of plain vectors. Written by strut {VERSION}. Regenerate rather than edit.
+    return f"""/* {title}: functions of plain vectors.
+ * Written by strut {VERSION}. Regenerate rather than edit.
  *
  * Matrices are stored column by column. Nothing is allocated and nothing is kept between calls.
  * -DSTRUT_FLOAT makes every number a float, -DSTRUT_SIN=my_sin replaces a function of <math.h>.

@@ -34,13 +34,14 @@ def comment(text: str) -> str:
     return plain.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *").replace("??", "?")
 
 
-C_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long register
-restrict return short signed sizeof static struct switch typedef union unsigned void volatile while R w INFINITY NAN pow fabs fmin fmax
-fmod remainder copysign"""
-MATLAB_WORDS = """break case catch classdef continue do else elseif end for function global if otherwise parfor persistent return spmd
-switch try until while unwind_protect unwind_protect_cleanup end_try_catch end_unwind_protect endfor endfunction endif endparfor
-endswitch endwhile abs acos acosh asin asinh atan atan2 atanh ceil cos cosh double erf exp expm1 floor hypot isreal log log1p max min
-NaN Inf rem sign sin sinh sqrt tan tanh zeros strut_real strut_if strut_copysign strut_remainder"""
+C_WORDS = """auto break case char const continue default do double else enum extern float for goto if
+inline int long register restrict return short signed sizeof static struct switch typedef union unsigned
+void volatile while R w INFINITY NAN pow fabs fmin fmax fmod remainder copysign"""
+MATLAB_WORDS = """break case catch classdef continue do else elseif end for function global if otherwise
+parfor persistent return spmd switch try until while unwind_protect unwind_protect_cleanup end_try_catch
+end_unwind_protect endfor endfunction endif endparfor endswitch endwhile abs acos acosh asin asinh atan
+atan2 atanh ceil cos cosh double erf exp expm1 floor hypot isreal log log1p max min NaN Inf rem sign sin
+sinh sqrt tan tanh zeros strut_real strut_if strut_copysign strut_remainder"""
 RESERVED = frozenset((C_WORDS + " " + MATLAB_WORDS).split())
 LONGEST_NAME = 63  # MATLAB's namelengthmax
 LOCAL = re.compile(r"[aw]\d+")  # what the emitters call their own

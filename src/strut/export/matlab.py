@@ -192,10 +192,9 @@ def body_text(f: Labelled, name: str) -> tuple[str, str]:
         if s.local:
             lines.append(f"{s.target} = {s.expression};")
         elif s.expression != "0":
-            lines.append(
-                f"{s.target} = "
-                f"{s.expression};{_said(Entry(entries[s.target].name, entries[s.target].unit)) if s.target in entries else ''}"
-            )
+            entry = entries.get(s.target)
+            said = "" if entry is None else _said(Entry(entry.name, entry.unit))
+            lines.append(f"{s.target} = {s.expression};{said}")
     return signature, "\n".join(f"  {line}" for line in lines)
 
 

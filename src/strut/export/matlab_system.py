@@ -169,7 +169,8 @@ def _example(system: System, low: Lowered, name: str) -> str:
     draws = "; ".join("randn" if kind else "rand" for kind in low.tables["random_kind"])
     random = f", [{draws}]" if draws else ""
     quiet = f"""  if nargout == 0  % nothing was asked for: say what happened, print no numbers
-    fprintf('{name}: %g s, %d points, %d jumps; [T, X] = {name}_example; plot(T, X) shows it\\n', T(end), numel(T), size(jumps, 1));
+    fprintf('{name}: %g s, %d points, %d jumps; [T, X] = {name}_example; plot(T, X) shows it\\n', ...
+            T(end), numel(T), size(jumps, 1));
     clear T;
   end
 """
@@ -178,8 +179,9 @@ def _example(system: System, low: Lowered, name: str) -> str:
 %
 %   [T, X, Z, jumps] = {name}_example(t_end)
 %
-%   Runs from 0 to t_end [s] (10 unless given). A row of X and Z for every time in T; a jump has two, before and after.
-%   A row of jumps for each: time, and number as {name}_reset counts. Called without outputs it only says how it ended.
+%   Runs from 0 to t_end [s] (10 unless given). A row of X and Z for every time in T; a jump has two, before
+%   and after. A row of jumps for each: time, and number as {name}_reset counts. Called without outputs it
+%   only says how it ended.
 %   Begun by strut, yours to edit: it is never overwritten.
 
   if nargin < 1, t_end = 10; end
@@ -232,7 +234,8 @@ def _example(system: System, low: Lowered, name: str) -> str:
     end
 """
     answer = "[ts, xs, te, ~, ie]" if guard_jumps else "[ts, xs]"
-    loop = f"""{of_guard}{ticks}  warning('off', 'integrate_adaptive:unexpected_termination');  % Octave says so when an event stops it
+    loop = f"""{of_guard}{ticks}  % Octave warns when an event stops it
+  warning('off', 'integrate_adaptive:unexpected_termination');
   t = 0;
   T = zeros(0, 1);
   X = zeros(0, numel(x));
@@ -243,7 +246,8 @@ def _example(system: System, low: Lowered, name: str) -> str:
     stop = {stop};
     due = [];
     if stop > t
-      options = odeset({events}'RelTol', 1e-10, 'AbsTol', 1e-12, 'Refine', 1, 'InitialStep', min(1e-4, stop - t));
+      options = odeset({events}'RelTol', 1e-10, 'AbsTol', 1e-12, 'Refine', 1, ...
+                       'InitialStep', min(1e-4, stop - t));
       {answer} = ode45(@(t, x) {name}_flow(t, x, z, u, p), [t, stop], x, options);
 {landed if guard_jumps else plain}      T = [T; ts];
       X = [X; xs];

@@ -34,10 +34,14 @@ COST_MEANINGS = {
     "squared-torque-per-metre": (
         "integral of the squared torques of the motors, over distance [N^2 m s] (Saurel's thesis, actuators)"
     ),
-    "paper": "sine of the slope, and over weight and distance the impact's norm of change of velocity and the signed work of the motors "
-    "(Saurel, eq. 9; the units of its two terms differ)",
-    "energy": "sine of the slope, and over weight and distance the energy that the impact takes and the signed work of the motors; as "
-    "'paper', with energies alone",
+    "paper": (
+        "sine of the slope, and over weight and distance the impact's norm of change of velocity and the "
+        "signed work of the motors (Saurel, eq. 9; the units of its two terms differ)"
+    ),
+    "energy": (
+        "sine of the slope, and over weight and distance the energy that the impact takes and the signed "
+        "work of the motors; as 'paper', with energies alone"
+    ),
     "none": "nothing: any motion that meets the constraints will do",
 }
 """Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the
@@ -51,7 +55,8 @@ def weight(system: System) -> ca.SX:
     """Mass times g [N], as an expression of parameters."""
     if system.walk is None or system.walk.weight is None:
         raise ModelError(
-            f"the weight of '{system.name}' is unknown, and so a cost of transport: say it in its walk, walk=Walk(weight=mass * g, ...)"
+            f"the weight of '{system.name}' is unknown, and so a cost of transport: say it in its walk, "
+            "walk=Walk(weight=mass * g, ...)"
         )
     return sx(system.walk.weight)
 
@@ -76,8 +81,8 @@ def inclined(system: System, slope: float) -> System:
     """The system on ground of another slope [rad], positive downhill."""
     if system.walk is None or not system.walk.slope:
         raise ModelError(
-            f"a slope is asked, but '{system.name}' has none: put it on contact.plane(slope) with slope a Param, or name the parameter in "
-            "its walk, walk=Walk(slope=..., ...)"
+            f"a slope is asked, but '{system.name}' has none: put it on contact.plane(slope) with slope a "
+            "Param, or name the parameter in its walk, walk=Walk(slope=..., ...)"
         )
     return system.using({system.walk.slope: slope})
 
@@ -142,8 +147,8 @@ def distance(system: System, event: str) -> ca.SX:
         return sx(reset[length])
     if not forward:
         raise ModelError(
-            f"how far '{system.name}' comes is unknown: say in its walk which discrete state '{event}' sets to the length of a step, "
-            "walk=Walk(step_length=..., ...)"
+            f"how far '{system.name}' comes is unknown: say in its walk which discrete state '{event}' "
+            "sets to the length of a step, walk=Walk(step_length=..., ...)"
         )
     moved = system.after(event, ca.vertcat(*mirrored_states(system))[forward]) - start(system).x[forward]
     return ca.norm_2(moved) if len(forward) > 1 else moved

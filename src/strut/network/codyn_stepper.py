@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -26,14 +26,12 @@ from strut.network.codyn_integrators import (
 )
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import alternatives, difference
+from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.to_system import Lowering
 from strut.network.model import NetworkEvent
 from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read
 from strut.system import System, sx, time
-
-if TYPE_CHECKING:
-    from strut.network.network import Network
 
 STRICT = 1e-10
 """A step that is to end beyond a bound is longer by this part."""
@@ -41,6 +39,16 @@ EXACT = 1e-9
 """Parts of a step that do not count."""
 SHORTEST = 1e-9
 """No step is shorter [s]."""
+
+
+class SteppableNetwork(LoadedNetwork, Protocol):
+    """A network that says how it wants to be integrated; `Network` is one."""
+
+    integrator: dict[str, str]
+
+    def adams_orders(self) -> tuple[int, int]:
+        """The orders of predictor and corrector."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Stepping:
 
     def __init__(
         self,
-        network: Network,
+        network: SteppableNetwork,
         step: float | None = None,
         seed: int = 0,
         outputs: list[str] | None = None,

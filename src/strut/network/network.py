@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,22 +16,21 @@ from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.snapshot import Snapshot
+from strut.network.codyn_stepper import SteppedRows, Stepping
 from strut.network.drawing import svg
 from strut.network.lower.naming import SystemNames
 from strut.network.lower.to_system import Lowering
 from strut.network.lower.whole_numbers import whole
 from strut.network.machines import holding
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
+from strut.network.query import Asking
 from strut.network.text.errors import Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.lexer import heading
 from strut.network.text.limits import Includes
 from strut.network.text.parse import parse
 from strut.system import System
-
-if TYPE_CHECKING:
-    from strut.network.codyn_stepper import SteppedRows
 
 METHODS = {
     "euler": "euler",
@@ -198,8 +197,6 @@ class Network:
 
         t: how long [s], or (begin, end). at: values of states, parameters and inputs to begin with, by name.
         """
-        from strut.network.codyn_stepper import Stepping
-
         seed_number(seed)
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
@@ -220,8 +217,6 @@ class Network:
         at: values of states, parameters and inputs by name. of: the node or edge from which names are looked
             up.
         """
-        from strut.network.query import Asking
-
         return Asking(self).value(text, t, at, of)
 
     @checked

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from strut.network.lower import scope
 from strut.network.lower.frame import EvaluationFrame
+from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.to_system import Lowering
 from strut.network.model import Object, Variable
 from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
 from strut.system import System, sx, time
 
-if TYPE_CHECKING:
-    from strut.network.network import Network
-
 
 class Asking:
     """A network, its system, and the meaning of further expressions in it."""
 
-    def __init__(self, network: Network, seed: int = 0) -> None:
+    def __init__(self, network: LoadedNetwork, seed: int = 0) -> None:
         self.network = network
         self._lowering = Lowering(network, seed)
         self.system: System = self._lowering.system(None)

@@ -13,14 +13,12 @@ from strut.network.build.context import Context, DefineScope, plain
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
 from strut.network.build.parts import PartStatements
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
+from strut.network.build.templates import add_child, apply, delete, set_function, unapply
 from strut.network.model import (
     Node,
     Object,
-    apply,
-    delete,
-    unapply,
 )
 from strut.network.text import statements as s
 from strut.network.text.errors import Mark, Mistake, NetworkError, NetworkProblem, Source, TooMuch
@@ -267,13 +265,13 @@ def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
     if not isinstance(node, Node):
         node = Node(name, None, mark)
         node.is_import = True
-        into.add(node)
+        add_child(into, node)
     for child in list(root.children.values()):
         if child.name not in node.children:
-            node.add(child)
+            add_child(node, child)
     for function in root.functions.values():
         function.owner = node
-        node.set_function(function)
+        set_function(node, function)
 
 
 HANDLERS: dict[type, Callable] = {

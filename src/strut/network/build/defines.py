@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from strut.network.build.context import Context, Define
-from strut.network.build.expansion import SPECIAL, Filter, hidden, split
 from strut.network.build.statement_runner import Making, Place
+from strut.network.build.text_parts import SPECIAL, Filter, hidden, split
 from strut.network.text import statements as s
 
 

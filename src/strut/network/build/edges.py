@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, Define, Expansion
-from strut.network.build.selectors import Selected
+from strut.network.build.selected import Selected
 from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
+from strut.network.build.templates import add_child
 from strut.network.model import (
     Edge,
     Node,
@@ -65,7 +66,7 @@ class EdgeStatements(Making):
         if found is None:
             self.count(1 + len(parent.instances))
             found = Edge(text, None, statement.mark)
-            parent.add(found)
+            add_child(parent, found)
         if not isinstance(found, Edge):
             raise Mistake(f"'{text}' is a node here: give the edge another name")
         if statement.note:
@@ -100,7 +101,7 @@ class EdgeStatements(Making):
         edge = Edge(container.unique(text), None, statement.mark)
         edge.note = statement.note
         attach(edge, source, target)
-        container.add(edge)
+        add_child(container, edge)
         return edge
 
     def _pairs(

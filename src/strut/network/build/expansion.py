@@ -11,10 +11,22 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 
 from strut.network.build.context import Context, Define, Expansion, plain
+from strut.network.build.text_parts import (
+    DEEPEST,
+    LITERAL,
+    SPECIAL,
+    Calculation,
+    Choice,
+    Filter,
+    Part,
+    Reference,
+    closing,
+    short,
+    shown,
+    split,
+)
 from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Missing, Mistake, TooMuch
 
@@ -22,191 +34,9 @@ MOST_NAMES = 200_000
 """One generator makes no more names."""
 MOST_TEXT = 10_000_000
 """No text grows longer [characters]."""
-DEEPEST = 60
-"""Braces, maps and references nest no deeper."""
-
-SPECIAL = re.compile(r"[@${}\\]")
-KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
-LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
-"""Characters that were escaped stand for themselves: here they hide from the expansion of braces."""
-UNHIDE = {v: k for k, v in LITERAL.items()}
-UNHIDE_RE = re.compile(f"[{''.join(UNHIDE)}]")
 FILTER = "\ue000"
 RANGE = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
 TIMES = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """`@1`, `@@name[2]`: levels out, what, and the index behind it."""
-
-    depth: int
-    key: tuple[Part, ...]
-    index: tuple[Part, ...] | None
-    shown: str
-
-
-@dataclass(frozen=True, slots=True)
-class Calculation:
-    """`$(...)`."""
-
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """`$$(condition, a, b)`."""
-
-    branches: tuple[tuple[Part, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """What follows `|` (a map) or `||` (a reduction) inside braces."""
-
-    reduces: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """`@{...}`: a generator, joined again with commas."""
-
-    text: str
-
-
-Part = str | Reference | Calculation | Choice | Filter | Joined
-
-
-def closing(text: str, at: int, pair: str) -> int:
-    """Where the bracket that opens at `at` closes."""
-    depth, i = 0, at
-    while i < len(text):
-        c = text[i]
-        if c == "\\":
-            i += 1
-        elif c == pair[0]:
-            depth += 1
-        elif c == pair[1]:
-            depth -= 1
-            if depth == 0:
-                return i
-        i += 1
-    raise Mistake(f"'{pair[0]}' in '{_short(text)}' is never closed: add '{pair[1]}'")
-
-
-def _short(text: str) -> str:
-    return text if len(text) < 60 else text[:57] + "..."
-
-
-@lru_cache(maxsize=200_000)
-def split(text: str) -> tuple[Part, ...]:
-    """The parts of a text."""
-    return tuple(_split(text, 0))
-
-
-def _split(text: str, depth: int) -> list[Part]:
-    if depth > DEEPEST:
-        raise TooMuch(f"'{_short(text)}' nests deeper than {DEEPEST} levels: write it in steps, with defines")
-    parts: list[Part] = []
-    i, braces = 0, 0
-    while i < len(text):
-        c = text[i]
-        if c == "\\" and i + 1 < len(text):
-            parts.append(LITERAL.get(text[i + 1], "\\" + text[i + 1]))
-            i += 2
-        elif c == "@":
-            i = _reference(text, i, parts, depth)
-        elif text.startswith("$$(", i):
-            end = closing(text, i + 2, "()")
-            pieces = _commas(text[i + 3 : end])
-            if len(pieces) != 3:
-                raise Mistake(
-                    f"'{_short(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
-                    f"not)"
-                )
-            parts.append(Choice(tuple(tuple(_split(p, depth + 1)) for p in pieces)))
-            i = end + 1
-        elif text.startswith("$(", i):
-            end = closing(text, i + 1, "()")
-            parts.append(Calculation(tuple(_split(text[i + 2 : end], depth + 1))))
-            i = end + 1
-        elif c == "|" and braces:
-            end = _filter_end(text, i)
-            reduces = text.startswith("||", i)
-            parts.append(Filter(reduces, text[i + (2 if reduces else 1) : end]))
-            i = end
-        else:
-            braces += (c == "{") - (c == "}")
-            following = SPECIAL.search(text, i + 1) if not braces else None
-            end = i + 1 if braces else following.start() if following else len(text)
-            parts.append(text[i:end])
-            i = end
-    return parts
-
-
-def _filter_end(text: str, at: int) -> int:
-    """Where a map or reduction ends: at the next bar or the closing brace of its own level."""
-    i = at + (2 if text.startswith("||", at) else 1)
-    depth = 0
-    while i < len(text):
-        c = text[i]
-        if c == "\\":
-            i += 1
-        elif c in "([{":
-            depth += 1
-        elif depth == 0 and (c in "|}"):
-            return i
-        elif c in ")]}":
-            depth -= 1
-        i += 1
-    raise Mistake(f"'{{' in '{_short(text)}' is never closed: add '}}'")
-
-
-def _commas(text: str) -> list[str]:
-    """Pieces between commas that stand in no bracket."""
-    pieces, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "([{") - (c in ")]}")
-        if c == "," and depth == 0:
-            pieces.append(text[start:i])
-            start = i + 1
-    return [*pieces, text[start:]]
-
-
-def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
-    i = at
-    while i < len(text) and text[i] == "@":
-        i += 1
-    level = i - at
-    if i < len(text) and text[i] == "{":
-        end = closing(text, i, "{}")
-        parts.append(Joined(text[i : end + 1]))
-        return end + 1
-    if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
-        key = tuple(_split(text[i + 1 : end], depth + 1))
-        i = end + 1
-        numbered = text[at + level + 1 : end].isdecimal()
-    else:
-        found = KEY.match(text, i)
-        if not found:
-            raise Mistake(
-                f"'{_short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
-                f"behind @"
-            )
-        key = (found[0],)
-        numbered = found[0].isdecimal()
-        i = found.end()
-    index = None
-    if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
-        inside = text[i + 1 : end]
-        if not numbered or inside[:1] in ("!", "?", "~", ","):
-            index = tuple(_split(inside, depth + 1))
-            i = end + 1
-    parts.append(Reference(level - 1, key, index, text[at:i]))
-    return i
 
 
 class Texts:
@@ -224,7 +54,7 @@ class Texts:
         found = self.all(text, context)
         if len(found) == 1:
             return found[0].text
-        raise Mistake(f"'{_short(text)}' makes {len(found)} texts where one is needed")
+        raise Mistake(f"'{short(text)}' makes {len(found)} texts where one is needed")
 
     def all(self, text: str, context: Context) -> list[Expansion]:
         """Every text that a text generates."""
@@ -234,7 +64,7 @@ class Texts:
         try:
             if self.depth > DEEPEST:
                 raise TooMuch(
-                    f"'{_short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to "
+                    f"'{short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to "
                     f"itself"
                 )
             filters: list[Filter] = []
@@ -246,7 +76,7 @@ class Texts:
 
     def whole(self, text: str, context: Context) -> str:
         """References and calculations put in, braces left as they are."""
-        return _shown(self._flat(split(text), context, []))
+        return shown(self._flat(split(text), context, []))
 
     # ---- references and calculations ----
 
@@ -264,7 +94,7 @@ class Texts:
                 out.append(written(self.calculate("".join(reversed(summands)))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
-                chosen = yes if whole(self.calculate(_shown(self._flat(condition, context, [])))) else no
+                chosen = yes if whole(self.calculate(shown(self._flat(condition, context, [])))) else no
                 out.append(self._flat(chosen, context, []).strip())
             elif isinstance(part, Filter):
                 out.append(f"{FILTER}{len(filters)}{FILTER}")
@@ -273,17 +103,17 @@ class Texts:
                 out.append(",".join(e.text for e in self.all(part.text, context)))
         flat = "".join(reversed(out))
         if len(flat) > MOST_TEXT:
-            raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{_short(flat)}'")
+            raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{short(flat)}'")
         return flat
 
     def _summand(self, part: Part, context: Context) -> str:
         """A part of a calculation: what is empty counts as 0."""
-        text = _shown(self._flat((part,), context, []))
+        text = shown(self._flat((part,), context, []))
         return text if isinstance(part, str) or text else "0"
 
     def _look_up(self, reference: Reference, context: Context) -> str:
-        index = None if reference.index is None else _shown(self._flat(reference.index, context, []))
-        key = _shown(self._flat(reference.key, context, []))
+        index = None if reference.index is None else shown(self._flat(reference.index, context, []))
+        key = shown(self._flat(reference.key, context, []))
         return (
             self._group(reference, whole(key), index, context)
             if key.isdecimal()
@@ -347,7 +177,7 @@ class Texts:
 
     def _expand(self, flat: str, filters: list[Filter], context: Context) -> list[Expansion]:
         if "{" not in flat:
-            return [plain(_shown(flat))]
+            return [plain(shown(flat))]
         pieces: list[list[tuple[str, int]]] = []
         groups: list[bool] = []
         i = 0
@@ -370,11 +200,11 @@ class Texts:
             count *= len(piece)
         self.made += count
         if count > MOST_NAMES or self.made > 20 * MOST_NAMES:
-            raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{_short(_shown(flat))}'")
+            raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{short(shown(flat))}'")
         found = []
         for k, combination in enumerate(itertools.product(*pieces)):
             chosen = [piece for piece, group in zip(combination, groups, strict=True) if group]
-            texts = (_shown("".join(t for t, _ in combination)), *(_shown(t) for t, _ in chosen))
+            texts = (shown("".join(t for t, _ in combination)), *(shown(t) for t, _ in chosen))
             found.append(Expansion(texts, (k, *(n for _, n in chosen))))
         return found
 
@@ -385,9 +215,9 @@ class Texts:
         for item in _list_items(body):
             elements.extend(self._item(item, filters, context))
             if len(elements) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{_short(inside)}}}'")
+                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(inside)}}}'")
         if chain and elements:
-            listed = tuple(_shown(e.text) for e in elements)
+            listed = tuple(shown(e.text) for e in elements)
             around = context.push(
                 Expansion(listed, (0,) * len(listed))
             )  # what a reduction finds at @@: the whole list
@@ -404,12 +234,12 @@ class Texts:
         return [new for e in elements for new in self.all(rule.text, inner.push(_visible(e)))]
 
     def _reduced(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        result = _shown(elements[0].text)
+        result = shown(elements[0].text)
         inner = context.inner()
         for e in elements[1:]:
-            result = self.one(rule.text, inner.push(Expansion((result, _shown(e.text)), (0, 0))))
+            result = self.one(rule.text, inner.push(Expansion((result, shown(e.text)), (0, 0))))
             if len(result) > MOST_TEXT:
-                raise TooMuch(f"a reduction grows beyond {MOST_TEXT} characters: '{_short(result)}'")
+                raise TooMuch(f"a reduction grows beyond {MOST_TEXT} characters: '{short(result)}'")
         return [plain(result)]
 
     def _item(self, item: str, filters: list[Filter], context: Context) -> list[Expansion]:
@@ -419,13 +249,13 @@ class Texts:
         found = TIMES.match(item)
         if found:
             if whole(found[1]) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{_short(item)}}}'")
+                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(item)}}}'")
             return [plain(found[2]) for _ in range(whole(found[1]))]
         return self._expand(item, filters, context) if "{" in item else [plain(item)]
 
 
 def _visible(e: Expansion) -> Expansion:
-    return Expansion(tuple(_shown(t) for t in e.texts), e.indices)
+    return Expansion(tuple(shown(t) for t in e.texts), e.indices)
 
 
 def _list_items(body: str) -> list[str]:
@@ -450,16 +280,6 @@ def _range(first: str, second: str, third: str | None) -> range:
     if len(count) > MOST_NAMES:
         raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{first}:{last}}}'")
     return count
-
-
-def hidden(text: str) -> str:
-    """A text in which nothing separates or opens: as one element of a list it stays one."""
-    return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
-
-
-def _shown(text: str) -> str:
-    """Hidden characters as what they stand for."""
-    return UNHIDE_RE.sub(lambda m: UNHIDE[m[0]], text)
 
 
 def written(value: float) -> str:

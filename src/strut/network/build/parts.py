@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from strut.network.build.context import Context, plain
 from strut.network.build.statement_runner import Place
+from strut.network.build.templates import add_event, set_alias, set_function, set_initial, set_variable
 from strut.network.build.variables import VariableStatements
 from strut.network.model import (
     Alias,
@@ -52,7 +53,8 @@ class PartStatements(VariableStatements):
                     arguments(statement.arguments, context),
                     arguments(statement.implicit, context),
                 )
-                place.thing.set_function(
+                set_function(
+                    place.thing,
                     Function(
                         name,
                         place.thing,
@@ -63,7 +65,7 @@ class PartStatements(VariableStatements):
                         text=text,
                         arguments=explicit,
                         implicit=implicit,
-                    )
+                    ),
                 )
 
         self.each(places, statement.mark, one)
@@ -90,7 +92,7 @@ class PartStatements(VariableStatements):
                     arguments=(Argument("x"),),
                 )
                 function.pieces = tuple(pieces)
-                place.thing.set_function(function)
+                set_function(place.thing, function)
 
         self.each(places, statement.mark, one)
 
@@ -110,8 +112,9 @@ class PartStatements(VariableStatements):
                 child = self._value(statement.child.text, context.push(plain(variable)), i, len(names))
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
-                place.thing.set_alias(
-                    Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child)
+                set_alias(
+                    place.thing,
+                    Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child),
                 )
 
         self.each(places, statement.mark, one)
@@ -142,7 +145,7 @@ class PartStatements(VariableStatements):
         for place in opened:
             assert isinstance(place.thing, NetworkEvent)
             assert place.thing.parent is not None
-            place.thing.parent.add_event(place.thing)
+            add_event(place.thing.parent, place.thing)
 
     def initial(self, statement: s.InitialStatement, places: list[Place]) -> None:
         def one(k: int, place: Place) -> None:
@@ -150,7 +153,7 @@ class PartStatements(VariableStatements):
             if value is not None:
                 if not isinstance(place.thing, Node):
                     raise Mistake(f"{place.thing!r} has no states: nodes have")
-                place.thing.set_initial(self.texts.one(value.text, place.context))
+                set_initial(place.thing, self.texts.one(value.text, place.context))
 
         self.each(places, statement.mark, one)
 
@@ -180,7 +183,7 @@ class PartStatements(VariableStatements):
                     made.table["path"] = str(path)
                     for name in self.files.columns(path, made.table):
                         variable = Variable(name, made, statement.mark, context, text="0", flags={"in"})
-                        made.set_variable(variable)
+                        set_variable(made, variable)
                 else:
                     what = (
                         f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of "

@@ -14,8 +14,10 @@ from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, DefineScope
 from strut.network.build.expansion import Texts
 from strut.network.build.model_files import Files
-from strut.network.build.selectors import Select, Selected
-from strut.network.model import Node, Object, apply
+from strut.network.build.selected import Selected
+from strut.network.build.selectors import Select
+from strut.network.build.templates import add_child, apply
+from strut.network.model import Node, Object
 from strut.network.text import statements as s
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem, TooMuch
 from strut.network.text.limits import Includes
@@ -148,7 +150,7 @@ class Making(ABC):
             raise Mistake("a node without a name: the text in quotes is empty")
         self.count(1 + len(parent.instances))
         made = Node(name, None, statement.mark)
-        parent.add(made)
+        add_child(parent, made)
         return made
 
     def names(self, text: s.Text, context: Context) -> list[str]:

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from strut.network.build.context import Context, Expansion, plain
-from strut.network.build.expansion import SPECIAL
 from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
+from strut.network.build.templates import same_in_template, set_action, set_variable
+from strut.network.build.text_parts import SPECIAL
 from strut.network.lower.whole_numbers import check_order
 from strut.network.model import (
     FLAGS,
@@ -20,7 +21,6 @@ from strut.network.model import (
     Node,
     Object,
     Variable,
-    same_in_template,
 )
 from strut.network.text import statements as s
 from strut.network.text.errors import Mistake, NetworkProblem
@@ -127,7 +127,7 @@ class VariableStatements(Making):
         if st.constraint is not None:
             new.constraint = self._constraint(st.constraint, name, context)
         new.origin = same_in_template(thing, new)
-        thing.set_variable(new)
+        set_variable(thing, new)
 
     @staticmethod
     def _flags(variable: Variable, flags: tuple) -> None:
@@ -189,7 +189,7 @@ class VariableStatements(Making):
             index=index,
         )
         action.states = self._states(st, context, k)
-        thing.set_action(action)
+        set_action(thing, action)
 
     def _derive(
         self,
@@ -207,7 +207,7 @@ class VariableStatements(Making):
                 raise Mistake(f"an edge acts on first derivatives: write d{'d' * (order - 2)}{name}' +=")
             action = Action(name, thing, st.mark, context, None, st.note, text=text, rate=True, index=index)
             action.states = self._states(st, context, k)
-            thing.set_action(action)
+            set_action(thing, action)
             return
         if not isinstance(thing, Node):
             raise Mistake(f"{thing!r} has no states: only nodes have")
@@ -219,19 +219,19 @@ class VariableStatements(Making):
                 size = thing.variables[names[0]].text if i and names[0] in thing.variables else "0"
                 start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
                 new = Variable(each, thing, st.mark, context, text=start, flags={"integrated"}, is_rate=i > 0)
-                thing.set_variable(new)
+                set_variable(thing, new)
             elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
                 flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
-                thing.set_variable(replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
+                set_variable(thing, replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
             variable = thing.variables[each]
             self._flags(variable, st.flags)
             if i + 1 < order and not any(a.rate and a.name == each for a in edge.actions.values()):
-                edge.set_action(Action(each, edge, st.mark, context, text=names[i + 1], rate=True))
+                set_action(edge, Action(each, edge, st.mark, context, text=names[i + 1], rate=True))
         if st.constraint is not None:
             thing.variables[names[0]].constraint = self._constraint(st.constraint, name, context)
         action = Action(names[-1], edge, st.mark, context, None, st.note, text=text, rate=True, index=index)
         action.states = self._states(st, context, k)
-        edge.set_action(action)
+        set_action(edge, action)
 
     def set(self, statement: s.SetStatement, places: list[Place]) -> None:
         def one(k: int, place: Place) -> None:

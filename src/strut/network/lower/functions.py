@@ -4,7 +4,6 @@ and random numbers."""
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
@@ -12,29 +11,28 @@ from strut.errors import did_you_mean
 from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import arguments
 from strut.network.lower.frame import EvaluationFrame
+from strut.network.lower.interpreter import Interpreter
 from strut.network.model import Function
 from strut.network.text.errors import Mistake, TooMuch
 from strut.network.text.formula import Call, Name
 from strut.system import Discrete, Param, Random
-
-if TYPE_CHECKING:
-    from strut.network.lower.meaning import Meaning
 
 DEEPEST_CALL = 100
 """Functions call each other no deeper."""
 MAX_CALLS = 5000
 """Calls of functions that one variable or action needs, those with equal arguments counted once."""
 BUILT_IN = {
-    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS, "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr",
-    "diag", "tril", "triu", "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand", "sltdl",
-    "sltdldinv", "sltdllinv", "sltdllinvt", "sltdldinvlinvt", "slinsolve",
+    *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS,
+    "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr", "diag", "tril", "triu",
+    "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand",
+    "sltdl", "sltdldinv", "sltdllinv", "sltdllinvt", "sltdldinvlinvt", "slinsolve",
 }  # fmt: skip
 
 
 class Functions:
     """Calls functions for a network's meaning."""
 
-    def __init__(self, meaning: Meaning) -> None:
+    def __init__(self, meaning: Interpreter) -> None:
         self.meaning = meaning
         self.calls = 0
         self._known: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
@@ -69,6 +67,8 @@ class Functions:
         return self.meaning.derived(result, tree.order, frame)
 
     def apply(self, function: Function, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
+        """The value of a function that the network defines; what it takes from the caller is looked up
+        there."""
         if not frame.depth:  # what is shared may change its meaning between expressions
             self.calls = 0
             self._known.clear()
@@ -123,6 +123,7 @@ class Functions:
         return result
 
     def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
+        """The value of a piecewise polynomial; where pieces overlap, their mean."""
         frame = EvaluationFrame(function.owner)
         pieces = []
         for piece in function.pieces:
@@ -158,6 +159,7 @@ class Functions:
         return ca.reshape(ca.vertcat(*[one(p) for p in ca.vertsplit(ca.densify(algebra.flat(x)))]), *x.shape)
 
     def rand(self, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
+        """Random numbers: from 0 to 1, from 0 to a bound, or between two, in the shape of these."""
         if len(values) > 2:
             raise Mistake(f"rand takes at most 2 arguments, not {len(values)}")
         low, high = (

@@ -18,10 +18,20 @@ from strut.network.lower.evaluate import evaluate
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.functions import Functions
 from strut.network.lower.operators import Operators
+from strut.network.lower.table_signal import table_signal
 from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.model import Action, Edge, Item, Node, Object, Variable
 from strut.network.text.errors import Mark, Mistake, NetworkProblem
-from strut.network.text.formula import Call, Derivative, FormulaError, Name, Number, Operator, Tree, read
+from strut.network.text.formula import (
+    Call,
+    Derivative,
+    FormulaError,
+    Name,
+    Operator,
+    Tree,
+    read,
+    variable_names,
+)
 from strut.system import Delay, Discrete, Input, Param, Random, State, Sums, known_symbol, sx, time
 
 
@@ -52,7 +62,8 @@ class Meaning:
         self.summed: Sums | None = None
         self.random = random.Random(seed)
         self.spare = 0
-        self.functions, self.operators = Functions(self), Operators(self)
+        self.functions = Functions(self)
+        self.operators = Operators(self, self.functions)
 
     # ---- text to expression ----
 
@@ -201,7 +212,7 @@ class Meaning:
             top = stack[-1]
             waiting = []
             if (top, initial) not in self.memo:
-                for name in _names(top.text):
+                for name in variable_names(top.text):
                     found = scope.variable(name, top.owner)
                     if found is not None and found not in opened and (found, initial) not in self.memo:
                         waiting.append(found)
@@ -270,18 +281,10 @@ class Meaning:
     def _from_file(self, variable: Variable) -> ca.SX:
         assert isinstance(variable.owner, Node)
         settings = variable.owner.table or {}
-        data = table(Path(settings["path"]), settings)
-        if variable.name not in data.names:
+        signal = table_signal(table(Path(settings["path"]), settings), variable.name, settings)
+        if signal is None:
             return self.formula(variable.text, variable, EvaluationFrame(variable.owner))
-        values = data.values[:, data.names.index(variable.name)]
-        begin, end = float(data.time[0]), float(data.time[-1])
-        now: ca.SX = time
-        if settings.get("repeat", "true").lower() in ("true", "1") and end > begin:
-            now = begin + (time - begin) - (end - begin) * ca.floor((time - begin) / (end - begin))
-        if settings.get("interpolate", "true").lower() in ("true", "1"):
-            return ca.pw_lin(now, ca.DM(data.time), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
-        between = (data.time[1:] + data.time[:-1]) / 2  # the nearest row
-        return ca.pw_const(now, ca.DM(between), ca.DM(values)) if len(values) > 1 else ca.SX(values[0])
+        return signal
 
     # ---- actions ----
 
@@ -444,23 +447,3 @@ class Meaning:
                 result += ca.jtimes(column, time, ca.SX(1))
             expression = ca.reshape(result, *expression.shape)
         return expression
-
-
-def _names(text: str) -> list[str]:
-    """Names of variables in an expression; none if it cannot be read."""
-    try:
-        tree = read(text).tree
-    except Mistake:
-        return []
-    found: list[str] = []
-    waiting: list[object] = [tree]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Name):
-            if not each.order:
-                found.append(each.name)
-        elif isinstance(each, tuple):
-            waiting.extend(each)
-        elif not isinstance(each, (Number, str, int, float, Operator)) and each is not None:
-            waiting.extend(getattr(each, slot) for slot in each.__slots__)  # type: ignore[attr-defined]
-    return found

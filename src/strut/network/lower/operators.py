@@ -4,30 +4,29 @@ solution."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from strut.errors import did_you_mean
 from strut.network.lower import algebra, scope
 from strut.network.lower.frame import EvaluationFrame
+from strut.network.lower.functions import Functions
+from strut.network.lower.interpreter import Interpreter
 from strut.network.lower.linear_algebra import solve
 from strut.network.lower.whole_numbers import check_order, check_size, whole
 from strut.network.text.errors import Mistake
 from strut.network.text.formula import Call, Name, Operator
 from strut.system import Delay
 
-if TYPE_CHECKING:
-    from strut.network.lower.meaning import Meaning
-
 
 class Operators:
     """Evaluates operators for a network's meaning."""
 
-    def __init__(self, meaning: Meaning) -> None:
-        self.meaning = meaning
+    def __init__(self, meaning: Interpreter, functions: Functions) -> None:
+        self.meaning, self.functions = meaning, functions
 
     def operator(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        """The value of an operator."""
         handlers: dict[str, Callable[[Operator, EvaluationFrame], ca.SX]] = {
             "dt": self._dt,
             "diff": self._diff,
@@ -85,7 +84,7 @@ class Operators:
         symbols = {
             a.name: ca.SX.sym(a.name, *v.shape) for a, v in zip(function.arguments, given, strict=True)
         }
-        body = self.meaning.functions.apply(function, list(symbols.values()), frame)
+        body = self.functions.apply(function, list(symbols.values()), frame)
         return body, symbols, [*given, *values[count:]], order, by
 
     def _pdiff(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:

@@ -3,56 +3,38 @@ discrete states."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import casadi as ca
-import numpy as np
 
 from strut.errors import did_you_mean
-from strut.network.build.calculation import CONSTANTS
 from strut.network.lower import algebra, scope
 from strut.network.lower import like_edges as alike
 from strut.network.lower.frame import EvaluationFrame
-from strut.network.lower.functions import BUILT_IN
 from strut.network.lower.guards import guards
+from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.meaning import Meaning
 from strut.network.lower.naming import SystemNames
+from strut.network.lower.variable_kinds import add_changing, add_constant
 from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.formula import (
-    Binary,
-    Call,
-    Index,
-    Matrix,
-    Name,
-    Number,
-    Range,
-    Ternary,
-    Tree,
-    Unary,
     read,
 )
-from strut.system import Discrete, Input, Param, Sample, State, System, time
+from strut.system import Discrete, Sample, System, time
 from strut.system import Event as Jump
-
-if TYPE_CHECKING:
-    from strut.network.network import Network
 
 T = TypeVar("T")
 MOST_OUTPUTS = 3000
 """Elements of variables that become outputs; of larger networks only single numbers do, or none."""
-STRUCTURE = ("zeros", "eye")
-"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single
-number."""
 
 
 class Lowering:
     """One network on its way to a system."""
 
-    def __init__(self, network: Network, seed: int, step: float | None = None) -> None:
+    def __init__(self, network: LoadedNetwork, seed: int, step: float | None = None) -> None:
         self.network = network
         self.meaning = Meaning(network.root, network.step if step is None else step, seed)
         self.problems: list[NetworkProblem] = []
@@ -64,6 +46,8 @@ class Lowering:
         self.extra_discrete: list[Discrete] = []
 
     def system(self, outputs: Iterable[str] | None) -> System:
+        """The hybrid system. outputs: names of variables wanted; None: all, of large networks single numbers
+        first. Raises `NetworkError` with all mistakes found."""
         self._name_variables()
         self._connect()
         self._machines()
@@ -241,50 +225,10 @@ class Lowering:
                 and (v.constraint is None or "in" in v.flags)
                 and not (isinstance(v.owner, Node) and v.owner.table)
             ):
-                self._try(partial(self._constant, v), v.mark)
+                self._try(partial(add_constant, m, v), v.mark)
         m.waiting = {v for v, _ in later}
         for v, kind in later:
-            self._try(partial(self._changing, v, kind), v.mark)
-
-    def _constant(self, v: Variable) -> None:
-        """A number that does not depend on anything is a parameter; with the flag 'in', an input."""
-        m = self.meaning
-        try:
-            number = float(v.text)
-        except ValueError:
-            if "in" not in v.flags and not is_constant(v.text, v.owner):
-                return
-            value = m.formula(v.text, v, EvaluationFrame(v.owner, initial=True))
-            if "in" in v.flags and value.is_constant():
-                m.memo[(v, True)] = value
-                m.inputs[v] = Input(
-                    m.names[v], np.array(ca.DM(algebra.flat(value))).ravel(), description=v.note
-                )
-                return
-            if value.numel() != 1 or not value.is_constant():
-                return
-            number = float(value)
-        if not math.isfinite(number):
-            return
-        kind = Input if "in" in v.flags else Param
-        made = kind(m.names[v], number, description=v.note)
-        m.memo[(v, True)] = ca.SX(number) if "in" in v.flags else made.sym
-        if isinstance(made, Input):
-            m.inputs[v] = made
-        else:
-            m.params[v] = made  # type: ignore[assignment]
-            m.memo[(v, False)] = made.sym
-
-    def _changing(self, v: Variable, kind: str) -> None:
-        m = self.meaning
-        start = algebra.flat(m.value(v, True))
-        if kind == "state":
-            state = State(m.names[v], start, description=v.note)
-            m.states[v] = state
-            for k, symbol in enumerate(ca.vertsplit(state.sym)):
-                m.owners[symbol.element_hash()] = (v, k)
-        else:
-            m.discrete[v] = Discrete(m.names[v], start, description=v.note)
+            self._try(partial(add_changing, m, v, kind), v.mark)
 
     # ---- results ----
 
@@ -480,42 +424,3 @@ def _title(event: NetworkEvent) -> str:
         source = "_or_".join(event.states) if event.states else "any"
         return f"{source}_to_{event.target}"
     return event.name
-
-
-def is_constant(text: str, thing: Object) -> bool:
-    """Is an expression made of numbers, constants and functions of numbers only?"""
-    try:
-        waiting: list[Tree | None] = [read(text).tree]
-    except Mistake:
-        return False
-    while waiting:
-        t = waiting.pop()
-        if t is None or isinstance(t, Number):
-            continue
-        if isinstance(t, Name):
-            if t.order or t.name not in CONSTANTS or scope.variable(t.name, thing) is not None:
-                return False
-        elif isinstance(t, Call):
-            if (
-                t.order
-                or t.name in ("rand", *STRUCTURE)
-                or t.name not in BUILT_IN
-                or scope.function(t.name, thing) is not None
-            ):
-                return False
-            waiting.extend(t.arguments)
-        elif isinstance(t, Unary):
-            waiting.append(t.operand)
-        elif isinstance(t, Binary):
-            waiting.extend((t.left, t.right))
-        elif isinstance(t, Ternary):
-            waiting.extend((t.condition, t.yes, t.no))
-        elif isinstance(t, Matrix):
-            waiting.extend(e for row in t.rows for e in row)
-        elif isinstance(t, Index):
-            waiting.extend((t.of, *t.at))
-        elif isinstance(t, Range):
-            waiting.extend((t.start, t.stop, t.step))
-        else:
-            return False
-    return True

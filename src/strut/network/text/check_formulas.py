@@ -7,7 +7,7 @@ from typing import Any
 
 from lark import Tree
 
-from strut.network.build.expansion import SPECIAL
+from strut.network.build.text_parts import SPECIAL
 from strut.network.text import statements as s
 from strut.network.text.errors import Mark, NetworkProblem
 from strut.network.text.formula import FormulaError, read

@@ -103,7 +103,9 @@ OPERATORS = {"dt", "diff", "pdiff", "∂", "delayed", "simplify", "linsolve"}
 TOKEN = re.compile(
     r"""\s*(?:
     (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-  | (?P<name>[√∑∏∂∞] | (?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*(?:\.(?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*)*)
+  | (?P<name>[√∑∏∂∞]
+      | (?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*
+        (?:\.(?:(?!ᵀ)[^\W\d²])(?:(?![ᵀ²])[\w\u0300-\u036f])*)*)
   | (?P<op>\*\*|<=|>=|==|!=|&&|\|\||\.\*|[-+*/%^<>!?:,;()\[\]'∙·÷ᵀ²])
 )""",
     re.X,
@@ -370,3 +372,23 @@ def _primed(tree: Tree) -> Tree:
     if isinstance(tree, Call) and tree.name not in ("transpose",):
         return Call(tree.name, tree.arguments, tree.order + 1)
     return Derivative(tree.of, tree.order + 1) if isinstance(tree, Derivative) else Derivative(tree, 1)
+
+
+def variable_names(text: str) -> list[str]:
+    """Names of variables in an expression; none if it cannot be read."""
+    try:
+        tree = read(text).tree
+    except Mistake:
+        return []
+    found: list[str] = []
+    waiting: list[object] = [tree]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Name):
+            if not each.order:
+                found.append(each.name)
+        elif isinstance(each, tuple):
+            waiting.extend(each)
+        elif not isinstance(each, (Number, str, int, float, Operator)) and each is not None:
+            waiting.extend(getattr(each, slot) for slot in each.__slots__)  # type: ignore[attr-defined]
+    return found

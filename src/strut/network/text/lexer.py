@@ -54,9 +54,10 @@ TOKENS = re.compile(
     re.X | re.S,
 )
 OPERATORS = {
-    "?$=": "SET_ENVIRONMENT_IF_NEW", "$=": "SET_ENVIRONMENT", "?=": "SET_IF_NEW", "+=": "ADDS", "<=": "BECOMES", "=": "EQUALS", "|": "BAR",
-    "[": "LSQ", "]": "RSQ", "(": "LPAR", ")": "RPAR", "{": "LBRACE", "}": "RBRACE", "<": "LESS", ">": "GREATER", ",": "COMMA",
-    ":": "COLON", ".": "DOT", "+": "PLUS", "-": "MINUS", "'": "PRIME",
+    "?$=": "SET_ENVIRONMENT_IF_NEW", "$=": "SET_ENVIRONMENT", "?=": "SET_IF_NEW", "+=": "ADDS",
+    "<=": "BECOMES", "=": "EQUALS", "|": "BAR", "[": "LSQ", "]": "RSQ", "(": "LPAR", ")": "RPAR",
+    "{": "LBRACE", "}": "RBRACE", "<": "LESS", ">": "GREATER", ",": "COMMA", ":": "COLON",
+    ".": "DOT", "+": "PLUS", "-": "MINUS", "'": "PRIME",
 }  # fmt: skip
 UNCLOSED = {
     '"': "a text that begins here is never closed: add '\"'",
