@@ -16,7 +16,6 @@ import pytest
 import strut
 from strut import Param, State, System
 from strut.codegen import cache as build
-from strut.codegen import compiled as compile
 from strut.codegen import private_folder as private
 from strut.codegen.native import Native
 from strut.codegen.virtual import Virtual
@@ -124,7 +123,6 @@ def test_a_second_process_does_not_call_the_compiler(fresh_cache, tmp_path):
     strut.simulate(decay(), t=1.0)
     code = """
         import subprocess, strut
-        from strut.system import build
         from tests.codegen.test_cache import decay
         def refuse(*a, **k): raise AssertionError("the compiler was called")
         subprocess.run = refuse
@@ -138,7 +136,7 @@ def test_a_second_process_does_not_call_the_compiler(fresh_cache, tmp_path):
 
 def test_without_a_compiler_there_is_one_warning_and_the_same_answer(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr(compile, "_warned", False)
+    monkeypatch.setattr("strut.codegen.compile_system._warned", False)
     with pytest.warns(RuntimeWarning, match="no C compiler found") as caught:
         run = strut.simulate(decay(), t=1.0)
         strut.simulate(decay(), t=1.0)

@@ -49,7 +49,7 @@ def test_the_example_gives_the_numbers_of_simulate(make, tmp_path):
     system = make()
     strut.export(system, tmp_path)
     rows = table(build(tmp_path, system.name))
-    shown = system.replace(outputs={f"copy{k}": system[q.name] for k, q in enumerate(system.x)})
+    shown = system.replace(outputs={f"copy{k}": system[q.name] for k, q in enumerate(system.x)}, walk=None)
     batch = strut.simulate_batch(
         shown, t=10.0, at=np.arange(1.0, 11.0), outputs=list(shown.outputs), x0={}, ledger=False
     )

@@ -57,7 +57,7 @@ def test_every_room_is_called():
         "strut.join",
         "strut.export",
         "strut.gait.find",
-        "strut.optimal.walk.design",
+        "strut.optimal.design",
         "strut.linear.linearise",
     ):
         assert name in titles

@@ -36,11 +36,11 @@ MISTAKES = {
     ),
     "digits without end": (
         lambda: strut.simulate(pendulum(), t=0.1, rtol=10**5000),
-        r"rtol' is a int that cannot be shown: a number is needed",
+        r"rtol is inf: it must be positive and finite",
     ),
-    "steps without end": (
-        lambda: strut.simulate(pendulum(), t=0.1, max_steps=1e300),
-        r"'max_steps' is 1e\+300: a whole number is needed",
+    "half a step": (
+        lambda: strut.simulate(pendulum(), t=0.1, max_steps=1.5),
+        r"'max_steps' is 1.5: a whole number is needed",
     ),
     "a state too large": (
         lambda: strut.simulate(pendulum(), t=1, x0={"angle": 10**400}),
@@ -141,7 +141,7 @@ def test_nesting_without_end(depth, tmp_path):
     with pytest.raises(ModelError, match="nested"):
         modelfile.parse("a = " + "[" * depth + "]" * depth)
     body = "<body>" * depth + "</body>" * depth
-    with pytest.raises(ModelError, match=r"nested more than 200 deep"):
+    with pytest.raises(ModelError, match=r"nested deeper than 200"):
         mjcf.parse(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     path = tmp_path / "page.json"
     path.write_text("[" * depth + "]" * depth)

@@ -36,6 +36,7 @@ from strut.cli.model import (
     with_settings,
 )
 from strut.cli.network import check, graph, monitor, repl
+from strut.cli.options import Ignore, Json, Model, Settings, Stops
 from strut.cli.reproduce import reproduce
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
@@ -84,37 +85,6 @@ app.command()(check)
 app.command()(monitor)
 app.command()(graph)
 app.command()(repl)
-
-Model = Annotated[
-    str,
-    typer.Argument(
-        help="A name from [bold]strut list[/bold]; FILE.py:NAME for a System or Mechanism (or a function "
-        "returning one) of your own; "
-        "or a robot: FILE.toml (a model file of ours), FILE.urdf (FILE.urdf:fixed), FILE.xml (MuJoCo's "
-        "MJCF); or a network, FILE.cdn."
-    ),
-]
-Settings = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Another value for a parameter, an initial state or an input; units may follow: slope=3deg, "
-        "stiffness=20kN.",
-    ),
-]
-Stops = Annotated[
-    bool, typer.Option("--stops", help="Of FILE.urdf and FILE.xml: make soft stops of joint limits.")
-]
-Ignore = Annotated[
-    list[str],
-    typer.Option(
-        "--ignore",
-        metavar="NAME",
-        help="Of FILE.xml: leave this out knowingly, for example tendon; may be given more than once.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
 
 
 @contextmanager

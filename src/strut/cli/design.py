@@ -136,21 +136,17 @@ def design(
 
       strut design compass --free hip_spring --cost squared-torque --speed 0.8 --slope 3deg
 
-      strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o
-      compass/
+      strut design compass --free leg_mass=1:10,hip_mass=1:20 --cost energy --speed 0.7 --torque 30 -o a/
 
       strut design compass --slope 0deg --cost positive-work --speed 0.5 --json
 
-      strut design compass --drive series --cost squared-torque-per-metre --speed 0.5 --step 0.35 --slope 0deg
-      --torque 100
+      strut design compass --drive series --cost squared-torque --speed 0.5 --step 0.35 --slope 0 --torque 100
 
       strut design compass --drive parallel --cost squared-torque --speed 0.8 --slope 3deg
 
-      strut design compass --slope 0deg --free hip_spring=0:100 --cost squared-torque --sweep speed=0.3:0.6:7
-      -o curve/
+      strut design compass --slope 0deg --free hip_spring=0:100 --sweep speed=0.3:0.6:7 -o b/
 
-      strut design compass --slope 0deg --speed 0.5 --cost squared-torque=1,energy=1 --sweep
-      weight_energy=0:5:6
+      strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
     """
     options: dict[str, Any] = {
         "free": free,

@@ -10,8 +10,7 @@ mirrored: it is told as if it always stood on the same leg, and what is sideways
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 import casadi as ca
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
+from strut.contact.legs import Legs
 from strut.contact.switched_rows import Masked
 from strut.contact.touch import Touch, note_numbers, point, spot
 from strut.contact.walk import slope_name
@@ -32,7 +32,6 @@ from strut.system import (
     Arrow,
     Discrete,
     Event,
-    Expression,
     Factors,
     Foot,
     Input,
@@ -47,54 +46,6 @@ from strut.system import (
 NOT_LIFTED = "the old foot did not lift"
 """What the event double_support means: both feet stay on the ground, which this model does not describe."""
 BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class Between:
-    """A drive between angles: an input NAME_torque along sum(weight * angle), with a spring about `rest` and
-    a damper if given. One that is not `driven` has no input."""
-
-    name: str
-    weights: Mapping[str, float]
-    spring: Expression = 0.0
-    damping: Expression = 0.0
-    rest: Expression = 0.0
-    driven: bool = True
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class Lock:
-    """A knee of absolute angles: free after a step, until `lower` catches up with `upper`; then it locks
-    plastically and stays locked through the next heel strike."""
-
-    name: str
-    upper: str
-    lower: str
-
-
-@checked
-@dataclass(frozen=True, eq=False)
-class Legs:
-    """How a machine steps.
-
-    base: the prismatic joints, along x and z or, in space, x, y and z, that carry the stance foot. stance,
-        swing: the feet.
-    swap: at heel strike each coordinate named here takes the value of the one given for it, or its negative
-        ("-roll"); others keep theirs.
-    hip: a frame; when it comes lower than `fall` [m] over the ground the walker has fallen.
-    """
-
-    base: tuple[str, ...]
-    stance: Touch | str
-    swing: Touch | str
-    swap: Mapping[str, str]
-    hip: str
-    fall: Expression
-    drives: Sequence[Between] = ()
-    locks: Sequence[Lock] = field(default_factory=tuple)
-    margin: Expression = 0.0
 
 
 @checked

@@ -11,8 +11,9 @@ import numpy as np
 
 from strut.checks import checked, finite, integer
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait.bifurcation_tests import TESTS, BranchPoint, is_bifurcation
 from strut.gait.find import find
-from strut.gait.gait import Gait, dies_out, spectrum
+from strut.gait.gait import Gait, spectrum
 from strut.gait.replay import fallen, replay
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import told
@@ -25,23 +26,6 @@ CLOSE = 1e-11
 EASY, HARD = 3, 6
 """Newton iterations of a point below which the next step along the branch is longer, and above which it is
 shorter."""
-
-
-@dataclass(frozen=True, eq=False)
-class BranchPoint:
-    """A gait on a branch: the parameter's value, free states, period [s], multipliers, and the branch's
-    direction there."""
-
-    value: float
-    y: np.ndarray
-    period: float
-    multipliers: np.ndarray
-    jacobian: np.ndarray = field(repr=False)
-    tangent: np.ndarray = field(repr=False)
-
-    @property
-    def stable(self) -> bool:
-        return dies_out(self.multipliers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -409,7 +393,7 @@ class _Follow:
             if (
                 test(a) * test(b) < 0
                 and (point := self._locate(a, b, ds, test)) is not None
-                and _is(kind, point)
+                and is_bifurcation(kind, point)
             ):
                 found.append((kind, point))
         return sorted(found, key=lambda f: float(np.linalg.norm((f[1].y - a.y) / self.scale[:-1])))
@@ -442,35 +426,6 @@ class _Follow:
         return best
 
 
-def _fold(point: BranchPoint) -> float:
-    return float(point.tangent[-1])
-
-
-def _doubling(point: BranchPoint) -> float:
-    return float(np.linalg.det(point.jacobian + np.eye(len(point.jacobian))))
-
-
-def _torus(point: BranchPoint) -> float:
-    """Of all pairs of multipliers, the product of (product - 1): zero where a complex pair, or a and 1/a,
-    meet the unit circle."""
-    values = point.multipliers
-    pairs = [values[i] * values[j] - 1 for i in range(len(values)) for j in range(i)]
-    return float(np.real(np.prod(pairs))) if pairs else 1.0
-
-
-TESTS: dict[str, Callable[[BranchPoint], float]] = {"fold": _fold, "doubling": _doubling, "torus": _torus}
-
-
-def _is(kind: str, point: BranchPoint) -> bool:
-    """Does a root of a test belong to its kind? A real pair a, 1/a is no torus; a jump of sign is no root."""
-    values = point.multipliers
-    if kind == "torus":
-        return bool(np.any((np.abs(values.imag) > 1e-6) & (np.abs(np.abs(values) - 1) < 1e-6)))
-    if kind == "doubling":
-        return bool(np.abs(values + 1).min() < 1e-6)
-    return abs(point.tangent[-1]) < 1e-5
-
-
 def _doubled(at: Bifurcation, to: float | None, amplitude: float, **options: float) -> Branch:
     branch, point = at.branch, at.point
     values, vectors = spectrum(point.jacobian)
@@ -499,4 +454,4 @@ def _doubled(at: Bifurcation, to: float | None, amplitude: float, **options: flo
     )
 
 
-__all__ = ["Bifurcation", "Branch", "BranchPoint", "follow"]
+__all__ = ["Bifurcation", "Branch", "follow"]

@@ -8,6 +8,7 @@ import math
 import casadi as ca
 import numpy as np
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.gait.section import Section, section_of
 from strut.system import System, memo, start, sx
@@ -51,6 +52,7 @@ Moment = tuple[np.ndarray, np.ndarray]
 """Continuous and discrete states."""
 
 
+@checked
 def weight(system: System) -> ca.SX:
     """Mass times g [N], as an expression of parameters."""
     if system.walk is None or system.walk.weight is None:
@@ -61,6 +63,7 @@ def weight(system: System) -> ca.SX:
     return sx(system.walk.weight)
 
 
+@checked
 def weight_of(system: System) -> float:
     """Mass times g [N], as a number."""
     return evaluate_parameters(system, weight(system))
@@ -72,11 +75,13 @@ def evaluate_parameters(system: System, expression: ca.SX) -> float:
     return float(ca.Function("value", [system.vector("p")], [expression])(numbers))
 
 
+@checked
 def has_slope(system: System) -> bool:
     """Whether the walk of a system names a parameter that inclines the ground."""
     return system.walk is not None and bool(system.walk.slope)
 
 
+@checked
 def inclined(system: System, slope: float) -> System:
     """The system on ground of another slope [rad], positive downhill."""
     if system.walk is None or not system.walk.slope:
@@ -98,6 +103,7 @@ def mirror_function(system: System) -> ca.Function:
     return system.function("mirror", new, "xzp", clock=False)
 
 
+@checked
 def mirror(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> Moment:
     """The same moment with left and right exchanged."""
     a, b = memo(system, mirror_function)(x, z, p)
@@ -126,6 +132,7 @@ def footholds(system: System, event: str) -> list[int]:
     return found
 
 
+@checked
 def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section: Section) -> float:
     """How far a machine has come along the ground [m] between two moments; nan where nothing says so."""
     forward = forward_states(system, section)
@@ -137,6 +144,7 @@ def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section
     return float(np.linalg.norm(moved)) if len(moved) else math.nan
 
 
+@checked
 def distance(system: System, event: str) -> ca.SX:
     """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
     the state before it."""

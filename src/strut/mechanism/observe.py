@@ -95,6 +95,7 @@ def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     return ca.densify(ca.substitute([along], [held], [tree.v])[0])
 
 
+@checked
 def moving(tree: Tree) -> list[int]:
     """Which nodes can move: all but those whose joints, down to the world, are fixed."""
     free: list[int] = []

@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.system.pickling import Packed
 from strut.system.quantity import Expression, sx
@@ -26,6 +27,7 @@ KINDS: dict[str, dict[str, int]] = {
 angles counted from straight down and positive towards x."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Part:
     """A shape: its kind, and the numbers that place and size it."""
@@ -49,6 +51,7 @@ class Part:
         object.__setattr__(self, "values", found)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Arrow:
     """A force [N] at a point."""
@@ -61,6 +64,7 @@ class Arrow:
 HINGES = ("revolute", "prismatic", "ball")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Hinge:
     """A joint, to be marked: `kind` is 'revolute' (turns about its axis), 'prismatic' (slides along it) or
@@ -88,6 +92,7 @@ class Floor:
     height: ca.SX
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Scene(Packed):
     """All that is drawn of a system. `planar`: seen from the side.
@@ -148,26 +153,31 @@ class Scene(Packed):
         return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges, com=com, feet=feet)
 
 
+@checked
 def place(point: Sequence[Any]) -> ca.SX:
     """A point from two coordinates, x and z, or three."""
     items = [sx(v) for v in point]
     return ca.vertcat(items[0], 0, items[1]) if len(items) == 2 else ca.vertcat(*items)
 
 
+@checked
 def rod(name: str, start: Sequence[Any], end: Sequence[Any], radius: Expression) -> Part:
     """A capsule between two points."""
     return Part(name, "capsule", {"start": place(start), "end": place(end), "radius": sx(radius)})
 
 
+@checked
 def ball(name: str, at: Sequence[Any], radius: Expression) -> Part:
     return Part(name, "sphere", {"at": place(at), "radius": sx(radius)})
 
 
+@checked
 def hinge(name: str, at: Sequence[Any]) -> Hinge:
     """A joint of a planar machine, which turns about y."""
     return Hinge(name, "revolute", place(at), ca.SX([0, 1, 0]))
 
 
+@checked
 def slope_floor(angle: Expression, height: Expression = 0.0) -> Floor:
     """A plane that falls towards +x."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")

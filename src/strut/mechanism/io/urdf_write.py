@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import casadi as ca
 
+from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism.io.names import words
 from strut.mechanism.io.urdf_visual import add_visuals
@@ -13,6 +14,7 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.spatial import rpy_of_rotation
 
 
+@checked
 def dump(mechanism: Mechanism) -> str:
     """The mechanism as URDF text, with the parameters' own values. Joints that URDF does not know are
     refused; shapes become <visual>, a capsule as a cylinder and two spheres, arcs and ellipsoids are left
