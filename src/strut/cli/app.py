@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import strut
 from strut.cli.design import design
@@ -37,6 +34,7 @@ from strut.cli.model import (
 )
 from strut.cli.network import check, graph, monitor, repl
 from strut.cli.options import Ignore, Json, Model, Settings, Stops
+from strut.cli.progress import progress_bar
 from strut.cli.reproduce import reproduce
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import (
@@ -85,34 +83,6 @@ app.command()(check)
 app.command()(monitor)
 app.command()(graph)
 app.command()(repl)
-
-
-@contextmanager
-def progress_bar(begin: float, end: float) -> Any:
-    """A bar on standard error for work that takes long; nothing at all for work that does not."""
-    started, bar, task = time.perf_counter(), None, None
-
-    def report(t: float) -> None:
-        nonlocal bar, task
-        if bar is None and time.perf_counter() - started > 0.5 and notes.is_terminal:
-            bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f}%"),
-                TimeRemainingColumn(),
-                console=notes,
-                transient=True,
-            )
-            bar.start()
-            task = bar.add_task("simulating", total=end - begin)
-        if bar is not None and task is not None:
-            bar.update(task, completed=t - begin)
-
-    try:
-        yield report
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 PICTURES = (".html", ".gif", ".mp4")

@@ -19,7 +19,7 @@ from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
-from strut.gait.follow import Branch
+from strut.gait.branch import Branch
 from strut.gait.gait import Gait
 from strut.report.gait import EXACT, LISTED
 from strut.system import System

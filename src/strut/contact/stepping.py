@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import casadi as ca
-import numpy as np
 
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
 from strut.contact.legs import Legs
+from strut.contact.legs_alike import check_legs_alike
 from strut.contact.switched_rows import Masked
 from strut.contact.touch import Touch, note_numbers, point, spot
 from strut.contact.walk import slope_name
@@ -27,7 +27,6 @@ from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.tree import Tree
 from strut.system import (
     Arrow,
     Discrete,
@@ -410,42 +409,5 @@ class _Stepping:
             walk=self._walk(),
             description=description,
         )
-        _check_symmetry(walker, tree, self)
+        check_legs_alike(walker, tree, self.stance, self.swing, legs=self.legs)
         return walker
-
-
-def _check_symmetry(walker: System, tree: Tree, stepping: _Stepping) -> None:
-    """Legs that change names must be alike: the machine weighs and moves the same after the swap."""
-    params = list(tree.mechanism.params.values())
-    symbols, values = (
-        ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)),
-        np.concatenate([p.value for p in params] or [np.empty(0)]),
-    )
-    f = ca.Function(
-        "f",
-        [tree.q, symbols],
-        [
-            observe.com(tree) - observe.position(tree, stepping.stance.frame),
-            observe.position(tree, stepping.swing.frame) - observe.position(tree, stepping.stance.frame),
-        ],
-    )
-    rng = np.random.default_rng(1)
-    q = rng.uniform(-0.5, 0.5, tree.nq)
-    for lock in stepping.legs.locks:
-        q[tree.q_of[lock.lower].start] = q[tree.q_of[lock.upper].start]
-    swapped = q.copy()
-    for name, other in stepping.legs.swap.items():
-        swapped[tree.q_of[name].start] = q[tree.q_of[other.lstrip("-")].start] * (
-            -1.0 if other.startswith("-") else 1.0
-        )
-    (com, foot), (com2, foot2) = (
-        tuple(np.array(r).reshape(-1) for r in f(at, values)) for at in (q, swapped)
-    )
-    other_side = np.array([1.0, 1.0 if tree.mechanism.planar else -1.0, 1.0])
-    if not np.allclose(foot, -other_side * foot2, atol=1e-9) or not np.allclose(
-        com - foot, other_side * com2, atol=1e-9
-    ):
-        raise ModelError(
-            f"the legs of '{walker.name}' are not alike, so they cannot change names at heel strike: use "
-            f"contact.rigid"
-        )

@@ -3,13 +3,16 @@ goes."""
 
 from strut.errors import NoGaitError
 from strut.gait.basin import Basin, basin
+from strut.gait.branch import Bifurcation, Branch
 from strut.gait.energetics import Energetics, ImpactLoss, froude, impact_loss
 from strut.gait.find import find, find_all
-from strut.gait.follow import Bifurcation, Branch, follow
+from strut.gait.follow import doubled_branch, follow
 from strut.gait.gait import Gait
 from strut.gait.return_map import ReturnMap
 from strut.gait.robust import Survived, decay, push, sensitivity_norm, step_down
 from strut.gait.transport import COST_MEANINGS, distance, weight, weight_of
+
+Bifurcation.doubled = doubled_branch  # following reads branches, so a branch cannot read it
 
 __all__ = [
     "COST_MEANINGS",

@@ -3,21 +3,19 @@ continuation)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
 
 import numpy as np
 
 from strut.checks import checked, finite, integer
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait.bifurcation_tests import TESTS, BranchPoint, is_bifurcation
+from strut.gait.branch import Bifurcation, Branch
 from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
 from strut.gait.replay import fallen, replay
 from strut.gait.return_map import ReturnMap
 from strut.gait.section import told
-from strut.html import card
 from strut.system import System
 from strut.system import start as values_of
 
@@ -26,147 +24,6 @@ CLOSE = 1e-11
 EASY, HARD = 3, 6
 """Newton iterations of a point below which the next step along the branch is longer, and above which it is
 shorter."""
-
-
-@dataclass(frozen=True, eq=False)
-class Bifurcation:
-    """Where a branch changes: `kind` is 'fold' (it turns back), 'doubling' (a multiplier is -1) or 'torus' (a
-    pair leaves the unit circle); `at` is the parameter's value there."""
-
-    kind: str
-    at: float
-    point: BranchPoint = field(repr=False)
-    branch: Branch = field(repr=False)
-
-    def doubled(self, to: float | None = None, amplitude: float = 1e-3, **options: float) -> Branch:
-        """The branch of gaits that repeat after twice as many steps, which begins at a doubling."""
-        if self.kind != "doubling":
-            raise ModelError(
-                f"a {self.kind} at {self.branch.name} = {self.at:.9g} has no doubled branch: only a doubling "
-                f"has"
-            )
-        return _doubled(self, to, amplitude, **options)
-
-
-@dataclass(frozen=True, eq=False)
-class Branch:
-    """Gaits over a parameter, in order along the branch.
-
-    name: of the parameter. points: see `Point`. bifurcations: in order. ended: why the branch goes no
-        further.
-    """
-
-    system: System = field(repr=False)
-    name: str
-    section: str
-    steps: int
-    names: tuple[str, ...]
-    z0: np.ndarray = field(repr=False)
-    points: tuple[BranchPoint, ...] = field(repr=False)
-    ended: str = ""
-    found: list[tuple[str, BranchPoint]] = field(default_factory=list, repr=False)
-
-    @property
-    def parameter(self) -> np.ndarray:
-        """The parameter's values."""
-        return np.array([p.value for p in self.points])
-
-    @property
-    def stable(self) -> np.ndarray:
-        return np.array([p.stable for p in self.points])
-
-    @property
-    def period(self) -> np.ndarray:
-        return np.array([p.period for p in self.points])
-
-    @property
-    def multipliers(self) -> np.ndarray:
-        """A row per point, the largest first."""
-        return np.array([p.multipliers for p in self.points])
-
-    @cached_property
-    def bifurcations(self) -> tuple[Bifurcation, ...]:
-        return tuple(Bifurcation(kind, point.value, point, self) for kind, point in self.found)
-
-    def values(self, name: str) -> np.ndarray:
-        """A free state just after the section, or 'period', over the points."""
-        if name == "period":
-            return self.period
-        if name not in self.names:
-            raise UnknownNameError(
-                f"the branch has no '{name}': {did_you_mean(name, ['period', *self.names])}"
-            )
-        return np.array([p.y[self.names.index(name)] for p in self.points])
-
-    def visited(self, name: str) -> list[np.ndarray]:
-        """A free state after each of the steps that a gait repeats after, over the points: an array per step.
-        Of 'period', its mean."""
-        first = self.values(name)
-        if name == "period":
-            return [first / self.steps]
-        y, p, k = (
-            np.array([point.y for point in self.points]),
-            self.parameter[:, None],
-            self.names.index(name),
-        )
-        later = [
-            ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)
-        ]
-        return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
-
-    def gait(self, value: float, occurrence: int = 0) -> Gait:
-        """The gait where the parameter has this value; after a fold there may be several, the first is
-        `occurrence` 0."""
-        v = self.parameter
-        crossed = [k for k in range(len(v) - 1) if (v[k] - value) * (v[k + 1] - value) <= 0]
-        if len(crossed) <= occurrence:
-            often = {0: "never", 1: "once"}.get(len(crossed), f"{len(crossed)} times")
-            raise ValueRangeError(
-                f"the branch passes {self.name} = {value:g} {often}: it goes from {v.min():g} to {v.max():g}"
-            )
-        k = crossed[occurrence]
-        a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
-        y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
-        step = ReturnMap(self.system, self.section, (), self.steps)
-        return find(
-            self.system.using({self.name: value}),
-            step.whole(y),
-            self.section,
-            steps=self.steps,
-            walk=0,
-            starts=0,
-            z0=self.z0,
-        )
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def _repr_html_(self) -> str:
-        """In a notebook."""
-        v = self.parameter
-        rows = [
-            (
-                f"{v[k]:.6g}",
-                f"{self.period[k]:.6g}",
-                f"{abs(self.multipliers[k, 0]):.6g}",
-                "yes" if self.stable[k] else "no",
-            )
-            for k in np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
-        ]
-        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
-            "gaits": ((self.name, "period [s]", "largest multiplier", "stable"), rows),
-            "bifurcations": (("kind", self.name), [(b.kind, f"{b.at:.9g}") for b in self.bifurcations]),
-        }
-        about = f"{len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}; {self.ended}"
-        return card(f"Branch of {self.system.name}", about, tables)
-
-    def __repr__(self) -> str:
-        v = self.parameter
-        marks = ", ".join(f"{b.kind} at {b.at:.6g}" for b in self.bifurcations) or "no bifurcation"
-        return (
-            f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, "
-            f"{marks}; {self.ended}>"
-        )
 
 
 @checked
@@ -426,7 +283,15 @@ class _Follow:
         return best
 
 
-def _doubled(at: Bifurcation, to: float | None, amplitude: float, **options: float) -> Branch:
+def doubled_branch(
+    at: Bifurcation, to: float | None = None, amplitude: float = 1e-3, **options: float
+) -> Branch:
+    """The branch of gaits that repeat after twice as many steps, which begins at a doubling. to: how far the
+    parameter goes. amplitude: how far from the old gaits it begins."""
+    if at.kind != "doubling":
+        raise ModelError(
+            f"a {at.kind} at {at.branch.name} = {at.at:.9g} has no doubled branch: only a doubling has"
+        )
     branch, point = at.branch, at.point
     values, vectors = spectrum(point.jacobian)
     v = np.real(vectors[:, int(np.argmin(np.abs(values + 1)))])
@@ -454,4 +319,4 @@ def _doubled(at: Bifurcation, to: float | None, amplitude: float, **options: flo
     )
 
 
-__all__ = ["Bifurcation", "Branch", "follow"]
+__all__ = ["doubled_branch", "follow"]

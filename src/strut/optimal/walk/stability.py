@@ -37,8 +37,8 @@ STAGE = 0.05
 """By so much the bound is tightened at a time."""
 CLOSE = 0.02
 """The least bound is found to this."""
-QUICK = 80
-"""Iterations that a step towards it may take."""
+QUICK = 200
+"""Iterations that a step towards it may take: the first of the compass takes 124."""
 LARGE = 1e6
 """A growth that bounds nothing."""
 MOST = 80

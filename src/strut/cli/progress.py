@@ -1,0 +1,39 @@
+"""A bar on standard error for work that takes long."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from strut.cli.show import notes
+
+
+@contextmanager
+def progress_bar(begin: float, end: float) -> Any:
+    """A bar on standard error for work that takes long; nothing at all for work that does not."""
+    started, bar, task = time.perf_counter(), None, None
+
+    def report(t: float) -> None:
+        nonlocal bar, task
+        if bar is None and time.perf_counter() - started > 0.5 and notes.is_terminal:
+            bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.percentage:>3.0f}%"),
+                TimeRemainingColumn(),
+                console=notes,
+                transient=True,
+            )
+            bar.start()
+            task = bar.add_task("simulating", total=end - begin)
+        if bar is not None and task is not None:
+            bar.update(task, completed=t - begin)
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.stop()

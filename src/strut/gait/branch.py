@@ -1,0 +1,156 @@
+"""`Branch`: gaits over a parameter, and the `Bifurcation`s at which they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
+from strut.gait.bifurcation_tests import BranchPoint
+from strut.gait.find import find
+from strut.gait.gait import Gait
+from strut.gait.return_map import ReturnMap
+from strut.html import card
+from strut.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Bifurcation:
+    """Where a branch changes: `kind` is 'fold' (it turns back), 'doubling' (a multiplier is -1) or 'torus' (a
+    pair leaves the unit circle); `at` is the parameter's value there."""
+
+    kind: str
+    at: float
+    point: BranchPoint = field(repr=False)
+    branch: Branch = field(repr=False)
+
+    doubled: ClassVar[Callable[..., Branch]]
+    """`doubled_branch`, the branch of gaits that begins at a doubling; the room's `__init__` attaches it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """Gaits over a parameter, in order along the branch.
+
+    name: of the parameter. points: see `BranchPoint`. bifurcations: in order. ended: why the branch goes no
+        further.
+    """
+
+    system: System = field(repr=False)
+    name: str
+    section: str
+    steps: int
+    names: tuple[str, ...]
+    z0: np.ndarray = field(repr=False)
+    points: tuple[BranchPoint, ...] = field(repr=False)
+    ended: str = ""
+    found: list[tuple[str, BranchPoint]] = field(default_factory=list, repr=False)
+
+    @property
+    def parameter(self) -> np.ndarray:
+        """The parameter's values."""
+        return np.array([p.value for p in self.points])
+
+    @property
+    def stable(self) -> np.ndarray:
+        return np.array([p.stable for p in self.points])
+
+    @property
+    def period(self) -> np.ndarray:
+        return np.array([p.period for p in self.points])
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """A row per point, the largest first."""
+        return np.array([p.multipliers for p in self.points])
+
+    @cached_property
+    def bifurcations(self) -> tuple[Bifurcation, ...]:
+        return tuple(Bifurcation(kind, point.value, point, self) for kind, point in self.found)
+
+    def values(self, name: str) -> np.ndarray:
+        """A free state just after the section, or 'period', over the points."""
+        if name == "period":
+            return self.period
+        if name not in self.names:
+            raise UnknownNameError(
+                f"the branch has no '{name}': {did_you_mean(name, ['period', *self.names])}"
+            )
+        return np.array([p.y[self.names.index(name)] for p in self.points])
+
+    def visited(self, name: str) -> list[np.ndarray]:
+        """A free state after each of the steps that a gait repeats after, over the points: an array per step.
+        Of 'period', its mean."""
+        first = self.values(name)
+        if name == "period":
+            return [first / self.steps]
+        y, p, k = (
+            np.array([point.y for point in self.points]),
+            self.parameter[:, None],
+            self.names.index(name),
+        )
+        later = [
+            ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)
+        ]
+        return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
+
+    def gait(self, value: float, occurrence: int = 0) -> Gait:
+        """The gait where the parameter has this value; after a fold there may be several, the first is
+        `occurrence` 0."""
+        v = self.parameter
+        crossed = [k for k in range(len(v) - 1) if (v[k] - value) * (v[k + 1] - value) <= 0]
+        if len(crossed) <= occurrence:
+            often = {0: "never", 1: "once"}.get(len(crossed), f"{len(crossed)} times")
+            raise ValueRangeError(
+                f"the branch passes {self.name} = {value:g} {often}: it goes from {v.min():g} to {v.max():g}"
+            )
+        k = crossed[occurrence]
+        a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
+        y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
+        step = ReturnMap(self.system, self.section, (), self.steps)
+        return find(
+            self.system.using({self.name: value}),
+            step.whole(y),
+            self.section,
+            steps=self.steps,
+            walk=0,
+            starts=0,
+            z0=self.z0,
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        v = self.parameter
+        rows = [
+            (
+                f"{v[k]:.6g}",
+                f"{self.period[k]:.6g}",
+                f"{abs(self.multipliers[k, 0]):.6g}",
+                "yes" if self.stable[k] else "no",
+            )
+            for k in np.unique(np.linspace(0, len(v) - 1, 12).astype(int))
+        ]
+        tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
+            "gaits": ((self.name, "period [s]", "largest multiplier", "stable"), rows),
+            "bifurcations": (("kind", self.name), [(b.kind, f"{b.at:.9g}") for b in self.bifurcations]),
+        }
+        about = f"{len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}; {self.ended}"
+        return card(f"Branch of {self.system.name}", about, tables)
+
+    def __repr__(self) -> str:
+        v = self.parameter
+        marks = ", ".join(f"{b.kind} at {b.at:.6g}" for b in self.bifurcations) or "no bifurcation"
+        return (
+            f"<Branch of {self.system.name}: {len(v)} gaits, {self.name} {v[0]:.6g} to {v[-1]:.6g}, "
+            f"{marks}; {self.ended}>"
+        )
+
+
+__all__ = ["Bifurcation", "Branch"]
