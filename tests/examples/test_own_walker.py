@@ -52,7 +52,7 @@ def test_its_design_is_verified(done):
 
 
 def test_its_report_speaks_of_its_own_names(done, tmp_path):
-    document = report.design_result(done[2]).document()
+    document = report.design_result(done[2]).report().document()
     assert "stilt" in document
     assert "ankle" in document
     walk = strut.simulate(stilts(), t=3.0)

@@ -149,5 +149,5 @@ def test_sensitivity_norm_is_what_steps_do():
 
 
 def test_a_walker_whose_ground_goes_with_it_cannot_step_down():
-    with pytest.raises(ModelError, match="neither a foothold_z nor a foot_z that its landings depend on"):
+    with pytest.raises(ModelError, match="names no state that lifts it over the ground"):
         step_down(find(simplest()))

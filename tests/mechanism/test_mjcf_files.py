@@ -131,8 +131,8 @@ def test_the_command_line_names_roots(tmp_path, capsys):
     assert set(
         find_mechanism(str(tmp_path / "model" / "main.xml"), Reading(roots=(str(tmp_path),))).bodies
     ) == {"world"}
-    with pytest.raises(ModelError, match="--root names a folder that FILE.xml"):
-        find_mechanism("arm.urdf", Reading(roots=(str(tmp_path),)))
+    with pytest.raises(ModelError, match="--root names a folder that a model file"):
+        find_mechanism("arm.toml", Reading(roots=(str(tmp_path),)))
 
 
 # ---- meshes ----

@@ -83,5 +83,8 @@ def test_knees_keep_the_foot_clear_of_the_ground():
 def test_stiff_legs_are_not_asked_to_clear(passive):
     assert not clears(passive)
     assert clears(gait.find(walkers.kneed()))
-    with pytest.raises(ModelError, match="clearance is asked, but 'rimless_wheel' has no event 'passes'"):
+    with pytest.raises(
+        ModelError,
+        match="clearance is asked, but 'rimless_wheel' has no foot that lands in 'heel_strike' of which",
+    ):
         design(walkers.rimless_wheel(), clearance=0.1, cost="none")

@@ -82,7 +82,7 @@ def test_the_page_of_a_gait_has_all_that_was_asked(found, walker):
         f"{walker.branch.bifurcations[0].at:.9g}",
     ):
         assert number in seen.text
-    assert "energy lost in impacts and dampers over weight and distance" in seen.text
+    assert "energy lost in impacts and dampers, over weight and distance" in seen.text
     for name, value in g.x0.items():
         assert name in seen.text
         assert f"{value:.9g}" in seen.text

@@ -95,7 +95,7 @@ def simulate(
         delays=delays_of(system, values.p),
         system=system,
     )
-    if chosen.ledger and system.ledger.stored and result.ok:
+    if chosen.ledger and system.ledger.stored and (result.ok or result.failed):
         _tell_if_open(result)
     return result
 
@@ -303,5 +303,5 @@ def _tell_if_open(result: Trajectory) -> None:
             f"{result.ledger.turnover:.3g} J are unexplained; "
             "either the ledger misses something or the step is too coarse (see trajectory.ledger)",
             LedgerWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
