@@ -225,10 +225,9 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     for name, annotation in function.__annotations__.items():
         if name == "return":
             continue
+        holder = types.SimpleNamespace(__annotations__={name: annotation})
         try:
-            expected[name] = (
-                eval(annotation, known) if isinstance(annotation, str) else annotation
-            )  # our own source text
+            expected[name] = typing.get_type_hints(holder, known)[name]
         except (NameError, AttributeError, TypeError):
             expected[name] = Any
     return expected
