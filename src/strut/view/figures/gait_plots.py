@@ -44,6 +44,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
             ("on the circle", on, "square"),
             ("outside", ~inside & ~on, "diamond"),
         )
+        v = values
         for word, which, symbol in places:
             if which.any():
                 color = (
@@ -52,9 +53,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
                 chosen = tuple(label for label, wanted in zip(told, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
                 traces.append(
-                    Points(
-                        label, values.real[which], values.imag[which], color, symbol, 9, chosen, bool(labels)
-                    )
+                    Points(label, v.real[which], v.imag[which], color, symbol, 9, chosen, len(labels) > 0)
                 )
     return Figure(tuple(traces), "real part [1]", "imaginary part [1]", equal=True, height=420)
 
