@@ -26,6 +26,23 @@ def test_json_has_what_a_program_needs(capsys):
     assert gait["stable"] is True
 
 
+def test_a_model_may_read_from_a_root(capsys, tmp_path):
+    """A network that includes a file from elsewhere is refused, and read where its folder is given."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "shared" / "ball.cdn").write_text('node "ball" { x = 1 }\n', encoding="utf-8")
+    model = tmp_path / "model" / "main.cdn"
+    model.write_text('include "../shared/ball.cdn"\n', encoding="utf-8")
+    for command in ("gait", "design"):
+        for more, says in (
+            ((), "leads outside of the model's folder"),
+            (("--root", str(tmp_path)), "does not walk"),
+        ):
+            with pytest.raises(SystemExit):
+                main([command, str(model), *more])
+            assert says in " ".join(capsys.readouterr().err.split())
+
+
 def test_all_gaits(capsys):
     long, short = json.loads(run(capsys, "simplest", "--all", "--json").out)
     assert long["stable"]

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from strut import actuator, optimal
-from strut.cli.model import find_model, python_of, with_drive, with_settings
+from strut.cli.model import Reading, Root, find_model, python_of, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
@@ -89,6 +89,7 @@ def design(
             "unless --set says what they are.",
         ),
     ] = "rigid",
+    root: Root = [],
     settings: Annotated[
         list[str],
         typer.Option("--set", metavar="NAME=VALUE", help="Another value for a parameter that stays."),
@@ -176,7 +177,7 @@ def design(
     if output is not None:
         check_directory(output)
         made(output)
-    rigid = find_model(model)
+    rigid = find_model(model, Reading(roots=tuple(root)))
     system = with_settings(with_drive(rigid, drive), settings)
     said = {setting.partition("=")[0].strip() for setting in settings}
     springs = {name: bounds for name, bounds in actuator.constants(rigid, drive).items() if name not in said}

@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.model import Drive, find_model, python_of, with_drive, with_settings
+from strut.cli.model import Drive, Reading, Root, find_model, python_of, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
@@ -57,6 +57,7 @@ def gait(
         str, typer.Option(help="The event that ends a step, where strut does not know it.")
     ] = "",
     drive: Drive = "rigid",
+    root: Root = [],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +84,7 @@ def gait(
     """
     if output is not None:
         check_directory(output)
-    system = with_settings(with_drive(find_model(model), drive), settings)
+    system = with_settings(with_drive(find_model(model, Reading(roots=tuple(root))), drive), settings)
     name, low, high = _range(system, sweep) if sweep else ("", math.nan, math.nan)
     if sweep:
         system = system.using({name: low})
