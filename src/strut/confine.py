@@ -24,7 +24,7 @@ def resolve_roots(roots: Roots) -> tuple[Path, ...]:
         except (TypeError, ValueError, OSError, RuntimeError) as error:
             raise StorageError(f"the root {root!r} is no folder ({error})") from error
         if not known:
-            raise StorageError(f"the root {root} is no folder: give one that exists")
+            raise StorageError(f"the root '{root}' is no folder: give one that exists")
         folders.append(folder)
     return tuple(folders)
 

@@ -30,12 +30,16 @@ def test_only_errors_of_our_own(schedule, count):
 
 
 def test_whole_files_are_read():
+    """What is damaged in the fuzz is read while it is whole: else the fuzz would only see refusals."""
     files.samples.cache_clear()
+    suffixes = []
     for wholes, suffix, reader in files.samples().values():
         for k, data in enumerate(wholes):
             path = Path(f"whole{k}{suffix}")
             path.write_bytes(data)
             reader(path)
+            suffixes.append(suffix)
+    assert {".toml", ".urdf", ".xml", ".cdn", ".h5"} <= set(suffixes)
 
 
 def forever():

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from strut.errors import ModelError, StorageError
+from strut.confine import is_inside, resolve_roots
+from strut.errors import ModelError
 
 NEAR = 3
 """Levels above a model's folder up to which a folder is suggested as a root."""
@@ -18,10 +19,7 @@ class Folders:
 
     def __init__(self, file: str | Path | None, roots: Sequence[str | Path] = ()) -> None:
         self.where = str(file) if file is not None else "MJCF"
-        self.allowed = [Path(root).resolve() for root in roots]
-        for given, root in zip(roots, self.allowed, strict=True):
-            if not root.is_dir():
-                raise StorageError(f"the root '{given}' is no folder: give one that exists")
+        self.allowed = list(resolve_roots(roots))
         self.home = (
             Path(file).resolve().parent if file is not None else (self.allowed[0] if self.allowed else None)
         )
@@ -46,7 +44,7 @@ class Folders:
             target = Path(whole).resolve()
         except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a name too long
             raise ModelError(f"{self.where}: {what} is in '{name[:60]}', which is no path") from error
-        if not any(target.is_relative_to(folder) for folder in self.allowed):
+        if not is_inside(target, self.allowed):
             folder = self.suggest(target)
             raise ModelError(
                 f"{self.where}: {what} is in '{name}', which is outside of the model's folder: if you trust "
