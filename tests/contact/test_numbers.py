@@ -89,6 +89,7 @@ RANGES = {
         lambda: contact.sphere("foot", -0.1),
         "the radius of contact 'foot' is -0.1: it must not be negative",
     ),
+    "fall": (lambda: rigid(fall=0.6), r"fall is 0.6: give a frame and a height \[m\], fall=\('hip', 0.5\)"),
     "stabilise": (lambda: rigid(stabilise=-1.0), "stabilise, is -1: it must not be negative"),
     "edge": (lambda: contact.stairs([1.0]), r"edge 0 of stairs is 1.0: give a pair \(x, rise\)"),
     "no body": (

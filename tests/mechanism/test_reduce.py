@@ -184,3 +184,11 @@ def test_quaternions_begin_at_unit_length():
     m.constrain(constraints.point("hold", "tip", "rail"))
     run = strut.simulate(system(m), t=0.0)
     assert np.linalg.norm([run[f"ball.q{a}"][0] for a in "xyzw"]) == pytest.approx(1, abs=1e-12)
+
+
+def test_an_open_tree_has_nothing_to_reduce():
+    m = Mechanism("arm", planar=True)
+    m.joint("shoulder", m.world, m.body("upper", 1.0, inertia=0.1), joints.revolute("y"))
+    with pytest.raises(ModelError, match="reduced names sholder, but 'arm' has no constraints"):
+        system(m, reduced=["sholder"])
+    assert [s.name for s in system(m, reduced=True).x] == ["shoulder", "shoulder_rate"]

@@ -66,7 +66,7 @@ def test_a_root_is_read(places, capsys):
 
 def test_a_root_must_be_a_folder(places):
     path = model(places, 'node "a" {}')
-    with pytest.raises(StorageError, match=r"the root .*nowhere is no folder: give one that exists"):
+    with pytest.raises(StorageError, match=r"the root '.*nowhere' is no folder: give one that exists"):
         network.load(path, roots=[places / "nowhere"])
     with pytest.raises(StorageError, match=r"roots is 'other': give a list of folders, roots=\['other'\]"):
         network.load(path, roots="other")

@@ -89,6 +89,10 @@ def rigid(
         raise ModelError(f"release '{release}' is unknown: {did_you_mean(release, list(RELEASES))}")
     if scuffing not in ("ignore", "stop"):
         raise ModelError(f"scuffing '{scuffing}' is unknown: use 'ignore' or 'stop'")
+    if fall is not None and not (
+        isinstance(fall, (tuple, list)) and len(fall) == 2 and isinstance(fall[0], str)
+    ):
+        raise ModelError(f"fall is {fall!r}: give a frame and a height [m], fall=('hip', 0.5)")
     surface, friction = ground_of(ground), coefficient(friction)
     mechanism.note_number(restitution, "the restitution", low=0.0, high=1.0)
     mechanism.note_number(rest_speed, "the rest_speed", low=0.0)

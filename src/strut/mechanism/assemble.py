@@ -227,6 +227,11 @@ def system(
     events: list[Event] = []
     samples: list[Sample] = []
     force = ca.SX(0, 1)
+    if closure is None and reduced and not isinstance(reduced, bool):
+        raise ModelError(
+            f"reduced names {', '.join(map(str, reduced))}, but '{mechanism.name}' has no constraints: "
+            "all its velocities are independent; leave reduced out"
+        )
     if closure is not None:
         solver: Constrained | Reduced
         if reduced:
