@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -135,3 +136,35 @@ def test_every_folder_of_python_files_is_a_package():
     """One without an `__init__` is left out of a wheel; git must not ignore it either."""
     folders = {path.parent for path in SOURCE.rglob("*.py")}
     assert not [folder for folder in folders if not (folder / "__init__.py").is_file()]
+
+
+VAGUE = r"found|made|told|done|given|held|known|kept|said|shown|taken"
+"""Participles that say nothing of what a value is or what a function does."""
+NOUNS = {"padding", "spring", "string", "bearing", "heading", "damping", "speed"}
+"""Words that end like a participle and are none."""
+
+
+def test_no_function_is_named_by_a_participle_alone():
+    """A function is a verb with its object, or the noun it returns."""
+    participles = [
+        f"{module}:{node.lineno} {node.name}"
+        for module in FILES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and re.fullmatch(rf"_?({VAGUE}|[a-z]+(ed|ing))", node.name)
+        and node.name.lstrip("_") not in NOUNS
+    ]
+    assert not participles
+
+
+def test_no_variable_is_named_by_a_participle_alone():
+    """A local carries the noun: `intervals`, not `found`."""
+    participles = [
+        f"{module}:{node.lineno} {node.id}"
+        for module in FILES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Store)
+        and re.fullmatch(rf"_?({VAGUE})", node.id)
+    ]
+    assert not participles
