@@ -9,31 +9,31 @@ import math
 from collections.abc import Callable
 
 from strut.errors import did_you_mean
-from strut.network.build.context import Context, DefineScope, plain
+from strut.network.build.context import Context, DefineScope, plain_expansion
 from strut.network.build.defines import DefineStatements
 from strut.network.build.edges import EdgeStatements
 from strut.network.build.parts import PartStatements
 from strut.network.build.selected import Selected
-from strut.network.build.statement_runner import DEEPEST_INCLUDE, Place
+from strut.network.build.statement_runner import MAX_INCLUDE_DEPTH, Place
 from strut.network.build.templates import add_child, apply, delete, set_function, unapply
 from strut.network.model import (
     Node,
     Object,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mark, Mistake, NetworkError, NetworkProblem, Source, TooMuch
+from strut.network.text.errors import LimitExceeded, Mark, Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.limits import check_text
-from strut.network.text.parse import parse, parsed
+from strut.network.text.parse import parse, parse_once
 
 
 class Builder(EdgeStatements, PartStatements, DefineStatements):
     """A network while it is made."""
 
-    def text(self, source: Source) -> None:
+    def run_text(self, source: Source) -> None:
         """Run a whole text at the root."""
         try:
             check_text(source)
-        except TooMuch as mistake:
+        except LimitExceeded as mistake:
             raise NetworkError([mistake.problem]) from mistake
         self.run(parse(source), [Place(self.root, Context(self.scope))])
         if self.problems:
@@ -64,13 +64,13 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 and inner.values
                 and inner.values[0] is not None
             ):
-                name = self.texts.one(inner.names[0].text.text, places[0].context)
+                name = self.texts.expand_one(inner.names[0].text.text, places[0].context)
                 if name not in self.integrator:
                     raise Mistake(
                         f"the integrator has no '{name}': {did_you_mean(name, list(self.integrator))}",
                         inner.mark,
                     )
-                self.integrator[name] = self.texts.one(inner.values[0].text, places[0].context)
+                self.integrator[name] = self.texts.expand_one(inner.values[0].text, places[0].context)
                 self.integrator_marks[name] = inner.values[0].mark
             else:
                 self.run([inner], places)
@@ -91,9 +91,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a node cannot be in {place.thing!r}: only nodes hold nodes")
             names = (
-                [plain(place.thing.unique("object"))]
+                [plain_expansion(place.thing.unique("object"))]
                 if statement.name is None
-                else self.texts.all(statement.name.text, place.context)
+                else self.texts.expand_all(statement.name.text, place.context)
             )
             for e in names:
                 made = place.thing.children.get(e.text)
@@ -122,22 +122,22 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
     def _include(self, path: s.Text, once: bool, mark: Mark, places: list[Place]) -> None:
         if not places:
             return
-        source = self.files.source(self.texts.one(path.text, places[0].context), mark.source.name)
-        if once and source.name in self.read:
+        source = self.files.source(self.texts.expand_one(path.text, places[0].context), mark.source.name)
+        if once and source.name in self.files_read:
             return
-        self.read.add(source.name)
+        self.files_read.add(source.name)
         self.includes.add(source, mark)
         if (
-            source.name in (place.split(":")[0] for place in self.reading)
-            or len(self.reading) > DEEPEST_INCLUDE
+            source.name in (place.split(":")[0] for place in self.include_stack)
+            or len(self.include_stack) > MAX_INCLUDE_DEPTH
         ):
-            raise TooMuch(
-                f"'{source.name}' includes itself: {' -> '.join([*self.reading, source.name])}", mark
+            raise LimitExceeded(
+                f"'{source.name}' includes itself: {' -> '.join([*self.include_stack, source.name])}", mark
             )
-        self.reading.append(source.name)
+        self.include_stack.append(source.name)
         try:
             try:
-                statements = parsed(source)
+                statements = parse_once(source)
             except NetworkError as error:
                 self.problems.extend(
                     NetworkProblem(p.message, p.mark, (*p.trail, f"included from {mark}"))
@@ -146,25 +146,27 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 return
             self.run(statements, places)
         finally:
-            self.reading.pop()
+            self.include_stack.pop()
 
     def import_(self, statement: s.ImportStatement, places: list[Place]) -> None:
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"nothing can be imported into {place.thing!r}")
             source = self.files.source(
-                self.texts.one(statement.path.text, place.context), statement.mark.source.name
+                self.texts.expand_one(statement.path.text, place.context), statement.mark.source.name
             )
-            if len(self.reading) > DEEPEST_INCLUDE or source.name in self.reading:
-                raise TooMuch(f"'{source.name}' imports itself: {' -> '.join([*self.reading, source.name])}")
+            if len(self.include_stack) > MAX_INCLUDE_DEPTH or source.name in self.include_stack:
+                raise LimitExceeded(
+                    f"'{source.name}' imports itself: {' -> '.join([*self.include_stack, source.name])}"
+                )
             self.includes.add(source, statement.mark)
             other = Builder(self.files, source.name)
             other.includes = self.includes
-            other.reading = [*self.reading, source.name]
+            other.include_stack = [*self.include_stack, source.name]
             other.scope = DefineScope(place.context.scope)
             other.objects = self.objects
             try:
-                other.text(source)
+                other.run_text(source)
             except NetworkError as error:
                 raise NetworkError(
                     [
@@ -176,7 +178,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                     ]
                 ) from error
             self.objects = other.objects
-            for e in self.texts.all(statement.name.text, place.context):
+            for e in self.texts.expand_all(statement.name.text, place.context):
                 if not self.select.is_template(place.thing) and place.thing is not self.templates:
                     _adopt(other.root, place.thing, e.text, statement.mark)
                 _adopt(other.templates, self.templates, e.text, statement.mark)
@@ -192,11 +194,13 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         for place in places:
             if isinstance(statement.what, s.Selector):
                 found = self.select.below(statement.what, place.thing, place.context)
-                self.said.append(f"{statement.mark}: {', '.join(f.thing.name for f in found)}")
+                self.debug_output.append(f"{statement.mark}: {', '.join(f.thing.name for f in found)}")
             elif statement.what is not None:
-                self.said.append(f"{statement.mark}: {self.texts.one(statement.what.text, place.context)}")
+                self.debug_output.append(
+                    f"{statement.mark}: {self.texts.expand_one(statement.what.text, place.context)}"
+                )
             else:
-                self.said.append(f"{statement.mark}: {place.context.trail()}")
+                self.debug_output.append(f"{statement.mark}: {place.context.trail()}")
 
     def delete(self, statement: s.DeleteStatement, places: list[Place]) -> None:
         for place in places:
@@ -244,7 +248,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 x, y = statement.x[k % len(statement.x)], statement.y[k % len(statement.y)]
                 if x is None or y is None:
                     continue
-                at = [self.texts.calculate(self.texts.one(v.text, f.context)) for v in (x, y)]
+                at = [self.texts.calculate(self.texts.expand_one(v.text, f.context)) for v in (x, y)]
                 if statement.polar:
                     at = [at[0] * math.cos(at[1]), at[0] * math.sin(at[1])]
                 if statement.of is not None:

@@ -14,7 +14,7 @@ from strut.checks import checked
 from strut.network.lower import algebra
 from strut.network.lower.evaluate import arguments, evaluate
 from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
-from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read
+from strut.network.text.formula import Binary, Call, Name, Number, Tree, Unary, read_formula
 
 CONSTANTS = {
     **dict.fromkeys(("pi", "PI", "π"), math.pi),
@@ -22,7 +22,7 @@ CONSTANTS = {
     **dict.fromkeys(("NaN", "nan", "NAN"), math.nan),
     **dict.fromkeys(("Inf", "INF", "inf", "∞"), math.inf),
 }
-PLAIN: dict[str, Callable[[float, float], float]] = {
+ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -35,15 +35,15 @@ def calculate(text: str) -> float:
     if not text.strip():
         return 0.0
     shape = _NUMBER.split(text)
-    plain = _shape(tuple(shape[::2]))
+    plain = _arithmetic_skeleton(tuple(shape[::2]))
     if plain is not None:
-        return _plainly(plain, shape[1::2])
+        return _fill_numbers(plain, shape[1::2])
     try:
-        tree = read(text).tree
-        quick = _quick(tree)
+        tree = read_formula(text).tree
+        quick = _arithmetic_value(tree)
         if quick is not None:
             return quick
-        found = constant(tree)
+        found = constant_value(tree)
     except Mistake as mistake:
         raise Mistake(f"cannot calculate '{text}': {mistake}") from mistake
     if found.numel() != 1:
@@ -56,50 +56,52 @@ _HOLE = "number__"
 
 
 @lru_cache(maxsize=10_000)
-def _shape(around: tuple[str, ...]) -> Tree | None:
+def _arithmetic_skeleton(around: tuple[str, ...]) -> Tree | None:
     """Plain arithmetic with holes for its numbers, of what stands around these: thousands of texts differ in
     nothing else. None if it is more than that."""
     text = around[0] + "".join(f"{_HOLE}{k}{after}" for k, after in enumerate(around[1:]))
     if text.count(_HOLE) != len(around) - 1:
         return None
     try:
-        formula = read(text)
+        formula = read_formula(text)
     except Mistake:
         return None
-    return formula.tree if not formula.rest and _is_plain(formula.tree) else None
+    return formula.tree if not formula.rest and _is_arithmetic(formula.tree) else None
 
 
-def _is_plain(tree: Tree) -> bool:
+def _is_arithmetic(tree: Tree) -> bool:
     if isinstance(tree, Binary):
-        return tree.operator in PLAIN and _is_plain(tree.left) and _is_plain(tree.right)
+        return tree.operator in ARITHMETIC and _is_arithmetic(tree.left) and _is_arithmetic(tree.right)
     if isinstance(tree, Unary):
-        return tree.operator == "-" and _is_plain(tree.operand)
+        return tree.operator == "-" and _is_arithmetic(tree.operand)
     return isinstance(tree, Name) and not tree.order and tree.name.startswith(_HOLE)
 
 
-def _plainly(tree: Tree, numbers: list[str]) -> float:
+def _fill_numbers(tree: Tree, numbers: list[str]) -> float:
     if isinstance(tree, Binary):
-        return PLAIN[tree.operator](_plainly(tree.left, numbers), _plainly(tree.right, numbers))
+        return ARITHMETIC[tree.operator](
+            _fill_numbers(tree.left, numbers), _fill_numbers(tree.right, numbers)
+        )
     if isinstance(tree, Unary):
-        return -_plainly(tree.operand, numbers)
+        return -_fill_numbers(tree.operand, numbers)
     assert isinstance(tree, Name)
     return float(numbers[int(tree.name[len(_HOLE) :])])
 
 
-def _quick(tree: Tree) -> float | None:
+def _arithmetic_value(tree: Tree) -> float | None:
     """Plain arithmetic without the machinery."""
     if isinstance(tree, Number):
         return tree.value
-    if isinstance(tree, Binary) and tree.operator in PLAIN:
-        a, b = _quick(tree.left), _quick(tree.right)
-        return None if a is None or b is None else PLAIN[tree.operator](a, b)
+    if isinstance(tree, Binary) and tree.operator in ARITHMETIC:
+        a, b = _arithmetic_value(tree.left), _arithmetic_value(tree.right)
+        return None if a is None or b is None else ARITHMETIC[tree.operator](a, b)
     if isinstance(tree, Unary) and tree.operator == "-":
-        a = _quick(tree.operand)
+        a = _arithmetic_value(tree.operand)
         return None if a is None else -a
     return CONSTANTS.get(tree.name) if isinstance(tree, Name) and not tree.order else None
 
 
-def constant(tree: Tree) -> ca.SX:
+def constant_value(tree: Tree) -> ca.SX:
     """The value of a tree without variables."""
 
     def resolve(t: Tree) -> ca.SX:
@@ -123,10 +125,10 @@ def constant(tree: Tree) -> ca.SX:
 
 
 @checked
-def evaluated(text: str) -> np.ndarray:
+def evaluate_expression(text: str) -> np.ndarray:
     """The matrix that an expression without variables stands for."""
     try:
-        return np.array(ca.DM(constant(read(text).tree)))
+        return np.array(ca.DM(constant_value(read_formula(text).tree)))
     except Mistake as mistake:
         raise NetworkError([NetworkProblem(f"cannot calculate '{text}': {mistake}")]) from mistake
 

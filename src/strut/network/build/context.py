@@ -19,7 +19,7 @@ class Expansion:
         return self.texts[0]
 
 
-def plain(text: str, index: int = 0) -> Expansion:
+def plain_expansion(text: str, index: int = 0) -> Expansion:
     """An expansion without groups."""
     return Expansion((text,), (index,))
 

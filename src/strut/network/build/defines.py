@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from strut.network.build.context import Context, Define
-from strut.network.build.statement_runner import Making, Place
-from strut.network.build.text_parts import SPECIAL, Filter, hidden, split
+from strut.network.build.statement_runner import Place, StatementRunner
+from strut.network.build.text_parts import SPECIAL, Filter, hide, split
 from strut.network.text import statements as s
 
 
-class DefineStatements(Making):
+class DefineStatements(StatementRunner):
     """Defines, by value, by selector and from the environment."""
 
     # ---- defines ----
@@ -23,7 +23,7 @@ class DefineStatements(Making):
             name = statement.names[k % len(statement.names)]
             if name is None:
                 return
-            names = self.texts.all(name.text, place.context)
+            names = self.texts.expand_all(name.text, place.context)
             scope = place.context.scope
             for i, e in enumerate(names):
                 if statement.operator in ("?=", "?$="):
@@ -31,12 +31,12 @@ class DefineStatements(Making):
                     if known is not None and known.text:
                         continue
                 if isinstance(statement.values, s.Selector):
-                    define = self._selected(statement.values, place)
+                    define = self._define_from_selector(statement.values, place)
                 else:
                     value = statement.values[k % len(statement.values)]
                     if value is None:
                         continue
-                    define = self._defined(
+                    define = self._define_from_text(
                         value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names)
                     )
                 if statement.operator in ("$=", "?$="):
@@ -48,28 +48,26 @@ class DefineStatements(Making):
 
         self.each(places, statement.mark, one)
 
-    def _selected(self, selector: s.Selector, place: Place) -> Define:
+    def _define_from_selector(self, selector: s.Selector, place: Place) -> Define:
         found = self.select.below(selector, place.thing, place.context)
         texts = []
         for f in found:
             top = f.context.level(0) if f.context.stack is not place.context.stack else None
             texts.append(top.text if top else f.thing.name)
-        return _listed(texts)
+        return _list_define(texts)
 
-    def _defined(self, text: str, context: Context, i: int, count: int) -> Define:
+    def _define_from_text(self, text: str, context: Context, i: int, count: int) -> Define:
         if not SPECIAL.search(text):
             return Define(text)
-        values = self.texts.all(text, context)
+        values = self.texts.expand_all(text, context)
         if count > 1 and len(values) == count:
             return Define(values[i].text)
-        if len(values) == 1 and "{" not in self.texts.whole(text, context):
+        if len(values) == 1 and "{" not in self.texts.fill_references(text, context):
             return Define(values[0].text)
-        return _listed([v.text for v in values], any(isinstance(part, Filter) for part in split(text)))
+        return _list_define([v.text for v in values], any(isinstance(part, Filter) for part in split(text)))
 
 
-def _listed(texts: list[str], made: bool = False) -> Define:
+def _list_define(texts: list[str], made: bool = False) -> Define:
     """A define that holds a list: its text generates it. Commas separate further elements only in those that
     a map or reduction made."""
-    return Define(
-        "{" + ",".join(t if made else hidden(t) for t in texts) + "}" if texts else "", tuple(texts)
-    )
+    return Define("{" + ",".join(t if made else hide(t) for t in texts) + "}" if texts else "", tuple(texts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, Define, Expansion
 from strut.network.build.selected import Selected
-from strut.network.build.statement_runner import MOST_OBJECTS, Making, Place
+from strut.network.build.statement_runner import MAX_OBJECTS, Place, StatementRunner
 from strut.network.build.templates import add_child
 from strut.network.model import (
     Edge,
@@ -13,22 +13,22 @@ from strut.network.model import (
     attach,
 )
 from strut.network.text import statements as s
-from strut.network.text.errors import Mistake, NetworkProblem, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake, NetworkProblem
 
 Pair = tuple[Node, Node, Context]
 
 
-class EdgeStatements(Making):
+class EdgeStatements(StatementRunner):
     """Edges: found, made, and opened."""
 
     # ---- edges ----
 
     def edge(self, statement: s.EdgeStatement, places: list[Place]) -> None:
         opened: list[Place] = []
-        joined = 0  # how many pairs of nodes there were so far: lists behind 'to' go on with it
+        pairs_before = 0  # how many pairs of nodes there were so far: lists behind 'to' go on with it
 
         def one(k: int, place: Place) -> None:
-            nonlocal joined
+            nonlocal pairs_before
             if statement.selector is not None:
                 for f in self.select.below(statement.selector, place.thing, place.context):
                     thing = f.thing.self_edge if isinstance(f.thing, Node) else f.thing
@@ -37,7 +37,11 @@ class EdgeStatements(Making):
                 return
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an edge cannot be in {place.thing!r}: only nodes hold edges")
-            names = [None] if statement.name is None else self.texts.all(statement.name.text, place.context)
+            names = (
+                [None]
+                if statement.name is None
+                else self.texts.expand_all(statement.name.text, place.context)
+            )
             for i, name in enumerate(names):
                 context = place.context if name is None else place.context.push(name)
                 if statement.connect is None:
@@ -47,9 +51,9 @@ class EdgeStatements(Making):
                         )
                     )
                 else:
-                    pairs = self._pairs(statement, i, joined, place.thing, context)
-                    joined += len(pairs)
-                    opened.extend(self._connected(statement, pairs, place.thing, name))
+                    pairs = self._pairs(statement, i, pairs_before, place.thing, context)
+                    pairs_before += len(pairs)
+                    opened.extend(self._connect_pairs(statement, pairs, place.thing, name))
 
         self.each(places, statement.mark, one)
         self.apply_all(statement.templates, opened)
@@ -73,7 +77,7 @@ class EdgeStatements(Making):
             found.note = statement.note
         return found
 
-    def _connected(
+    def _connect_pairs(
         self, statement: s.EdgeStatement, pairs: list[Pair], parent: Node, name: Expansion | None
     ) -> list[Place]:
         several = len(pairs) > 1
@@ -105,16 +109,16 @@ class EdgeStatements(Making):
         return edge
 
     def _pairs(
-        self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context
+        self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
         """Pairs of nodes that a statement joins, for its i-th name, after so many other pairs, each with the
         context of its second node."""
-        pairs = self._selected_pairs(statement, i, joined, parent, context)
+        pairs = self._selected_pairs(statement, i, pairs_before, parent, context)
         attributes = statement.attributes
         if attributes.no_self:
             pairs = [p for p in pairs if p[0] is not p[1]]
         if attributes.probability is not None:
-            chance = self.texts.calculate(self.texts.one(attributes.probability.text, context))
+            chance = self.texts.calculate(self.texts.expand_one(attributes.probability.text, context))
             pairs = [p for p in pairs if self.random.random() < chance]
         if attributes.bidirectional:
             if statement.connect is not None and statement.connect[0] == "all":
@@ -124,7 +128,7 @@ class EdgeStatements(Making):
         return pairs
 
     def _selected_pairs(
-        self, statement: s.EdgeStatement, i: int, joined: int, parent: Node, context: Context
+        self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
         assert statement.connect is not None
         kind, selectors = statement.connect
@@ -138,13 +142,13 @@ class EdgeStatements(Making):
         before, self.select.from_set = self.select.from_set, [Selected(*source) for source in sources]
         try:
             for k, (source, found) in enumerate(sources):
-                second = first if kind == "all" else selectors[1][(joined + k) % len(selectors[1])]
+                second = first if kind == "all" else selectors[1][(pairs_before + k) % len(selectors[1])]
                 if second is not None:
                     pairs.extend(
                         (source, target, around) for target, around in self._nodes(second, parent, found)
                     )
-                if len(pairs) > MOST_OBJECTS:
-                    raise TooMuch(f"one statement makes more than {MOST_OBJECTS} edges")
+                if len(pairs) > MAX_OBJECTS:
+                    raise LimitExceeded(f"one statement makes more than {MAX_OBJECTS} edges")
         finally:
             self.select.from_set = before
         return pairs
@@ -162,7 +166,7 @@ class EdgeStatements(Making):
             for stage in selector.stages
         ):
             names = {node.name for node, _ in nodes}
-            for e in self.texts.all(selector.stages[-1].text, context):
+            for e in self.texts.expand_all(selector.stages[-1].text, context):
                 if e.text not in names and (len(selector.stages) == 1 or not nodes):
                     wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
                     near = did_you_mean(

@@ -12,75 +12,75 @@ import itertools
 import re
 from collections.abc import Callable
 
-from strut.network.build.context import Context, Define, Expansion, plain
+from strut.network.build.context import Context, Define, Expansion, plain_expansion
 from strut.network.build.text_parts import (
-    DEEPEST,
     LITERAL,
+    MAX_TEXT_DEPTH,
     SPECIAL,
     Calculation,
     Choice,
     Filter,
     Part,
     Reference,
-    closing,
-    short,
-    shown,
+    closing_index,
+    ellipsize,
     split,
+    unhide,
 )
 from strut.network.lower.whole_numbers import whole
-from strut.network.text.errors import Missing, Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, MissingExpansion, Mistake
 
-MOST_NAMES = 200_000
+MAX_NAMES = 200_000
 """One generator makes no more names."""
-MOST_TEXT = 10_000_000
+MAX_EXPANDED_TEXT = 10_000_000
 """No text grows longer [characters]."""
-FILTER = "\ue000"
-RANGE = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
-TIMES = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
+FILTER_MARK = "\ue000"
+RANGE_PATTERN = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
+REPEAT_PATTERN = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
 
 
-class Texts:
+class TextExpander:
     """Expands texts; `calculate` is what `$(...)` means."""
 
     def __init__(self, calculate: Callable[[str], float]) -> None:
         self.calculate = calculate
         self.depth = 0
-        self.made = 0
+        self.names_made = 0
 
-    def one(self, text: str, context: Context) -> str:
+    def expand_one(self, text: str, context: Context) -> str:
         """The text a value stands for; a generator with several results is a mistake."""
         if not SPECIAL.search(text):
             return text
-        found = self.all(text, context)
+        found = self.expand_all(text, context)
         if len(found) == 1:
             return found[0].text
-        raise Mistake(f"'{short(text)}' makes {len(found)} texts where one is needed")
+        raise Mistake(f"'{ellipsize(text)}' makes {len(found)} texts where one is needed")
 
-    def all(self, text: str, context: Context) -> list[Expansion]:
+    def expand_all(self, text: str, context: Context) -> list[Expansion]:
         """Every text that a text generates."""
         if not SPECIAL.search(text):
-            return [plain(text)]
+            return [plain_expansion(text)]
         self.depth += 1
         try:
-            if self.depth > DEEPEST:
-                raise TooMuch(
-                    f"'{short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to "
+            if self.depth > MAX_TEXT_DEPTH:
+                raise LimitExceeded(
+                    f"'{ellipsize(text)}' is expanded inside itself more than {MAX_TEXT_DEPTH} times: a map refers to "
                     f"itself"
                 )
             filters: list[Filter] = []
-            flat = self._flat(split(text), context, filters)
+            flat = self._flatten(split(text), context, filters)
             found = self._expand(flat, filters, context)
         finally:
             self.depth -= 1
         return found
 
-    def whole(self, text: str, context: Context) -> str:
+    def fill_references(self, text: str, context: Context) -> str:
         """References and calculations put in, braces left as they are."""
-        return shown(self._flat(split(text), context, []))
+        return unhide(self._flatten(split(text), context, []))
 
     # ---- references and calculations ----
 
-    def _flat(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
+    def _flatten(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
         """One text of all parts. The last is read first: what a counter adds is seen by what stands to its
         left."""
         out: list[str] = []
@@ -91,29 +91,29 @@ class Texts:
                 out.append(self._look_up(part, context))
             elif isinstance(part, Calculation):
                 summands = [self._summand(p, context) for p in reversed(part.parts)]
-                out.append(written(self.calculate("".join(reversed(summands)))))
+                out.append(format_number(self.calculate("".join(reversed(summands)))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
-                chosen = yes if whole(self.calculate(shown(self._flat(condition, context, [])))) else no
-                out.append(self._flat(chosen, context, []).strip())
+                chosen = yes if whole(self.calculate(unhide(self._flatten(condition, context, [])))) else no
+                out.append(self._flatten(chosen, context, []).strip())
             elif isinstance(part, Filter):
-                out.append(f"{FILTER}{len(filters)}{FILTER}")
+                out.append(f"{FILTER_MARK}{len(filters)}{FILTER_MARK}")
                 filters.append(part)
             else:
-                out.append(",".join(e.text for e in self.all(part.text, context)))
+                out.append(",".join(e.text for e in self.expand_all(part.text, context)))
         flat = "".join(reversed(out))
-        if len(flat) > MOST_TEXT:
-            raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{short(flat)}'")
+        if len(flat) > MAX_EXPANDED_TEXT:
+            raise LimitExceeded(f"a text grows beyond {MAX_EXPANDED_TEXT} characters: '{ellipsize(flat)}'")
         return flat
 
     def _summand(self, part: Part, context: Context) -> str:
         """A part of a calculation: what is empty counts as 0."""
-        text = shown(self._flat((part,), context, []))
+        text = unhide(self._flatten((part,), context, []))
         return text if isinstance(part, str) or text else "0"
 
     def _look_up(self, reference: Reference, context: Context) -> str:
-        index = None if reference.index is None else shown(self._flat(reference.index, context, []))
-        key = shown(self._flat(reference.key, context, []))
+        index = None if reference.index is None else unhide(self._flatten(reference.index, context, []))
+        key = unhide(self._flatten(reference.key, context, []))
         return (
             self._group(reference, whole(key), index, context)
             if key.isdecimal()
@@ -131,8 +131,8 @@ class Texts:
             return str(expansion.indices[group] if exists and expansion else 0)
         if expansion is None or not exists:
             around = context.trail()
-            raise Missing(
-                f"expansion '{reference.shown}' does not exist: "
+            raise MissingExpansion(
+                f"expansion '{reference.source_text}' does not exist: "
                 + (f"here are {around}" if around else "nothing was expanded here")
             )
         return expansion.texts[group]
@@ -170,14 +170,14 @@ class Texts:
         digits = index.lstrip("+-")
         by = whole(digits or 1) * signs * (1 if index[0] == "+" else -1)
         before = self.calculate(define.text) if define and define.text else 0
-        context.scope.values[name] = Define(written(before + by))
-        return written(before)
+        context.scope.values[name] = Define(format_number(before + by))
+        return format_number(before)
 
     # ---- braces ----
 
     def _expand(self, flat: str, filters: list[Filter], context: Context) -> list[Expansion]:
         if "{" not in flat:
-            return [plain(shown(flat))]
+            return [plain_expansion(unhide(flat))]
         pieces: list[list[tuple[str, int]]] = []
         groups: list[bool] = []
         i = 0
@@ -190,72 +190,78 @@ class Texts:
             if opening > i:
                 pieces.append([(flat[i:opening], 0)])
                 groups.append(False)
-            end = closing(flat, opening, "{}")
-            elements = self._brace(flat[opening + 1 : end], filters, context)
+            end = closing_index(flat, opening, "{}")
+            elements = self._expand_brace(flat[opening + 1 : end], filters, context)
             pieces.append([(e.text, k) for k, e in enumerate(elements)])
             groups.append(True)
             i = end + 1
         count = 1
         for piece in pieces:
             count *= len(piece)
-        self.made += count
-        if count > MOST_NAMES or self.made > 20 * MOST_NAMES:
-            raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{short(shown(flat))}'")
+        self.names_made += count
+        if count > MAX_NAMES or self.names_made > 20 * MAX_NAMES:
+            raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{ellipsize(unhide(flat))}'")
         found = []
         for k, combination in enumerate(itertools.product(*pieces)):
             chosen = [piece for piece, group in zip(combination, groups, strict=True) if group]
-            texts = (shown("".join(t for t, _ in combination)), *(shown(t) for t, _ in chosen))
+            texts = (unhide("".join(t for t, _ in combination)), *(unhide(t) for t, _ in chosen))
             found.append(Expansion(texts, (k, *(n for _, n in chosen))))
         return found
 
-    def _brace(self, inside: str, filters: list[Filter], context: Context) -> list[Expansion]:
+    def _expand_brace(self, inside: str, filters: list[Filter], context: Context) -> list[Expansion]:
         """The elements between two braces, mapped and reduced."""
-        body, *chain = inside.split(FILTER, 1)
+        body, *chain = inside.split(FILTER_MARK, 1)
         elements: list[Expansion] = []
         for item in _list_items(body):
-            elements.extend(self._item(item, filters, context))
-            if len(elements) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(inside)}}}'")
+            elements.extend(self._expand_item(item, filters, context))
+            if len(elements) > MAX_NAMES:
+                raise LimitExceeded(
+                    f"a generator makes more than {MAX_NAMES} names: '{{{ellipsize(inside)}}}'"
+                )
         if chain and elements:
-            listed = tuple(shown(e.text) for e in elements)
+            listed = tuple(unhide(e.text) for e in elements)
             around = context.push(
                 Expansion(listed, (0,) * len(listed))
             )  # what a reduction finds at @@: the whole list
-        for number in re.findall(f"{FILTER}([0-9]+){FILTER}", FILTER + chain[0] if chain else ""):
+        for number in re.findall(
+            f"{FILTER_MARK}([0-9]+){FILTER_MARK}", FILTER_MARK + chain[0] if chain else ""
+        ):
             rule = filters[int(number)]
             if rule.reduces:
-                elements = self._reduced(elements, rule, around) if elements else []
+                elements = self._reduce_elements(elements, rule, around) if elements else []
             else:
-                elements = self._mapped(elements, rule, context)
+                elements = self._map_elements(elements, rule, context)
         return elements
 
-    def _mapped(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
+    def _map_elements(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
         inner = context.inner()  # what a map counts, it counts for itself
-        return [new for e in elements for new in self.all(rule.text, inner.push(_visible(e)))]
+        return [new for e in elements for new in self.expand_all(rule.text, inner.push(_visible(e)))]
 
-    def _reduced(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        result = shown(elements[0].text)
+    def _reduce_elements(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
+        result = unhide(elements[0].text)
         inner = context.inner()
         for e in elements[1:]:
-            result = self.one(rule.text, inner.push(Expansion((result, shown(e.text)), (0, 0))))
-            if len(result) > MOST_TEXT:
-                raise TooMuch(f"a reduction grows beyond {MOST_TEXT} characters: '{short(result)}'")
-        return [plain(result)]
+            result = self.expand_one(rule.text, inner.push(Expansion((result, unhide(e.text)), (0, 0))))
+            if len(result) > MAX_EXPANDED_TEXT:
+                raise LimitExceeded(
+                    f"a reduction grows beyond {MAX_EXPANDED_TEXT} characters: '{ellipsize(result)}'"
+                )
+        return [plain_expansion(result)]
 
-    def _item(self, item: str, filters: list[Filter], context: Context) -> list[Expansion]:
-        found = RANGE.match(item)
+    def _expand_item(self, item: str, filters: list[Filter], context: Context) -> list[Expansion]:
+        found = RANGE_PATTERN.match(item)
         if found:
-            return [plain(str(n)) for n in _range(found[1], found[2], found[3])]
-        found = TIMES.match(item)
+            return [plain_expansion(str(n)) for n in _range(found[1], found[2], found[3])]
+        found = REPEAT_PATTERN.match(item)
         if found:
-            if whole(found[1]) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(item)}}}'")
-            return [plain(found[2]) for _ in range(whole(found[1]))]
-        return self._expand(item, filters, context) if "{" in item else [plain(item)]
+            if whole(found[1]) > MAX_NAMES:
+                raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{{{ellipsize(item)}}}'")
+            return [plain_expansion(found[2]) for _ in range(whole(found[1]))]
+        return self._expand(item, filters, context) if "{" in item else [plain_expansion(item)]
 
 
 def _visible(e: Expansion) -> Expansion:
-    return Expansion(tuple(shown(t) for t in e.texts), e.indices)
+    return Expansion(tuple(unhide(t) for t in e.texts), e.indices)
 
 
 def _list_items(body: str) -> list[str]:
@@ -277,12 +283,12 @@ def _range(first: str, second: str, third: str | None) -> range:
     if step == 0:
         raise Mistake(f"'{{{first}:{second}:{third}}}' has a step of 0: it never ends")
     count = range(start, end + (1 if step > 0 else -1), step)
-    if len(count) > MOST_NAMES:
-        raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{first}:{last}}}'")
+    if len(count) > MAX_NAMES:
+        raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{{{first}:{last}}}'")
     return count
 
 
-def written(value: float) -> str:
+def format_number(value: float) -> str:
     """The shortest text of a number that reads back the same."""
     return (
         str(int(value))

@@ -15,7 +15,7 @@ from strut.errors import StorageError
 from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake, Source
 
-LARGEST = 50_000_000
+MAX_FILE_SIZE = 50_000_000
 """A file is not longer [bytes]."""
 
 
@@ -72,10 +72,10 @@ class Files:
 
     def source(self, path: str, beside: str) -> Source:
         found = self.find(path, beside)
-        return read(found)
+        return read_source(found)
 
     def columns(self, path: Path, settings: Mapping[str, str]) -> list[str]:
-        return list(table(path, settings).names)
+        return list(read_table(path, settings).names)
 
 
 def _is_file(path: Path) -> bool:
@@ -85,11 +85,11 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def read(path: Path) -> Source:
+def read_source(path: Path) -> Source:
     """A file as text."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise Mistake(f"{path} is longer than {LARGEST} bytes: no model is")
+        if path.stat().st_size > MAX_FILE_SIZE:
+            raise Mistake(f"{path} is longer than {MAX_FILE_SIZE} bytes: no model is")
         return Source(str(path), path.read_text(encoding="utf-8"))
     except OSError as error:
         raise Mistake(f"cannot read {path}: {error.strerror}") from error
@@ -97,11 +97,11 @@ def read(path: Path) -> Source:
         raise Mistake(f"cannot read {path}: it is no text in UTF-8") from error
 
 
-def table(path: Path, settings: Mapping[str, str]) -> NumberTable:
+def read_table(path: Path, settings: Mapping[str, str]) -> NumberTable:
     """A table of numbers, its columns separated by tabs, commas or blanks; a first line may name them."""
     rows = [
         line.replace(",", " ").replace("\t", " ").split()
-        for line in read(path).text.splitlines()
+        for line in read_source(path).text.splitlines()
         if line.strip() and line.strip()[0] != "#"
     ]
     if not rows:

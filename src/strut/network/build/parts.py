@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strut.network.build.context import Context, plain
+from strut.network.build.context import Context, plain_expansion
 from strut.network.build.statement_runner import Place
 from strut.network.build.templates import add_event, set_alias, set_function, set_initial, set_variable
 from strut.network.build.variables import VariableStatements
@@ -31,18 +31,18 @@ class PartStatements(VariableStatements):
         ) -> tuple[Argument, ...]:
             return tuple(
                 Argument(
-                    _undotted(e.text),
-                    None if default is None else self.texts.one(default.text, context),
+                    _argument_name(e.text),
+                    None if default is None else self.texts.expand_one(default.text, context),
                     scope,
                 )
                 for scope, name, default in given
-                for e in self.texts.all(name.text, context)
+                for e in self.texts.expand_all(name.text, context)
             )
 
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a function cannot be in {place.thing!r}: nodes hold functions")
-            names = self.texts.all(statement.name.text, place.context)
+            names = self.texts.expand_all(statement.name.text, place.context)
             for i, e in enumerate(names):
                 context = place.context.push(e)
                 name = dots(e.text)[0]
@@ -74,11 +74,11 @@ class PartStatements(VariableStatements):
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a polynomial cannot be in {place.thing!r}: nodes hold functions")
-            for e in self.texts.all(statement.name.text, place.context):
+            for e in self.texts.expand_all(statement.name.text, place.context):
                 context = place.context.push(e)
                 pieces = []
                 for piece in statement.pieces:
-                    begin, end, *coefficients = [self.texts.one(t.text, context) for t in piece]
+                    begin, end, *coefficients = [self.texts.expand_one(t.text, context) for t in piece]
                     pieces.append(PolynomialPiece(begin, end, tuple(coefficients)))
                 if not pieces:
                     raise Mistake(f"the polynomial '{e.text}' has no pieces: add 'piece from 0 to 1 = ...'")
@@ -105,11 +105,13 @@ class PartStatements(VariableStatements):
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"{place.thing!r} has no interface: nodes have")
-            names = self.texts.all(statement.name.text, place.context)
+            names = self.texts.expand_all(statement.name.text, place.context)
             for i, e in enumerate(names):
                 context = place.context.push(e)
                 variable = self._value(statement.variable.text, context, i, len(names))
-                child = self._value(statement.child.text, context.push(plain(variable)), i, len(names))
+                child = self._value(
+                    statement.child.text, context.push(plain_expansion(variable)), i, len(names)
+                )
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
                 set_alias(
@@ -130,12 +132,16 @@ class PartStatements(VariableStatements):
                 None if statement.states is None else tuple(self.names(statement.states, place.context))
             )
             event.target = (
-                None if statement.target is None else self.texts.one(statement.target.text, place.context)
+                None
+                if statement.target is None
+                else self.texts.expand_one(statement.target.text, place.context)
             )
             event.terminal = statement.terminal
-            event.condition = self.texts.one(statement.condition.text, place.context)
+            event.condition = self.texts.expand_one(statement.condition.text, place.context)
             event.within = (
-                None if statement.within is None else self.texts.one(statement.within.text, place.context)
+                None
+                if statement.within is None
+                else self.texts.expand_one(statement.within.text, place.context)
             )
             event.context, event.note = place.context, statement.note
             opened.append(Place(event, place.context.inner()))
@@ -153,7 +159,7 @@ class PartStatements(VariableStatements):
             if value is not None:
                 if not isinstance(place.thing, Node):
                     raise Mistake(f"{place.thing!r} has no states: nodes have")
-                set_initial(place.thing, self.texts.one(value.text, place.context))
+                set_initial(place.thing, self.texts.expand_one(value.text, place.context))
 
         self.each(places, statement.mark, one)
 
@@ -163,19 +169,19 @@ class PartStatements(VariableStatements):
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an {statement.direction} cannot be in {place.thing!r}")
-            for e in self.texts.all(statement.name.text, place.context):
+            for e in self.texts.expand_all(statement.name.text, place.context):
                 made = place.thing.children.get(e.text)
                 made = made if isinstance(made, Node) else self.new_node(e.text, place.thing, statement)
                 context = place.context.push(e).within(place.context.scope)
                 settings = {
-                    self.texts.one(key.text, context): self.texts.one(value.text, context)
+                    self.texts.expand_one(key.text, context): self.texts.expand_one(value.text, context)
                     for keys, values in statement.settings
                     for key, value in zip(keys, values, strict=False)
                     if key is not None and value is not None
                 }
                 made.table = {
                     "direction": statement.direction,
-                    "type": self.texts.one(statement.kind.text, context),
+                    "type": self.texts.expand_one(statement.kind.text, context),
                     **settings,
                 }
                 if made.table["type"] == "file" and statement.direction == "input":
@@ -196,7 +202,7 @@ class PartStatements(VariableStatements):
         self.run(statement.body, opened)
 
 
-def _undotted(name: str) -> str:
+def _argument_name(name: str) -> str:
     """The name of an argument: ẋ is x'."""
     plain, order = dots(name)
     return plain + "'" * order

@@ -18,7 +18,7 @@ from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-from strut.network.text.errors import Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake
 
 MAX_PATTERN = 2000
 """A pattern is not longer [characters], nor made of more instructions once its repetitions are written
@@ -250,7 +250,7 @@ def _search(of: Pattern, code: Code, name: str, budget: StepBudget) -> tuple[str
             visited.add(key)
             budget.left -= 1
             if budget.left < 0:
-                raise TooMuch(
+                raise LimitExceeded(
                     f"patterns take more than {MAX_STEPS} steps, /{of.text[:60]}/ among them: write it "
                     f"plainer"
                 )

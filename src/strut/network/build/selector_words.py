@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from strut.network.build.context import Expansion, plain
-from strut.network.build.expansion import Texts
+from strut.network.build.context import Expansion, plain_expansion
+from strut.network.build.expansion import TextExpander
 from strut.network.build.selected import Selected, Thing, children_of
 from strut.network.lower.whole_numbers import whole
 from strut.network.model import Edge, Node, Object, Variable
@@ -17,7 +17,7 @@ class SelectorWords:
     """A method for each word, `_` before its name: what it makes of the things found so far; `origin` is
     where the whole selector began."""
 
-    def __init__(self, root: Node, templates: Node, texts: Texts, say: Callable[[str], None]) -> None:
+    def __init__(self, root: Node, templates: Node, texts: TextExpander, say: Callable[[str], None]) -> None:
         self.root, self.templates, self.texts, self.say = root, templates, texts, say
         self.from_set: list[Selected] = []
 
@@ -87,7 +87,7 @@ class SelectorWords:
             text = argument.stages[0].text
             if text in ("odd", "even"):
                 return [1 if text == "odd" else 2, None, 2]
-            values.append(whole(self.texts.calculate(self.texts.one(text, f.context) if f else text)))
+            values.append(whole(self.texts.calculate(self.texts.expand_one(text, f.context) if f else text)))
         return values + [None] * (3 - len(values))
 
     def _subset(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
@@ -144,20 +144,20 @@ class SelectorWords:
     def _outputs(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
         return [Selected(e, f.context) for f in found if isinstance(f.thing, Node) for e in f.thing.outputs]
 
-    def _pushed(self, found: list[Selected], text: Callable[[Selected], str]) -> list[Selected]:
+    def _push_text(self, found: list[Selected], text: Callable[[Selected], str]) -> list[Selected]:
         """With one more expansion; as it is no list, its index is 0."""
-        return [Selected(f.thing, f.context.push(plain(text(f)))) for f in found]
+        return [Selected(f.thing, f.context.push(plain_expansion(text(f)))) for f in found]
 
     def _name(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
-        return self._pushed(found, lambda f: f.thing.name)
+        return self._push_text(found, lambda f: f.thing.name)
 
     def _input_name(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
         edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.input is not None]
-        return self._pushed(edges, lambda f: f.thing.input.name)  # type: ignore[union-attr]
+        return self._push_text(edges, lambda f: f.thing.input.name)  # type: ignore[union-attr]
 
     def _output_name(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
         edges = [f for f in found if isinstance(f.thing, Edge) and f.thing.output is not None]
-        return self._pushed(edges, lambda f: f.thing.output.name)  # type: ignore[union-attr]
+        return self._push_text(edges, lambda f: f.thing.output.name)  # type: ignore[union-attr]
 
     def _type(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
         """With the kind of each thing: its index counts kinds, and the group behind it says how many things
@@ -184,7 +184,8 @@ class SelectorWords:
     def _strings(self, stage: SelectorStage, f: Selected) -> bool:
         """Are the texts of a string test all true? One is, if it is neither empty nor 0."""
         texts = [
-            self.texts.one(argument.stages[0].text, f.context).strip() for argument in stage.arguments or ()
+            self.texts.expand_one(argument.stages[0].text, f.context).strip()
+            for argument in stage.arguments or ()
         ]
         return all(text not in ("", "0") for text in texts)
 
@@ -203,7 +204,7 @@ class SelectorWords:
         for f in found:
             context = f.context
             for argument in stage.arguments or ():
-                texts = tuple(e.text for e in self.texts.all(argument.stages[0].text, context))
+                texts = tuple(e.text for e in self.texts.expand_all(argument.stages[0].text, context))
                 if texts:  # one expansion: its groups are the texts that follow the first
                     context = context.push(Expansion(texts, (0,) * len(texts)))
             result.append(Selected(f.thing, context))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from strut.network.build.context import Context, Define, DefineScope, Expansion, Stack, plain
-from strut.network.build.expansion import Texts, written
+from strut.network.build.context import Context, Define, DefineScope, Expansion, Stack, plain_expansion
+from strut.network.build.expansion import TextExpander, format_number
 from strut.network.build.pattern import StepBudget, pattern
 from strut.network.build.selected import Selected, Thing, child_order, children_named, children_of
 from strut.network.build.selector_words import SelectorWords
 from strut.network.model import Action, Alias, Edge, Function, Node, Object, Variable
-from strut.network.text.errors import Missing, Mistake, NetworkProblem, TooMuch
+from strut.network.text.errors import LimitExceeded, MissingExpansion, Mistake, NetworkProblem
 from strut.network.text.statements import Selector, SelectorStage
 
-MOST = 5_000_000
+MAX_SELECTED = 5_000_000
 """A selector finds no more."""
 KINDS: dict[str, tuple[type, ...]] = {
     "nodes": (Node,),
@@ -28,14 +28,14 @@ UPWARD = ("self", "parent", "root", "templates-root", "from-set")
 """Words that lead to the same things from every child: from the children of a thing they are taken once."""
 
 
-class Select(SelectorWords):
+class SelectorRunner(SelectorWords):
     """Runs selectors in a network."""
 
     def __init__(
         self,
         root: Node,
         templates: Node,
-        texts: Texts,
+        texts: TextExpander,
         say: Callable[[str], None],
         warn: Callable[[NetworkProblem], None] = lambda _: None,
     ) -> None:
@@ -59,7 +59,7 @@ class Select(SelectorWords):
         self.depth += 1
         try:
             if self.depth > 60:
-                raise TooMuch("selectors nest deeper than 60 levels", selector.mark)
+                raise LimitExceeded("selectors nest deeper than 60 levels", selector.mark)
             found = start
             for k, stage in enumerate(selector.stages):
                 below = stage.child or (k == 0 and implicit)
@@ -68,8 +68,8 @@ class Select(SelectorWords):
                 except Mistake as mistake:
                     mistake.at(stage.mark)
                     raise
-                if len(found) > MOST:
-                    raise TooMuch(f"a selector finds more than {MOST} things", stage.mark)
+                if len(found) > MAX_SELECTED:
+                    raise LimitExceeded(f"a selector finds more than {MAX_SELECTED} things", stage.mark)
             return found
         finally:
             self.depth -= 1
@@ -88,14 +88,14 @@ class Select(SelectorWords):
                 if stage.kind == "word" and stage.text in UPWARD:
                     found = found[:1] or (start if stage.text != "parent" else [])
             result = (
-                _numbered(self._regex(stage, found))
+                _number_groups(self._regex(stage, found))
                 if stage.kind == "regex"
                 else self._word(stage, found, origin)
             )
-        return [self._labelled(stage.label, f) for f in result] if stage.label else result
+        return [self._add_label(stage.label, f) for f in result] if stage.label else result
 
     @staticmethod
-    def _labelled(label: str, f: Selected) -> Selected:
+    def _add_label(label: str, f: Selected) -> Selected:
         top = f.context.level(0)
         texts = top.texts if top else (f.thing.name,)
         scope = DefineScope(
@@ -107,7 +107,7 @@ class Select(SelectorWords):
 
     def _text(self, stage: SelectorStage, found: list[Selected], below: bool) -> list[Selected]:
         result: list[Selected] = []
-        plain_name = None if any(c in stage.text for c in "@${}\\") else plain(stage.text)
+        plain_name = None if any(c in stage.text for c in "@${}\\") else plain_expansion(stage.text)
         for f in found:
             names = [plain_name] if plain_name else self._names(stage, f.context)
             if below:
@@ -122,8 +122,8 @@ class Select(SelectorWords):
     def _names(self, stage: SelectorStage, context: Context) -> list[Expansion]:
         """The names a text stands for; none, and a warning, where it refers to what was not expanded."""
         try:
-            return self.texts.all(stage.text, context)
-        except Missing as missing:
+            return self.texts.expand_all(stage.text, context)
+        except MissingExpansion as missing:
             self.warn(NetworkProblem(f"{missing}; nothing is selected", stage.mark))
             return []
 
@@ -131,7 +131,7 @@ class Select(SelectorWords):
         result: list[Selected] = []
         for f in found:
             text = (
-                self.texts.whole(stage.text.replace("\\", "\\\\"), f.context)
+                self.texts.fill_references(stage.text.replace("\\", "\\\\"), f.context)
                 if "@" in stage.text or "$(" in stage.text
                 else stage.text
             )
@@ -155,16 +155,19 @@ class Select(SelectorWords):
 
     def _count(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
         if not stage.arguments:
-            return [Selected(f.thing, f.context.push(plain(str(len(found)), k))) for k, f in enumerate(found)]
+            return [
+                Selected(f.thing, f.context.push(plain_expansion(str(len(found)), k)))
+                for k, f in enumerate(found)
+            ]
         result = []
         for f in found:
             for argument in stage.arguments:
                 only = argument.stages[0]
                 if len(argument.stages) == 1 and only.kind == "text" and any(c in only.text for c in "@${}"):
-                    n = len(self.texts.all(only.text, f.context))
+                    n = len(self.texts.expand_all(only.text, f.context))
                 else:
                     n = len(self.at(argument, f, origin))
-                result.append(Selected(f.thing, f.context.push(plain(written(n)))))
+                result.append(Selected(f.thing, f.context.push(plain_expansion(format_number(n)))))
         return result
 
     def _if(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
@@ -219,8 +222,8 @@ class Select(SelectorWords):
                 waiting.extend(
                     Selected(g.thing, each.context) for g in reversed(self.at(argument, each, origin))
                 )
-                if len(result) > MOST:
-                    raise TooMuch(f"a selector finds more than {MOST} things")
+                if len(result) > MAX_SELECTED:
+                    raise LimitExceeded(f"a selector finds more than {MAX_SELECTED} things")
         return result
 
     def _reduce(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
@@ -235,12 +238,12 @@ class Select(SelectorWords):
                 return []
             result = pair[0]
             if len(stage.arguments) > 1:
-                ours, theirs, shared = _apart(first.context.stack, f.context.stack)
+                ours, theirs, shared = _split_stacks(first.context.stack, f.context.stack)
                 context = Context(first.context.scope, shared)
                 both = context
                 for e in (*reversed(theirs), *reversed(ours)):
                     both = both.push(e)
-                text = self.texts.one(stage.arguments[1].stages[0].text, both)
+                text = self.texts.expand_one(stage.arguments[1].stages[0].text, both)
                 for e in reversed(ours):
                     context = context.push(Expansion((text,) * len(e.texts), e.indices))
                 result = Selected(result.thing, context)
@@ -257,7 +260,7 @@ class Select(SelectorWords):
         return list(result.values())
 
 
-def _numbered(found: list[Selected]) -> list[Selected]:
+def _number_groups(found: list[Selected]) -> list[Selected]:
     """What a pattern matched, with the index of every group: it counts the different texts that the group
     had."""
     seen: list[dict[str, int]] = []
@@ -274,7 +277,7 @@ def _numbered(found: list[Selected]) -> list[Selected]:
     return result
 
 
-def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
+def _split_stacks(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
     """What each of two stacks has for itself, innermost first, and what they share."""
     cells: set[int] = set()
     each = a

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from strut.network.model import Edge, Item, Node, Object
 
 if TYPE_CHECKING:
-    from strut.network.build.statement_runner import Making
+    from strut.network.build.statement_runner import StatementRunner
 
 MUTABLE = (dict, list, set)
 """Kinds of attributes that are filled again in place: some are shared between objects, and stay so."""
@@ -19,24 +19,24 @@ MUTABLE = (dict, list, set)
 class Snapshot:
     """Remembers a network that is being made; `restore` brings back all that it had, and nothing else."""
 
-    def __init__(self, making: Making) -> None:
+    def __init__(self, runner: StatementRunner) -> None:
         self._attributes: list[tuple[Any, str, Any, Any]] = []
-        self._making = making
-        self._random = making.random.getstate()
+        self._runner = runner
+        self._random = runner.random.getstate()
         for name in (
-            "said",
+            "debug_output",
             "warnings",
             "problems",
             "integrator",
             "integrator_marks",
-            "reading",
-            "read",
+            "include_stack",
+            "files_read",
             "objects",
         ):
-            self._keep(making, name)
-        self._keep(making.scope, "values")
-        self._keep(making.select, "from_set")
-        for top in (making.root, making.templates):
+            self._keep(runner, name)
+        self._keep(runner.scope, "values")
+        self._keep(runner.select, "from_set")
+        for top in (runner.root, runner.templates):
             for thing in (top, *top.walk()):
                 self._keep_object(thing)
 
@@ -72,7 +72,7 @@ class Snapshot:
 
     def restore(self) -> None:
         """Let everything be as it was."""
-        self._making.random.setstate(self._random)
+        self._runner.random.setstate(self._random)
         for of, name, value, content in self._attributes:
             setattr(of, name, value)
             if isinstance(value, MUTABLE):

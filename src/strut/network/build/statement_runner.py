@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from strut.errors import did_you_mean
 from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, DefineScope
-from strut.network.build.expansion import Texts
+from strut.network.build.expansion import TextExpander
 from strut.network.build.model_files import Files
 from strut.network.build.selected import Selected
-from strut.network.build.selectors import Select
+from strut.network.build.selectors import SelectorRunner
 from strut.network.build.templates import add_child, apply
 from strut.network.model import Node, Object
 from strut.network.text import statements as s
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem, TooMuch
+from strut.network.text.errors import MAX_PROBLEMS, LimitExceeded, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.limits import Includes
 
-MOST_OBJECTS = 300_000
+MAX_OBJECTS = 300_000
 """A network has no more nodes and edges."""
-DEEPEST_INCLUDE = 40
-INTEGRATOR = {
+MAX_INCLUDE_DEPTH = 40
+INTEGRATOR_DEFAULTS = {
     "method": "euler",
     "default-timestep": "0.001",
     "minimum-timestep": "1e-9",
@@ -33,8 +33,8 @@ INTEGRATOR = {
     "prediction-order": "3",
     "correction-order": "5",
 }
-INDEXED = re.compile(r"^(.*?)(\[.*\])$", re.S)
-NAMED = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
+INDEXED_NAME = re.compile(r"^(.*?)(\[.*\])$", re.S)
+VARIABLE_NAME = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,25 @@ class Place:
     context: Context
 
 
-class Making(ABC):
+class StatementRunner(ABC):
     """A network while it is made."""
 
     def __init__(self, files: Files, name: str = "network", seed: int = 0) -> None:
         self.root, self.templates = Node(name, None), Node("templates", None)
         self.files = files
-        self.texts = Texts(calculate)
-        self.said: list[str] = []
+        self.texts = TextExpander(calculate)
+        self.debug_output: list[str] = []
         self.warnings: list[NetworkProblem] = []
         self.problems: list[NetworkProblem] = []
-        self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
-        self.integrator = dict(INTEGRATOR)
+        self.select = SelectorRunner(
+            self.root, self.templates, self.texts, self.debug_output.append, self.warnings.append
+        )
+        self.integrator = dict(INTEGRATOR_DEFAULTS)
         self.integrator_marks: dict[str, Mark] = {}
         self.random = random.Random(seed)
         self.objects = 0
-        self.reading: list[str] = []
-        self.read: set[str] = set()
+        self.include_stack: list[str] = []
+        self.files_read: set[str] = set()
         self.includes = Includes()
         self.scope = DefineScope()
 
@@ -75,12 +77,12 @@ class Making(ABC):
         for statement in statements:
             try:
                 self.handle(statement, places)
-            except TooMuch as stop:
+            except LimitExceeded as stop:
                 self.problems.append(stop.at(statement.mark).problem)
                 raise NetworkError(self.problems) from stop
             except Mistake as mistake:
                 self.problems.append(mistake.at(statement.mark, *self._trail()).problem)
-                if len(self.problems) >= MOST:
+                if len(self.problems) >= MAX_PROBLEMS:
                     raise NetworkError(self.problems) from mistake
             except RecursionError as error:
                 raise NetworkError(
@@ -88,7 +90,7 @@ class Making(ABC):
                 ) from error
 
     def _trail(self) -> list[str]:
-        return [f"included from {where}" for where in reversed(self.reading[1:])]
+        return [f"included from {where}" for where in reversed(self.include_stack[1:])]
 
     def each(self, places: list[Place], mark: Mark, act: Callable[[int, Place], None]) -> None:
         """Do something for every object; a mistake says for which."""
@@ -102,8 +104,8 @@ class Making(ABC):
 
     def count(self, more: int = 1) -> None:
         self.objects += more
-        if self.objects > MOST_OBJECTS:
-            raise TooMuch(f"the network has more than {MOST_OBJECTS} nodes and edges")
+        if self.objects > MAX_OBJECTS:
+            raise LimitExceeded(f"the network has more than {MAX_OBJECTS} nodes and edges")
 
     # ---- shared ----
 
@@ -131,7 +133,7 @@ class Making(ABC):
             found = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
             if not any(isinstance(f.thing, Object) for f in found):
                 break
-        wrong = self.texts.whole(selector.stages[count - 1].text, at.context)
+        wrong = self.texts.fill_references(selector.stages[count - 1].text, at.context)
         around: list[Object] = [self.templates]
         if count > 1:
             before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
@@ -155,4 +157,6 @@ class Making(ABC):
 
     def names(self, text: s.Text, context: Context) -> list[str]:
         """A list of states: names separated by commas or generated."""
-        return [n for e in self.texts.all(text.text, context) for n in re.split(r"[,\s]+", e.text) if n]
+        return [
+            n for e in self.texts.expand_all(text.text, context) for n in re.split(r"[,\s]+", e.text) if n
+        ]

@@ -112,7 +112,7 @@ def follow(template: Object, to: Object) -> None:
             inherit_event(to, event)
 
 
-def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
+def is_outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
     """Is what `to` has its own, or from a template applied after the one that offers another?"""
     if mine is None:
         return False
@@ -127,7 +127,7 @@ def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
     )
 
 
-def same_in_template(thing: Object, variable: Variable) -> Variable | None:
+def matching_template_variable(thing: Object, variable: Variable) -> Variable | None:
     """The variable of a template that `thing` follows again, because it was set to what a template says: the
     last template's."""
     theirs = [v for t in thing.follows if (v := t.variables.get(variable.name)) is not None]
@@ -137,7 +137,7 @@ def same_in_template(thing: Object, variable: Variable) -> Variable | None:
 
 def inherit_alias(to: Object, theirs: Alias) -> None:
     """Give an object the alias of its template, unless its own outranks it."""
-    if isinstance(to, Node) and not outranked(to, to.aliases.get(theirs.name), theirs):
+    if isinstance(to, Node) and not is_outranked(to, to.aliases.get(theirs.name), theirs):
         set_alias(
             to,
             Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child),
@@ -147,7 +147,7 @@ def inherit_alias(to: Object, theirs: Alias) -> None:
 def inherit_variable(to: Object, theirs: Variable) -> None:
     """Give an object the variable of its template; of one that outranks it, only flags are joined."""
     mine = to.variables.get(theirs.name)
-    if mine is not None and outranked(to, mine, theirs):
+    if mine is not None and is_outranked(to, mine, theirs):
         mine.flags |= theirs.flags
         mine.is_rate = mine.is_rate or theirs.is_rate
         return
@@ -173,7 +173,7 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
 def inherit_action(to: Object, theirs: Action) -> None:
     """Give an edge the action of its template, unless its own outranks it."""
     assert isinstance(to, Edge)
-    if outranked(to, to.actions.get(theirs.key), theirs):
+    if is_outranked(to, to.actions.get(theirs.key), theirs):
         return
     copy = Action(
         theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
@@ -186,7 +186,7 @@ def inherit_function(to: Object, theirs: Function) -> None:
     """Give a node the function of its template, unless its own outranks it."""
     if not isinstance(to, Node):
         return
-    if outranked(to, to.functions.get(theirs.name), theirs):
+    if is_outranked(to, to.functions.get(theirs.name), theirs):
         return
     copy = Function(
         theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
@@ -219,12 +219,12 @@ def inherit_child(to: Object, theirs: Node | Edge) -> None:
 
 def reattach(mine: Edge, theirs: Edge, to: Node) -> None:
     """The ends of a copied edge are the nodes of the same names beside it."""
-    ends = [_beside(end, theirs, to) for end in (theirs.input, theirs.output)]
+    ends = [_matching_end(end, theirs, to) for end in (theirs.input, theirs.output)]
     if ends[0] is not None and ends[1] is not None:
         attach(mine, ends[0], ends[1])
 
 
-def _beside(end: Node | None, theirs: Edge, to: Node) -> Node | None:
+def _matching_end(end: Node | None, theirs: Edge, to: Node) -> Node | None:
     """The node that is to a copied edge what `end` is to the one it is copied from."""
     names: list[str] = []
     while end is not None and end is not theirs.parent:

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from strut.network.text.errors import Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake
 
-DEEPEST = 60
+MAX_TEXT_DEPTH = 60
 """Braces, maps and references nest no deeper."""
 
 SPECIAL = re.compile(r"[@${}\\]")
@@ -27,7 +27,7 @@ class Reference:
     depth: int
     key: tuple[Part, ...]
     index: tuple[Part, ...] | None
-    shown: str
+    source_text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Joined:
 Part = str | Reference | Calculation | Choice | Filter | Joined
 
 
-def closing(text: str, at: int, pair: str) -> int:
+def closing_index(text: str, at: int, pair: str) -> int:
     """Where the bracket that opens at `at` closes."""
     depth, i = 0, at
     while i < len(text):
@@ -76,10 +76,10 @@ def closing(text: str, at: int, pair: str) -> int:
             if depth == 0:
                 return i
         i += 1
-    raise Mistake(f"'{pair[0]}' in '{short(text)}' is never closed: add '{pair[1]}'")
+    raise Mistake(f"'{pair[0]}' in '{ellipsize(text)}' is never closed: add '{pair[1]}'")
 
 
-def short(text: str) -> str:
+def ellipsize(text: str) -> str:
     """The beginning of a text, as errors show it."""
     return text if len(text) < 60 else text[:57] + "..."
 
@@ -91,8 +91,10 @@ def split(text: str) -> tuple[Part, ...]:
 
 
 def _split(text: str, depth: int) -> list[Part]:
-    if depth > DEEPEST:
-        raise TooMuch(f"'{short(text)}' nests deeper than {DEEPEST} levels: write it in steps, with defines")
+    if depth > MAX_TEXT_DEPTH:
+        raise LimitExceeded(
+            f"'{ellipsize(text)}' nests deeper than {MAX_TEXT_DEPTH} levels: write it in steps, with defines"
+        )
     parts: list[Part] = []
     i, braces = 0, 0
     while i < len(text):
@@ -103,17 +105,17 @@ def _split(text: str, depth: int) -> list[Part]:
         elif c == "@":
             i = _reference(text, i, parts, depth)
         elif text.startswith("$$(", i):
-            end = closing(text, i + 2, "()")
+            end = closing_index(text, i + 2, "()")
             pieces = _commas(text[i + 3 : end])
             if len(pieces) != 3:
                 raise Mistake(
-                    f"'{short(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
+                    f"'{ellipsize(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
                     f"not)"
                 )
             parts.append(Choice(tuple(tuple(_split(p, depth + 1)) for p in pieces)))
             i = end + 1
         elif text.startswith("$(", i):
-            end = closing(text, i + 1, "()")
+            end = closing_index(text, i + 1, "()")
             parts.append(Calculation(tuple(_split(text[i + 2 : end], depth + 1))))
             i = end + 1
         elif c == "|" and braces:
@@ -145,7 +147,7 @@ def _filter_end(text: str, at: int) -> int:
         elif c in ")]}":
             depth -= 1
         i += 1
-    raise Mistake(f"'{{' in '{short(text)}' is never closed: add '}}'")
+    raise Mistake(f"'{{' in '{ellipsize(text)}' is never closed: add '}}'")
 
 
 def _commas(text: str) -> list[str]:
@@ -165,11 +167,11 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         i += 1
     level = i - at
     if i < len(text) and text[i] == "{":
-        end = closing(text, i, "{}")
+        end = closing_index(text, i, "{}")
         parts.append(Joined(text[i : end + 1]))
         return end + 1
     if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
+        end = closing_index(text, i, "[]")
         key = tuple(_split(text[i + 1 : end], depth + 1))
         i = end + 1
         numbered = text[at + level + 1 : end].isdecimal()
@@ -177,7 +179,7 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         found = KEY.match(text, i)
         if not found:
             raise Mistake(
-                f"'{short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
+                f"'{ellipsize(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
                 f"behind @"
             )
         key = (found[0],)
@@ -185,7 +187,7 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         i = found.end()
     index = None
     if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
+        end = closing_index(text, i, "[]")
         inside = text[i + 1 : end]
         if not numbered or inside[:1] in ("!", "?", "~", ","):
             index = tuple(_split(inside, depth + 1))
@@ -194,11 +196,11 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
     return i
 
 
-def hidden(text: str) -> str:
+def hide(text: str) -> str:
     """A text in which nothing separates or opens: as one element of a list it stays one."""
     return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
 
 
-def shown(text: str) -> str:
+def unhide(text: str) -> str:
     """Hidden characters as what they stand for."""
     return UNHIDE_RE.sub(lambda m: UNHIDE[m[0]], text)

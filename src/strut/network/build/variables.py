@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from strut.network.build.context import Context, Expansion, plain
-from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
-from strut.network.build.templates import same_in_template, set_action, set_variable
+from strut.network.build.context import Context, Expansion, plain_expansion
+from strut.network.build.statement_runner import INDEXED_NAME, VARIABLE_NAME, Place, StatementRunner
+from strut.network.build.templates import matching_template_variable, set_action, set_variable
 from strut.network.build.text_parts import SPECIAL
 from strut.network.lower.whole_numbers import check_order
 from strut.network.model import (
@@ -27,7 +27,7 @@ from strut.network.text.errors import Mistake, NetworkProblem
 from strut.network.text.formula import dots
 
 
-class VariableStatements(Making):
+class VariableStatements(StatementRunner):
     """Variables, equations and actions."""
 
     # ---- variables and actions ----
@@ -38,12 +38,12 @@ class VariableStatements(Making):
             if name is None:
                 return
             names = (
-                [plain(name.text.text)]
+                [plain_expansion(name.text.text)]
                 if not SPECIAL.search(name.text.text)
-                else self.texts.all(name.text.text, place.context)
+                else self.texts.expand_all(name.text.text, place.context)
             )
-            value = statement.values[k % len(statement.values)] if statement.given else None
-            if statement.given and value is None:
+            value = statement.values[k % len(statement.values)] if statement.has_values else None
+            if statement.has_values and value is None:
                 return
             for i, e in enumerate(names):
                 context = place.context.push(e)
@@ -56,7 +56,7 @@ class VariableStatements(Making):
         """The value of the i-th name: one for all, or one each."""
         if not SPECIAL.search(text):
             return text
-        values = self.texts.all(text, context)
+        values = self.texts.expand_all(text, context)
         if len(values) == 1:
             return values[0].text
         if len(values) == count:
@@ -82,13 +82,13 @@ class VariableStatements(Making):
             self._define(st, thing, plain_name, text, context)
 
     def _split_name(self, name: s.NameText, text: str, context: Context) -> tuple[str, int, str]:
-        index = self.texts.one(name.index, context) if name.index else ""
-        found = INDEXED.match(text)
+        index = self.texts.expand_one(name.index, context) if name.index else ""
+        found = INDEXED_NAME.match(text)
         if found and not index:
             text, index = found[1], found[2]
         primes = len(text) - len(text.rstrip("'"))
         text, dotted = dots(text.rstrip("'"))
-        if not NAMED.match(text):
+        if not VARIABLE_NAME.match(text):
             raise Mistake(
                 f"'{text}' is no name of a variable: letters, digits and _ are, beginning with a letter",
                 name.text.mark,
@@ -106,7 +106,7 @@ class VariableStatements(Making):
         if text is not None and st.operator == "?=" and old is not None and old.text.strip():
             text = None
         if text is None and old is None:
-            if not st.given and st.flags:
+            if not st.has_values and st.flags:
                 raise Mistake(f"there is no variable '{name}' in {thing!r} to give flags to")
             text = "0"
         new = Variable(
@@ -126,7 +126,7 @@ class VariableStatements(Making):
         self._flags(new, st.flags)
         if st.constraint is not None:
             new.constraint = self._constraint(st.constraint, name, context)
-        new.origin = same_in_template(thing, new)
+        new.origin = matching_template_variable(thing, new)
         set_variable(thing, new)
 
     @staticmethod
@@ -141,7 +141,7 @@ class VariableStatements(Making):
 
     def _constraint(self, constraint: tuple[str, tuple[s.Text, ...]], name: str, context: Context) -> str:
         kind, texts = constraint
-        values = [self.texts.one(t.text, context) for t in texts]
+        values = [self.texts.expand_one(t.text, context) for t in texts]
         if kind == "":
             return values[0]
         return f"{'clip' if kind == ',' else 'cycle'}({name}, {values[0]}, {values[1]})"
@@ -261,7 +261,7 @@ class VariableStatements(Making):
                     [],
                     "=",
                     flags=statement.flags,
-                    given=value is not None,
+                    has_values=value is not None,
                     mark=statement.mark,
                     note=statement.note,
                 )

@@ -10,7 +10,7 @@ from lark import Tree
 from strut.network.build.text_parts import SPECIAL
 from strut.network.text import statements as s
 from strut.network.text.errors import Mark, NetworkProblem
-from strut.network.text.formula import FormulaError, read
+from strut.network.text.formula import FormulaError, read_formula
 
 
 def formula_problems(parts: Iterable[Any]) -> list[NetworkProblem]:
@@ -20,7 +20,7 @@ def formula_problems(parts: Iterable[Any]) -> list[NetworkProblem]:
     for text in _formulas(parts):
         if text.text.strip() and not SPECIAL.search(text.text):
             try:
-                read(text.text)
+                read_formula(text.text)
             except FormulaError as error:
                 mark = text.mark
                 on_one_line = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from strut.errors import ModelError
 
-MOST = 20
+MAX_PROBLEMS = 20
 """More problems are not collected: what follows is mostly their consequence."""
 MAX_MESSAGE = 800
 """What is said about one mistake is not longer [characters]; the middle is left out."""
@@ -114,7 +114,7 @@ class NetworkError(ModelError):
 
     def __init__(self, problems: Sequence[NetworkProblem]) -> None:
         self.problems = tuple(sorted(problems, key=_place))
-        super().__init__("\n".join(str(p) for p in self.problems[:MOST]))
+        super().__init__("\n".join(str(p) for p in self.problems[:MAX_PROBLEMS]))
 
 
 class Mistake(ModelError):
@@ -133,9 +133,9 @@ class Mistake(ModelError):
         return self
 
 
-class TooMuch(Mistake):
+class LimitExceeded(Mistake):
     """A limit was reached; nothing further is tried."""
 
 
-class Missing(Mistake):
+class MissingExpansion(Mistake):
     """A text refers to an expansion that does not exist."""

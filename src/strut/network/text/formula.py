@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from strut.network.text.errors import Mistake
 
-DEEPEST = 100
+MAX_BRACKET_DEPTH = 100
 """Brackets nest no deeper."""
 MAX_FORMULA = 300_000
 """One expression is not longer [characters]: reading takes up to ten seconds for a million."""
@@ -99,8 +99,8 @@ class Derivative:
 
 Tree = Number | Name | Unary | Binary | Ternary | Matrix | Range | Index | Call | Operator | Derivative
 
-OPERATORS = {"dt", "diff", "pdiff", "∂", "delayed", "simplify", "linsolve"}
-TOKEN = re.compile(
+BRACKET_OPERATORS = {"dt", "diff", "pdiff", "∂", "delayed", "simplify", "linsolve"}
+TOKEN_PATTERN = re.compile(
     r"""\s*(?:
     (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   | (?P<name>[√∑∏∂∞]
@@ -110,7 +110,7 @@ TOKEN = re.compile(
 )""",
     re.X,
 )
-BINARY = {  # operator: (binds, is it right associative?)
+BINARY_PRECEDENCE = {  # operator: (binds, is it right associative?)
     "||": (1, False),
     "&&": (2, False),
     **dict.fromkeys(("==", "!="), (3, False)),
@@ -119,8 +119,8 @@ BINARY = {  # operator: (binds, is it right associative?)
     **dict.fromkeys(("*", "/", "%", ".*"), (6, False)),
     "^": (8, True),
 }
-SAME = {"**": "^", "∙": "*", "·": "*", "÷": "/"}
-UNARY = 7
+OPERATOR_SYNONYMS = {"**": "^", "∙": "*", "·": "*", "÷": "/"}
+UNARY_PRECEDENCE = 7
 
 
 class FormulaError(Mistake):
@@ -141,7 +141,7 @@ class Formula:
 
 
 @lru_cache(maxsize=100_000)
-def read(text: str) -> Formula:
+def read_formula(text: str) -> Formula:
     """The tree of an expression; what follows a complete one is kept as `rest`."""
     if len(text) > MAX_FORMULA:
         raise FormulaError(
@@ -149,7 +149,7 @@ def read(text: str) -> Formula:
             f"edges",
             0,
         )
-    reader = _Reader(text)
+    reader = _FormulaReader(text)
     if reader.kind == "end":
         raise FormulaError("an expression is needed, and there is none", 0)
     tree = reader.expression(0)
@@ -173,13 +173,13 @@ def dots(name: str) -> tuple[str, int]:
     return (unicodedata.normalize("NFC", letters + kept) + rest, order) if order else (name, 0)
 
 
-CLOSING = {"(": ")", "[": "]"}
+CLOSING_BRACKETS = {"(": ")", "[": "]"}
 """Brackets, and what closes them."""
-BINARY_ENDS = tuple("+-*/^%<>=!&|?:")
+NEEDS_VALUE_AFTER = tuple("+-*/^%<>=!&|?:")
 """Characters after which a value is needed first."""
 
 
-class _Reader:
+class _FormulaReader:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
         self.kind, self.value, self.start, self.space = "", "", 0, False
@@ -187,9 +187,9 @@ class _Reader:
         self.advance()
 
     def advance(self) -> None:
-        if self.kind == "op" and self.value in CLOSING:
+        if self.kind == "op" and self.value in CLOSING_BRACKETS:
             self.open.append(self.value)
-        elif self.kind == "op" and self.open and self.value == CLOSING[self.open[-1]]:
+        elif self.kind == "op" and self.open and self.value == CLOSING_BRACKETS[self.open[-1]]:
             self.open.pop()
         end = self.at
         while end < len(self.text) and self.text[end].isspace():
@@ -198,7 +198,7 @@ class _Reader:
         if end >= len(self.text):
             self.kind, self.value, self.start, self.at = "end", "the end", len(self.text), end
             return
-        found = TOKEN.match(self.text, self.at)
+        found = TOKEN_PATTERN.match(self.text, self.at)
         if not found or found.end() == self.at:
             raise FormulaError(f"'{self.text[end]}' is no part of an expression", end)
         self.kind = found.lastgroup or ""
@@ -212,7 +212,7 @@ class _Reader:
             return True
         return False
 
-    def need(self, value: str, otherwise: str = "") -> None:
+    def expect(self, value: str, otherwise: str = "") -> None:
         if not self.take(value):
             self.check_closed()
             needed = f"'{value}' or '{otherwise}'" if otherwise else f"'{value}'"
@@ -223,26 +223,26 @@ class _Reader:
         if self.kind == "end" and self.open:
             opening = self.open[-1]
             raise FormulaError(
-                f"'{CLOSING[opening]}' is needed at the end: the '{opening}' before it is never closed",
+                f"'{CLOSING_BRACKETS[opening]}' is needed at the end: the '{opening}' before it is never closed",
                 self.start,
             )
 
     def expression(self, binds: int) -> Tree:
         self.depth += 1
-        if self.depth > DEEPEST:
+        if self.depth > MAX_BRACKET_DEPTH:
             raise FormulaError(
-                f"an expression nests deeper than {DEEPEST} levels: write it in steps", self.start
+                f"an expression nests deeper than {MAX_BRACKET_DEPTH} levels: write it in steps", self.start
             )
         left = self.prefix()
         while self.kind == "op":
-            operator = SAME.get(self.value, self.value)
+            operator = OPERATOR_SYNONYMS.get(self.value, self.value)
             if operator == "?" and binds == 0:
                 self.advance()
                 yes = self.expression(0)
-                self.need(":")
+                self.expect(":")
                 left = Ternary(left, yes, self.expression(0))
                 continue
-            strength, right = BINARY.get(operator, (0, False))
+            strength, right = BINARY_PRECEDENCE.get(operator, (0, False))
             if not strength or strength <= binds:
                 break
             self.advance()
@@ -254,14 +254,14 @@ class _Reader:
         if self.kind == "op" and self.value in "-+!":
             operator = self.value
             self.advance()
-            return Unary(operator, self.expression(UNARY - 1))
+            return Unary(operator, self.expression(UNARY_PRECEDENCE - 1))
         return self.postfix(self.primary())
 
     def postfix(self, tree: Tree) -> Tree:
         while self.kind == "op":
             if self.value == "'":
                 self.advance()
-                tree = _primed(tree)
+                tree = _time_derivative(tree)
             elif self.value == "ᵀ":
                 self.advance()
                 tree = Call("transpose", (tree,))
@@ -281,25 +281,25 @@ class _Reader:
             self.advance()
             return Number(value)
         if self.kind == "name":
-            return self.named()
+            return self.name_or_call()
         if self.take("("):
             inside = self.expression(0)
-            self.need(")")
+            self.expect(")")
             return inside
         if self.take("["):
             return self.matrix()
         if self.kind == "end":
-            if self.text.rstrip()[-1:] not in BINARY_ENDS:
+            if self.text.rstrip()[-1:] not in NEEDS_VALUE_AFTER:
                 self.check_closed()
             raise FormulaError("the expression ends where a value is needed", self.start)
         raise FormulaError(f"a value is needed where '{self.value}' stands", self.start)
 
-    def named(self) -> Tree:
+    def name_or_call(self) -> Tree:
         head, dot, last = self.value.rpartition(".")
         last, order = dots(last)
         name = head + dot + last
         self.advance()
-        if name in OPERATORS and self.kind == "op" and self.value == "[":
+        if name in BRACKET_OPERATORS and self.kind == "op" and self.value == "[":
             return self.operator(name)
         if name in "√∑∏" and not (self.kind == "op" and self.value == "("):
             return Call(name, (self.prefix(),))
@@ -311,12 +311,12 @@ class _Reader:
         found: list[Tree] = []
         while not self.take(end):
             if found:
-                self.need(",", end)
+                self.expect(",", end)
             found.append(self.expression(0))
         return tuple(found)
 
     def operator(self, name: str) -> Tree:
-        self.need("[")
+        self.expect("[")
         parts: list[tuple[Tree, ...]] = []
         part: list[Tree] = []
         while not self.take("]"):
@@ -325,7 +325,7 @@ class _Reader:
                 part = []
                 continue
             if part:
-                self.need(",", "]")
+                self.expect(",", "]")
             part.append(self.expression(0))
         parts.append(tuple(part))
         arguments = self.values(")") if self.take("(") else ()
@@ -351,7 +351,7 @@ class _Reader:
         found: list[Tree] = []
         while not self.take("]"):
             if found:
-                self.need(",", "]")
+                self.expect(",", "]")
             found.append(self.index())
         return tuple(found)
 
@@ -366,7 +366,7 @@ class _Reader:
         return Range(parts[0], parts[-1], parts[1] if len(parts) == 3 else None)
 
 
-def _primed(tree: Tree) -> Tree:
+def _time_derivative(tree: Tree) -> Tree:
     if isinstance(tree, Name):
         return Name(tree.name, tree.order + 1)
     if isinstance(tree, Call) and tree.name not in ("transpose",):
@@ -377,7 +377,7 @@ def _primed(tree: Tree) -> Tree:
 def variable_names(text: str) -> list[str]:
     """Names of variables in an expression; none if it cannot be read."""
     try:
-        tree = read(text).tree
+        tree = read_formula(text).tree
     except Mistake:
         return []
     found: list[str] = []

@@ -28,7 +28,7 @@ SELECTORS = (
 KEYWORDS = {w: w.upper().replace("-", "_") for w in f"{FLAGS} {STATEMENTS} {SELECTORS}".split()}
 
 
-def _nested(depth: int) -> str:
+def _parenthesised_pattern(depth: int) -> str:
     """Text between parentheses, themselves in pairs up to a depth."""
     inside = r"[^()\\]|\\."
     for _ in range(depth):
@@ -37,15 +37,15 @@ def _nested(depth: int) -> str:
 
 
 KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
-TOKENS = re.compile(
+TOKEN_PATTERN = re.compile(
     rf"""
     (?P<SPACE>[\s;]+)
   | (?P<NOTE>\#\#[^\n]*)
   | (?P<COMMENT>\#[^\n]*)
   | (?P<STRING>"(?:[^"\\]|\\.)*")
   | (?P<REGEX>/(?:[^/\\\n]|\\.)+/)
-  | (?P<CHOICE>\$\${_nested(6)})
-  | (?P<CALCULATION>\${_nested(6)})
+  | (?P<CHOICE>\$\${_parenthesised_pattern(6)})
+  | (?P<CALCULATION>\${_parenthesised_pattern(6)})
   | (?P<REFERENCE>@+{KEY}(?:\[[^\]\n]*\])*)
   | (?P<NUMBER>[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w]))
   | (?P<ID>[^\W\d](?:[\w\u0300-\u036f]|-(?=\w))*)
@@ -81,7 +81,7 @@ def words(source: Source) -> Iterator[Word]:
     text, at, line, line_start = source.text, 0, 1, 0
     note: list[str] = []
     below = 0
-    match = TOKENS.match
+    match = TOKEN_PATTERN.match
     if text.startswith("\ufeff"):
         at = line_start = 1
     while at < len(text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from strut.network.text.errors import Mark, Source, TooMuch
+from strut.network.text.errors import LimitExceeded, Mark, Source
 
 MAX_TEXT = 2_000_000
 """One model's text is not longer [characters]: reading takes up to five seconds for a million."""
@@ -17,7 +17,7 @@ MAX_INCLUDES = 2000
 def check_text(source: Source, mark: Mark | None = None) -> None:
     """Raise if a text is too long for a model."""
     if len(source.text) > MAX_TEXT:
-        raise TooMuch(
+        raise LimitExceeded(
             f"'{source.name}' has {len(source.text)} characters: a model has at most {MAX_TEXT}; make many "
             f"things alike with generators, "
             "'node \"n{1:1000}\"', and read numbers from a table",
@@ -38,14 +38,14 @@ class Includes:
         self.files += 1
         self.characters += len(source.text)
         if self.files > MAX_INCLUDES:
-            raise TooMuch(
+            raise LimitExceeded(
                 f"more than {MAX_INCLUDES} files are included, '{source.name}' again and again: does each "
                 f"include the next several times? "
                 "'require' reads a file once",
                 mark,
             )
         if self.characters > MAX_INCLUDED:
-            raise TooMuch(
+            raise LimitExceeded(
                 f"included files have more than {MAX_INCLUDED} characters together, '{source.name}' among "
                 f"them: "
                 "'require' reads a file once",

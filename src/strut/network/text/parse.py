@@ -14,32 +14,32 @@ from lark.lexer import Lexer
 from lark.parsers.lalr_analysis import Shift
 
 from strut.network.text.check_formulas import formula_problems
-from strut.network.text.errors import MOST, Mistake, NetworkError, NetworkProblem, Source
+from strut.network.text.errors import MAX_PROBLEMS, Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.lexer import KEYWORDS, OPERATORS, Word, words
 from strut.network.text.statements import Statement
 from strut.network.text.transformer import Statements
 
-SHOWN = {
+TOKEN_WORDS = {
     **{kind: f"'{word}'" for word, kind in KEYWORDS.items()},
     **{kind: f"'{op}'" for op, kind in OPERATORS.items()},
 }
-SHOWN |= {
+TOKEN_WORDS |= {
     "STRING": "a text in quotes",
     "ID": "a name",
     "NUMBER": "a number",
     "$END": "the end",
     "REGEX": "a pattern",
 }
-LIKE_EXPECTED = 0.5
+MIN_LIKENESS_EXPECTED = 0.5
 """How like a word that may stand here one must be to be taken for it misspelt; 1 is equal (difflib's
 ratio)."""
-LIKE_ANY = 0.7
+MIN_LIKENESS_ANY = 0.7
 """The same for a word that could be any of the language."""
-DEEPEST = 150
+MAX_BLOCK_DEPTH = 150
 """Blocks nest no deeper."""
 
 
-class _Given(Lexer):
+class _NoLexer(Lexer):
     """lark is given words, not text."""
 
     def __init__(self, conf: Any) -> None:
@@ -55,14 +55,14 @@ def _grammar() -> Lark:
     return Lark(
         text,
         parser="lalr",
-        lexer=_Given,
+        lexer=_NoLexer,
         keep_all_tokens=True,
         maybe_placeholders=True,
         transformer=Statements(),
     )
 
 
-class _Reading:
+class _StatementReader:
     """Feeds words to the parser; after a mistake it looks for the next statement."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class _Reading:
         self.table = self.state.parse_conf.states
         self.problems: list[NetworkProblem] = []
         self.depth = 0
-        self.lost_at: int | None = None
+        self.skip_depth: int | None = None
         self.last: Word | None = None
 
     def take(self, word: Word) -> None:
@@ -78,30 +78,30 @@ class _Reading:
         previous, self.last = self.last, word
         before = self.depth
         self.depth += (word.type == "LBRACE") - (word.type == "RBRACE")
-        if self.depth > DEEPEST:
-            raise Mistake(f"blocks nest deeper than {DEEPEST} levels", word.mark)
-        if self.lost_at is not None:
-            ends = word.type == "RBRACE" and self.depth < self.lost_at
+        if self.depth > MAX_BLOCK_DEPTH:
+            raise Mistake(f"blocks nest deeper than {MAX_BLOCK_DEPTH} levels", word.mark)
+        if self.skip_depth is not None:
+            ends = word.type == "RBRACE" and self.depth < self.skip_depth
             begins = (
                 fresh
-                and before == self.lost_at
+                and before == self.skip_depth
                 and word.type in self.table[self.state.position]
                 and word.type != "RBRACE"
             )
             if not (ends or begins):
                 return
-            self.lost_at = None
+            self.skip_depth = None
         try:
             self.state.feed_token(word)
         except UnexpectedToken as error:
             self.problems.append(
-                _misspelt(error.expected or set(), word, previous) or _unexpected(error, word)
+                _misspelt_word(error.expected or set(), word, previous) or _unexpected_word(error, word)
             )
             left = self._unwind()
             if word.type == "RBRACE" and not left and self._fits(word):
                 self.state.feed_token(word)
             else:
-                self.lost_at = max(before - left, 0)
+                self.skip_depth = max(before - left, 0)
 
     def _fits(self, word: Word) -> bool:
         try:
@@ -136,29 +136,29 @@ class _Reading:
         try:
             return self.state.feed_token(word, True)
         except UnexpectedToken as error:
-            raise NetworkError([_unexpected(error, word)]) from error
+            raise NetworkError([_unexpected_word(error, word)]) from error
 
 
 def parse(source: Source) -> list[Statement]:
     """The statements of a text; a `NetworkError` lists everything that cannot be read."""
-    reading = _Reading()
+    reader = _StatementReader()
     try:
         for word in words(source):
-            reading.take(word)
-            if len(reading.problems) >= MOST:
+            reader.take(word)
+            if len(reader.problems) >= MAX_PROBLEMS:
                 break
     except Mistake as mistake:
-        reading.problems.append(mistake.problem)
-    return reading.end(source)
+        reader.problems.append(mistake.problem)
+    return reader.end(source)
 
 
 @lru_cache(maxsize=64)
-def parsed(source: Source) -> list[Statement]:
+def parse_once(source: Source) -> list[Statement]:
     """The same, for files that may be read again: nobody changes statements."""
     return parse(source)
 
 
-def _unexpected(error: UnexpectedToken, word: Word) -> NetworkProblem:
+def _unexpected_word(error: UnexpectedToken, word: Word) -> NetworkProblem:
     expected = error.expected or set()
     if word.type == "$END":
         return NetworkProblem(
@@ -166,22 +166,22 @@ def _unexpected(error: UnexpectedToken, word: Word) -> NetworkProblem:
         )
     what = f"'{word.value if len(word.value) < 40 else word.value[:37] + '...'}' is not expected here"
     if 0 < len(expected) <= 6:
-        what += f": {' or '.join(sorted(SHOWN.get(e, e.lower()) for e in expected))} may stand here"
+        what += f": {' or '.join(sorted(TOKEN_WORDS.get(e, e.lower()) for e in expected))} may stand here"
     elif word.type in KEYWORDS.values() and "STRING" in expected:
         what += f': it is a word of the language; as a name, write it in quotes, "{word.value}"'
     return NetworkProblem(what, word.mark)
 
 
-def _misspelt(expected: set[str], word: Word, previous: Word | None) -> NetworkProblem | None:
+def _misspelt_word(expected: set[str], word: Word, previous: Word | None) -> NetworkProblem | None:
     """The problem if a word is nearly one of the language: one that may stand here, or the one before, which
     was taken for a name and is followed by what follows no name."""
     near = difflib.get_close_matches(
-        word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, LIKE_EXPECTED
+        word.lower(), [k for k, kind in KEYWORDS.items() if kind in expected], 1, MIN_LIKENESS_EXPECTED
     )
     if word.type == "ID" and near:
         return NetworkProblem(f"'{word}' is not expected here: did you mean '{near[0]}'?", word.mark)
     if previous is not None and previous.type == "ID":
-        near = difflib.get_close_matches(previous.lower(), list(KEYWORDS), 1, LIKE_ANY)
+        near = difflib.get_close_matches(previous.lower(), list(KEYWORDS), 1, MIN_LIKENESS_ANY)
         if near:
             return NetworkProblem(
                 f"'{previous}' is no word of the language: did you mean '{near[0]}'?", previous.mark

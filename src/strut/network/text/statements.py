@@ -72,7 +72,7 @@ class Assign(Statement):
     flags: tuple[str, ...] = ()
     constraint: tuple[str, tuple[Text, ...]] | None = None
     states: Values | None = None
-    given: bool = True
+    has_values: bool = True
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ class _States(list):
     __slots__ = ()
 
 
-class _Templated(list):
+class _TemplateList(list):
     __slots__ = ()
 
 
@@ -58,7 +58,7 @@ def _text(word: Any) -> s.Text:
     return s.Text(word[1:-1] if word.type == "STRING" else str(word), word.mark)
 
 
-def _named(part: Any) -> s.Text:
+def _as_text(part: Any) -> s.Text:
     return part if isinstance(part, s.Text) else _text(part)
 
 
@@ -67,7 +67,7 @@ def _is_value(part: Any) -> bool:
 
 
 def _texts(parts: list) -> list[s.Text]:
-    return [_named(p) for p in parts if _is_value(p) or isinstance(p, s.Text)]
+    return [_as_text(p) for p in parts if _is_value(p) or isinstance(p, s.Text)]
 
 
 def _first(parts: list, kind: type, default: Any = None) -> Any:
@@ -152,9 +152,9 @@ class Statements(Transformer):
             **_head(parts[0]),
         )
 
-    def flagged(self, parts: list) -> s.Assign:
+    def flag_assignment(self, parts: list) -> s.Assign:
         names = parts[0] if isinstance(parts[0], list) else [parts[0]]
-        return s.Assign(names, flags=tuple(parts[1]), given=False, **_head(parts[0]))
+        return s.Assign(names, flags=tuple(parts[1]), has_values=False, **_head(parts[0]))
 
     def flags(self, parts: list) -> _Flags:
         return _Flags(p for p in parts if not isinstance(p, Token))
@@ -230,8 +230,8 @@ class Statements(Transformer):
         found.note = parts[0].note
         return found
 
-    def templated(self, parts: list) -> _Templated:
-        return _Templated(p for p in parts if isinstance(p, _Selectors))
+    def template_list(self, parts: list) -> _TemplateList:
+        return _TemplateList(p for p in parts if isinstance(p, _Selectors))
 
     def node(self, parts: list) -> s.NodeStatement:
         head = next(p for p in parts if isinstance(p, Token) and p.type == "NODE")
@@ -239,7 +239,7 @@ class Statements(Transformer):
         return s.NodeStatement(
             None if name is None else _text(name),
             _first(parts, s.Selector),
-            list(_first(parts, _Templated, [])),
+            list(_first(parts, _TemplateList, [])),
             _body(parts),
             **_head(head),
         )
@@ -248,7 +248,7 @@ class Statements(Transformer):
         return s.NodeStatement(
             None,
             _first(parts, s.Selector),
-            list(_first(parts, _Templated, [])),
+            list(_first(parts, _TemplateList, [])),
             _body(parts),
             "object",
             **_head(parts[0]),
@@ -265,7 +265,7 @@ class Statements(Transformer):
             connect,
             attributes,
             _first(parts, _States),
-            list(_first(parts, _Templated, [])),
+            list(_first(parts, _TemplateList, [])),
             _body(parts),
             mark=head.mark,
             note=attributes.note or head.note,
@@ -282,7 +282,7 @@ class Statements(Transformer):
     def connect_on(self, parts: list) -> tuple[str, list]:
         return ("on", [parts[1]])
 
-    def exposed(self, parts: list) -> s.Expose:
+    def expose(self, parts: list) -> s.Expose:
         return s.Expose(_text(parts[0]), str(parts[1]), _text(parts[2]), _text(parts[4]), **_head(parts[0]))
 
     def interface(self, parts: list) -> s.InterfaceStatement:
@@ -290,7 +290,7 @@ class Statements(Transformer):
 
     interface_block = block
 
-    def setting(self, parts: list) -> tuple[list, list]:
+    def setting_pair(self, parts: list) -> tuple[list, list]:
         return ([_text(parts[0])], list(parts[2]))
 
     def settings(self, parts: list) -> list:
