@@ -121,7 +121,7 @@ class EdgeStatements(StatementRunner):
             chance = self.texts.calculate(self.texts.expand_one(attributes.probability.text, context))
             pairs = [p for p in pairs if self.random.random() < chance]
         if attributes.bidirectional:
-            if statement.connect is not None and statement.connect[0] == "all":
+            if statement.connect is not None and statement.connect.kind == "all":
                 order = {id(n): i for i, n in enumerate(dict.fromkeys(a for a, _, _ in pairs))}
                 pairs = [p for p in pairs if order[id(p[0])] <= order[id(p[1])]]
             pairs = [q for p in pairs for q in (p, (p[1], p[0], p[2]))]
@@ -131,7 +131,7 @@ class EdgeStatements(StatementRunner):
         self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
         assert statement.connect is not None
-        kind, selectors = statement.connect
+        kind, selectors = statement.connect.kind, statement.connect.selectors
         first = selectors[0][i % len(selectors[0])]
         if first is None:
             return []

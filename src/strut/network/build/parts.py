@@ -26,19 +26,6 @@ class PartStatements(VariableStatements):
     # ---- functions ----
 
     def function(self, statement: s.FunctionStatement, places: list[Place]) -> None:
-        def arguments(
-            given: list[tuple[str, s.Text, s.Text | None]], context: Context
-        ) -> tuple[Argument, ...]:
-            return tuple(
-                Argument(
-                    _argument_name(e.text),
-                    None if default is None else self.texts.expand_one(default.text, context),
-                    scope,
-                )
-                for scope, name, default in given
-                for e in self.texts.expand_all(name.text, context)
-            )
-
         def one(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a function cannot be in {place.thing!r}: nodes hold functions")
@@ -49,10 +36,6 @@ class PartStatements(VariableStatements):
                 if statement.operator == "?=" and name in place.thing.functions:
                     continue
                 text = self._value(statement.value.text, context, i, len(names))
-                explicit, implicit = (
-                    arguments(statement.arguments, context),
-                    arguments(statement.implicit, context),
-                )
                 set_function(
                     place.thing,
                     Function(
@@ -63,12 +46,24 @@ class PartStatements(VariableStatements):
                         None,
                         statement.note,
                         text=text,
-                        arguments=explicit,
-                        implicit=implicit,
+                        arguments=self._arguments(statement.arguments, context),
+                        implicit=self._arguments(statement.implicit, context),
                     ),
                 )
 
         self.each(places, statement.mark, one)
+
+    def _arguments(self, argument_texts: list[s.ArgumentText], context: Context) -> tuple[Argument, ...]:
+        """Expand the arguments of a function: one text may generate several."""
+        return tuple(
+            Argument(
+                _argument_name(e.text),
+                None if a.default is None else self.texts.expand_one(a.default.text, context),
+                a.scope,
+            )
+            for a in argument_texts
+            for e in self.texts.expand_all(a.name.text, context)
+        )
 
     def polynomial(self, statement: s.PolynomialStatement, places: list[Place]) -> None:
         def one(k: int, place: Place) -> None:
@@ -174,10 +169,11 @@ class PartStatements(VariableStatements):
                 made = made if isinstance(made, Node) else self.new_node(e.text, place.thing, statement)
                 context = place.context.push(e).within(place.context.scope)
                 settings = {
-                    self.texts.expand_one(key.text, context): self.texts.expand_one(value.text, context)
-                    for keys, values in statement.settings
-                    for key, value in zip(keys, values, strict=False)
-                    if key is not None and value is not None
+                    self.texts.expand_one(setting.name.text, context): self.texts.expand_one(
+                        value.text, context
+                    )
+                    for setting in statement.settings
+                    if (value := setting.values[0]) is not None
                 }
                 made.table = {
                     "direction": statement.direction,
