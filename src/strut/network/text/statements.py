@@ -114,7 +114,8 @@ class Assign(Statement):
     """`x = 1`, `x' += -x`, `x | in`: variables are set, rates given, or flags changed.
 
     names, values: taken in turn by the objects of the block; None leaves one object out.
-    operator: "=", "?=" (only if it is new), "+=" or "<=" (an edge adds to, or sets, a variable of its output).
+    operator: "=", "?=" (only if it is new), "+=" or "<=" (an edge adds to a variable of its output, or sets
+        it).
     flags: what to set and clear. constraint: the separator ("", "," or ":") and the texts of a constraint.
     states: the discrete states in which an action holds. has_values: false if only flags are changed.
     """
@@ -142,7 +143,7 @@ class FunctionStatement(Statement):
 
 @dataclass(slots=True)
 class PolynomialStatement(Statement):
-    """`polynomial f() { piece from 0 to 1 = c0, c1 }`: of each piece its beginning, end and coefficients."""
+    """`polynomial f() { piece from 0 to 1 = c0, c1 }`: each piece is its beginning, end and coefficients."""
 
     name: Text
     pieces: list[list[Text]]
@@ -150,7 +151,8 @@ class PolynomialStatement(Statement):
 
 @dataclass(slots=True)
 class SetStatement(Statement):
-    """`set selector = values | flags`: variables that a selector finds are set; in an event, when it happens."""
+    """`set selector = values | flags`: variables that a selector finds are set; in an event, once it
+    happens."""
 
     selectors: Selectors
     values: Values | None
@@ -238,7 +240,7 @@ class IoStatement(Statement):
 
 @dataclass(slots=True)
 class EventStatement(Statement):
-    """`event a to b when condition within tolerance { ... }`: a change of discrete state, or the end of a run.
+    """`event a to b when condition within tolerance { ... }`: the discrete state changes, or the run ends.
 
     states: names of the states it leaves, None for any. target: the state it enters, None for the same.
     terminal: it ends the run.
@@ -308,7 +310,7 @@ class ImportStatement(Statement):
 
 @dataclass(slots=True)
 class DebugStatement(Statement):
-    """`debug-print what`: what a selector finds, a text, or (None) the expansions of the context."""
+    """`debug-print what`: what a selector finds is printed, a text, or (None) the context's expansions."""
 
     what: Selector | Text | None
 
