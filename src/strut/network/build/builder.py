@@ -1,4 +1,4 @@
-"""Runs the statements of a file: creates and opens objects, applies templates, reads other files.
+"""Runs the statements of a file: makes and opens objects, applies templates, reads other files.
 
 A block is run for all its objects at once, statement by statement; each object has its own context.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, DefineScope, plain_expansion
@@ -27,10 +28,10 @@ from strut.network.text.parse import parse, parse_once
 
 
 class Builder(EdgeStatements, PartStatements, DefineStatements):
-    """A network while it is made."""
+    """Builds a network: it has a method for each kind of statement, of which `HANDLERS` has the list."""
 
     def run_text(self, source: Source) -> None:
-        """Run a whole text at the root."""
+        """Run a whole text at the root. Raises `NetworkError`, which lists all mistakes."""
         try:
             check_text(source)
         except LimitExceeded as mistake:
@@ -40,21 +41,24 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             raise NetworkError(self.problems)
 
     def handle(self, statement: s.Statement, places: list[Place]) -> None:
+        """Run one statement by the method for its kind."""
         HANDLERS[type(statement)](self, statement, places)
 
     # ---- blocks ----
 
     def block(self, statement: s.StatementBlock, places: list[Place]) -> None:
+        """Run a block: what stands in 'templates' goes below the root of templates, all else where it stands."""
         if statement.kind == "templates":
             inside = [p for p in places if self.select.is_template(p.thing)]
             top = [Place(self.templates, p.context.inner()) for p in places[:1]]
             self.run(statement.body, inside if inside and inside[0].thing is not self.templates else top)
         elif statement.kind == "integrator":
-            self._integrator(statement, places)
+            self._set_integrator(statement, places)
         else:
             self.run(statement.body, [Place(p.thing, p.context.inner()) for p in places])
 
-    def _integrator(self, statement: s.StatementBlock, places: list[Place]) -> None:
+    def _set_integrator(self, statement: s.StatementBlock, places: list[Place]) -> None:
+        """Set what a block says about the integrator."""
         if len(places) != 1 or places[0].thing is not self.root:
             raise Mistake("the integrator belongs to the whole network: move it out of the block")
         for inner in statement.body:
@@ -76,15 +80,15 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 self.run([inner], places)
 
     def node(self, statement: s.NodeStatement, places: list[Place]) -> None:
+        """Make or open nodes in every object of a block, apply templates, and run the body for them."""
         opened: list[Place] = []
         kind = Node if statement.kind == "node" else Object
 
-        def one(k: int, place: Place) -> None:
+        def open_nodes(k: int, place: Place) -> None:
             if statement.selector is not None:
-                found = self.select.below(statement.selector, place.thing, place.context)
                 opened.extend(
                     Place(f.thing, f.context.within(f.context.scope))
-                    for f in found
+                    for f in self.select.below(statement.selector, place.thing, place.context)
                     if isinstance(f.thing, kind)
                 )
                 return
@@ -96,30 +100,34 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 else self.texts.expand_all(statement.name.text, place.context)
             )
             for e in names:
-                made = place.thing.children.get(e.text)
-                if made is None:
-                    made = self.new_node(e.text, place.thing, statement)
-                if not isinstance(made, Node):
+                node = place.thing.children.get(e.text)
+                if node is None:
+                    node = self.new_node(e.text, place.thing, statement)
+                if not isinstance(node, Node):
                     raise Mistake(f"'{e.text}' is an edge here: give the node another name")
                 if statement.note:
-                    made.note = statement.note
-                opened.append(Place(made, place.context.push(e).within(place.context.scope)))
+                    node.note = statement.note
+                opened.append(Place(node, place.context.push(e).within(place.context.scope)))
 
-        self.each(places, statement.mark, one)
-        self.apply_all(statement.templates, opened)
+        self.for_each_place(places, statement.mark, open_nodes)
+        self.apply_templates(statement.templates, opened)
         self.run(statement.body, opened)
 
     # ---- other texts ----
 
     def include(self, statement: s.IncludeStatement, places: list[Place]) -> None:
+        """Run the statements of another file here."""
         self._include(statement.path, statement.once, statement.mark, places)
 
     def parse(self, statement: s.ParseStatement, places: list[Place]) -> None:
+        """Run the statements of another file in a scope of its own, after the defines of a block."""
         inner = [Place(p.thing, p.context.inner()) for p in places]
         self.run(statement.body, inner)
         self._include(statement.path, False, statement.mark, inner)
 
     def _include(self, path: s.Text, once: bool, mark: Mark, places: list[Place]) -> None:
+        """Read a file and run its statements; with `once`, only if it was not read before. Its mistakes say
+        where it was included. Raises `LimitExceeded` if it includes itself, or too many files."""
         if not places:
             return
         source = self.files.source(self.texts.expand_one(path.text, places[0].context), mark.source.name)
@@ -149,7 +157,10 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             self.include_stack.pop()
 
     def import_(self, statement: s.ImportStatement, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Build another file as a network of its own, and put what it made below a node here; its templates go
+        below a template of the same name."""
+
+        def import_into(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"nothing can be imported into {place.thing!r}")
             source = self.files.source(
@@ -159,42 +170,48 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 raise LimitExceeded(
                     f"'{source.name}' imports itself: {' -> '.join([*self.include_stack, source.name])}"
                 )
-            self.includes.add(source, statement.mark)
-            other = Builder(self.files, source.name)
-            other.includes = self.includes
-            other.include_stack = [*self.include_stack, source.name]
-            other.scope = DefineScope(place.context.scope)
-            other.objects = self.objects
-            try:
-                other.run_text(source)
-            except NetworkError as error:
-                raise NetworkError(
-                    [
-                        *self.problems,
-                        *(
-                            NetworkProblem(p.message, p.mark, (*p.trail, f"imported from {statement.mark}"))
-                            for p in error.problems
-                        ),
-                    ]
-                ) from error
-            self.objects = other.objects
+            other = self._build_file(source, place.context, statement.mark)
             for e in self.texts.expand_all(statement.name.text, place.context):
                 if not self.select.is_template(place.thing) and place.thing is not self.templates:
                     _adopt(other.root, place.thing, e.text, statement.mark)
                 _adopt(other.templates, self.templates, e.text, statement.mark)
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, import_into)
+
+    def _build_file(self, source: Source, context: Context, mark: Mark) -> Builder:
+        """Build an imported file; limits count it together with this one. Its mistakes say where it was
+        imported."""
+        self.includes.add(source, mark)
+        other = Builder(self.files, source.name)
+        other.includes = self.includes
+        other.include_stack = [*self.include_stack, source.name]
+        other.scope = DefineScope(context.scope)
+        other.objects = self.objects
+        try:
+            other.run_text(source)
+        except NetworkError as error:
+            problems = [
+                NetworkProblem(p.message, p.mark, (*p.trail, f"imported from {mark}")) for p in error.problems
+            ]
+            raise NetworkError([*self.problems, *problems]) from error
+        self.objects = other.objects
+        return other
 
     def link(self, statement: s.LinkStatement, places: list[Place]) -> None:
+        """Warn: plug-ins are not loaded."""
         self.warnings.append(
             NetworkProblem("plug-ins are programs and not loaded: 'link-library' is left out", statement.mark)
         )
 
+    # ---- what is there ----
+
     def debug(self, statement: s.DebugStatement, places: list[Place]) -> None:
+        """Add a line to `debug_output` for every object of a block."""
         for place in places:
             if isinstance(statement.what, s.Selector):
-                found = self.select.below(statement.what, place.thing, place.context)
-                self.debug_output.append(f"{statement.mark}: {', '.join(f.thing.name for f in found)}")
+                selection = self.select.below(statement.what, place.thing, place.context)
+                names = ", ".join(f.thing.name for f in selection)
+                self.debug_output.append(f"{statement.mark}: {names}")
             elif statement.what is not None:
                 self.debug_output.append(
                     f"{statement.mark}: {self.texts.expand_one(statement.what.text, place.context)}"
@@ -203,19 +220,21 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 self.debug_output.append(f"{statement.mark}: {place.context.trail()}")
 
     def delete(self, statement: s.DeleteStatement, places: list[Place]) -> None:
+        """Take out what selectors find; warn if one finds nothing."""
         for place in places:
             for selector in statement.selectors:
-                found = self.select.below(selector, place.thing, place.context)
-                if not found:
+                selection = self.select.below(selector, place.thing, place.context)
+                if not selection:
                     self.warnings.append(
                         NetworkProblem(
                             f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark
                         )
                     )
-                for f in found:
+                for f in selection:
                     delete(f.thing)
 
     def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
+        """Apply templates to what a selector finds, or remove them; warn if it finds nothing."""
         for place in places:
             targets = (
                 [Selected(place.thing, place.context)]
@@ -228,43 +247,56 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             for target in targets:
                 if not isinstance(target.thing, Object):
                     raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
-                found = self.select.template(statement.templates, target)
-                if not found:
-                    what = self.no_template(statement.templates, target)
+                templates = self.select.template(statement.templates, target)
+                if not templates:
+                    what = self.missing_template_message(statement.templates, target)
                     raise Mistake(f"the selector finds no template: {what}", statement.templates.mark)
-                for f in found:
+                for f in templates:
                     assert isinstance(f.thing, Object)
                     (unapply if statement.undo else apply)(f.thing, target.thing)
 
+    # ---- drawing ----
+
     def layout(self, statement: s.LayoutStatement, places: list[Place]) -> None:
+        """Run the positions in a layout."""
         self.run(statement.body, places)
 
     def position(self, statement: s.Position, places: list[Place]) -> None:
+        """Give objects their places in a drawing."""
         for place in places:
-            found = [Selected(place.thing, place.context)]
+            selection = [Selected(place.thing, place.context)]
             if statement.selector is not None:
-                found = self.select.below(statement.selector, place.thing, place.context)
-            for k, f in enumerate(f for f in found if isinstance(f.thing, Object)):
+                selection = self.select.below(statement.selector, place.thing, place.context)
+            for k, f in enumerate(f for f in selection if isinstance(f.thing, Object)):
                 x, y = statement.x[k % len(statement.x)], statement.y[k % len(statement.y)]
                 if x is None or y is None:
                     continue
-                at = [self.texts.calculate(self.texts.expand_one(v.text, f.context)) for v in (x, y)]
-                if statement.polar:
-                    at = [at[0] * math.cos(at[1]), at[0] * math.sin(at[1])]
-                if statement.of is not None:
-                    around = [
-                        o.thing
-                        for o in self.select.below(statement.of, place.thing, f.context)
-                        if isinstance(o.thing, Object)
-                    ]
-                    if around and around[0].place is not None:
-                        at = [at[0] + around[0].place[0], at[1] + around[0].place[1]]
                 assert isinstance(f.thing, Object)
-                f.thing.place = (at[0], at[1])
+                at = [self.texts.calculate(self.texts.expand_one(v.text, f.context)) for v in (x, y)]
+                f.thing.place = self._drawing_place(statement, at, place.thing, f.context)
+
+    def _drawing_place(
+        self, statement: s.Position, at: list[float], thing: Object, context: Context
+    ) -> tuple[float, float]:
+        """Return the place of an object in a drawing: polar coordinates become x and y, and what they are
+        relative to is added, if it has a place."""
+        x, y = at
+        if statement.polar:
+            x, y = x * math.cos(y), x * math.sin(y)
+        if statement.of is not None:
+            around = [
+                o.thing
+                for o in self.select.below(statement.of, thing, context)
+                if isinstance(o.thing, Object)
+            ]
+            if around and around[0].place is not None:
+                x, y = x + around[0].place[0], y + around[0].place[1]
+        return (x, y)
 
 
 def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
-    """Let what a file made stand under a node of another network."""
+    """Put everything below the root of an imported network into a node of that name; make the node if there is
+    none."""
     node = into.children.get(name)
     if not isinstance(node, Node):
         node = Node(name, None, mark)
@@ -278,7 +310,7 @@ def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
         set_function(node, function)
 
 
-HANDLERS: dict[type, Callable] = {
+HANDLERS: dict[type[s.Statement], Callable[[Builder, Any, list[Place]], None]] = {
     s.StatementBlock: Builder.block,
     s.NodeStatement: Builder.node,
     s.EdgeStatement: Builder.edge,
@@ -303,3 +335,4 @@ HANDLERS: dict[type, Callable] = {
     s.LayoutStatement: Builder.layout,
     s.Position: Builder.position,
 }
+"""The method that runs each kind of statement; it takes statements of that kind only."""

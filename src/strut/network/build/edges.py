@@ -1,4 +1,4 @@
-"""Statements that connect nodes by edges."""
+"""Runs statements that connect nodes by edges."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from strut.network.text import statements as s
 from strut.network.text.errors import LimitExceeded, Mistake, NetworkProblem
 
 Pair = tuple[Node, Node, Context]
+"""Two nodes that an edge joins, and the context in which the second was found."""
 
 
 class EdgeStatements(StatementRunner):
-    """Edges: found, made, and opened."""
-
-    # ---- edges ----
+    """Runs statements that make edges, or open those that are there."""
 
     def edge(self, statement: s.EdgeStatement, places: list[Place]) -> None:
+        """Make or open edges in every object of a block, apply templates, and run the body for them."""
         opened: list[Place] = []
         pairs_before = 0  # how many pairs of nodes there were so far: lists behind 'to' go on with it
 
-        def one(k: int, place: Place) -> None:
+        def open_edges(k: int, place: Place) -> None:
             nonlocal pairs_before
             if statement.selector is not None:
                 for f in self.select.below(statement.selector, place.thing, place.context):
@@ -55,40 +55,46 @@ class EdgeStatements(StatementRunner):
                     pairs_before += len(pairs)
                     opened.extend(self._connect_pairs(statement, pairs, place.thing, name))
 
-        self.each(places, statement.mark, one)
-        self.apply_all(statement.templates, opened)
+        self.for_each_place(places, statement.mark, open_edges)
+        self.apply_templates(statement.templates, opened)
+        # the body finds the states of the edge in its scope, under a name that no text can have
         if statement.states is not None:
             for k, place in enumerate(opened):
                 text = statement.states[k % len(statement.states)]
                 if text is not None:
-                    place.context.scope.values["\0state"] = Define(",".join(self.names(text, place.context)))
+                    place.context.scope.values["\0state"] = Define(
+                        ",".join(self.state_names(text, place.context))
+                    )
         self.run(statement.body, opened)
 
     def _open_edge(self, name: Expansion | None, parent: Node, statement: s.EdgeStatement) -> Edge:
+        """Return the edge of that name in a node; make it, without ends, if there is none."""
         text = name.text if name else parent.unique("edge")
-        found = parent.children.get(text)
-        if found is None:
-            self.count(1 + len(parent.instances))
-            found = Edge(text, None, statement.mark)
-            add_child(parent, found)
-        if not isinstance(found, Edge):
+        edge = parent.children.get(text)
+        if edge is None:
+            self.count_objects(1 + len(parent.instances))
+            edge = Edge(text, None, statement.mark)
+            add_child(parent, edge)
+        if not isinstance(edge, Edge):
             raise Mistake(f"'{text}' is a node here: give the edge another name")
         if statement.note:
-            found.note = statement.note
-        return found
+            edge.note = statement.note
+        return edge
 
     def _connect_pairs(
         self, statement: s.EdgeStatement, pairs: list[Pair], parent: Node, name: Expansion | None
     ) -> list[Place]:
+        """Make an edge for each pair of nodes that are in the same node; warn if none are."""
         several = len(pairs) > 1
         base = name.text if name else "edge"
         opened: list[Place] = []
-        for source, target, found in pairs:
+        for source, target, context in pairs:
             if target.parent is source.parent:
                 text = f"{base}_{len(opened) + 1}" if several else base
                 opened.append(
                     Place(
-                        self._edge_between(parent, text, source, target, statement), found.within(found.scope)
+                        self._edge_between(parent, text, source, target, statement),
+                        context.within(context.scope),
                     )
                 )
         if pairs and not opened:
@@ -100,8 +106,8 @@ class EdgeStatements(StatementRunner):
     def _edge_between(
         self, container: Node, text: str, source: Node, target: Node, statement: s.EdgeStatement
     ) -> Edge:
-        """A new edge, always: where the name is taken it gets a number."""
-        self.count(1 + len(container.instances))
+        """Make a new edge between two nodes; where its name is taken, it gets a number."""
+        self.count_objects(1 + len(container.instances))
         edge = Edge(container.unique(text), None, statement.mark)
         edge.note = statement.note
         attach(edge, source, target)
@@ -111,8 +117,8 @@ class EdgeStatements(StatementRunner):
     def _pairs(
         self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
-        """Pairs of nodes that a statement joins, for its i-th name, after so many other pairs, each with the
-        context of its second node."""
+        """Return the pairs of nodes that a statement joins, for its i-th name and after `pairs_before` other
+        pairs: those selected, less or more what its attributes say."""
         pairs = self._selected_pairs(statement, i, pairs_before, parent, context)
         attributes = statement.attributes
         if attributes.no_self:
@@ -130,6 +136,7 @@ class EdgeStatements(StatementRunner):
     def _selected_pairs(
         self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
+        """Return the pairs of nodes that the selectors of a statement find."""
         assert statement.connect is not None
         kind, selectors = statement.connect.kind, statement.connect.selectors
         first = selectors[0][i % len(selectors[0])]
@@ -137,16 +144,16 @@ class EdgeStatements(StatementRunner):
             return []
         sources = self._nodes(first, parent, context)
         if kind == "on":
-            return [(node, node, found) for node, found in sources]
+            return [(node, node, around) for node, around in sources]
         pairs: list[Pair] = []
+        # 'from-set' in the second selector means all that the first found
         before, self.select.from_set = self.select.from_set, [Selected(*source) for source in sources]
         try:
-            for k, (source, found) in enumerate(sources):
+            for k, (source, context_of_source) in enumerate(sources):
                 second = first if kind == "all" else selectors[1][(pairs_before + k) % len(selectors[1])]
                 if second is not None:
-                    pairs.extend(
-                        (source, target, around) for target, around in self._nodes(second, parent, found)
-                    )
+                    targets = self._nodes(second, parent, context_of_source)
+                    pairs.extend((source, target, around) for target, around in targets)
                 if len(pairs) > MAX_OBJECTS:
                     raise LimitExceeded(f"one statement makes more than {MAX_OBJECTS} edges")
         finally:
@@ -154,8 +161,9 @@ class EdgeStatements(StatementRunner):
         return pairs
 
     def _nodes(self, selector: s.Selector, parent: Node, context: Context) -> list[tuple[Node, Context]]:
-        """Nodes at an end of edges. A name that is written out and not there is a warning; a calculated one
-        may well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so may words and patterns."""
+        """Return the nodes at an end of edges, with their contexts. A name that is written out and not there is
+        a warning; a calculated one may well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so
+        may words and patterns."""
         nodes = [
             (f.thing, f.context)
             for f in self.select.below(selector, parent, context)
@@ -165,16 +173,20 @@ class EdgeStatements(StatementRunner):
             stage.kind == "text" and "@" not in stage.text and "$(" not in stage.text
             for stage in selector.stages
         ):
-            names = {node.name for node, _ in nodes}
-            for e in self.texts.expand_all(selector.stages[-1].text, context):
-                if e.text not in names and (len(selector.stages) == 1 or not nodes):
-                    wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
-                    near = did_you_mean(
-                        wanted, [c.name for c in parent.children.values() if isinstance(c, Node)]
-                    )
-                    warning = NetworkProblem(
-                        f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark
-                    )
-                    if warning not in self.warnings:
-                        self.warnings.append(warning)
+            self._warn_of_missing_nodes(selector, parent, context, nodes)
         return nodes
+
+    def _warn_of_missing_nodes(
+        self, selector: s.Selector, parent: Node, context: Context, nodes: list[tuple[Node, Context]]
+    ) -> None:
+        """Warn of every node that a selector names and that is not among those it found."""
+        names = {node.name for node, _ in nodes}
+        for e in self.texts.expand_all(selector.stages[-1].text, context):
+            if e.text not in names and (len(selector.stages) == 1 or not nodes):
+                wanted = " . ".join([stage.text for stage in selector.stages[:-1]] + [e.text])
+                near = did_you_mean(wanted, [c.name for c in parent.children.values() if isinstance(c, Node)])
+                warning = NetworkProblem(
+                    f"there is no node '{wanted}' in {parent!r}, and so no edge: {near}", selector.mark
+                )
+                if warning not in self.warnings:
+                    self.warnings.append(warning)

@@ -1,4 +1,4 @@
-"""Statements about what else nodes have: functions, interfaces, events, states, tables."""
+"""Runs statements about what nodes have besides variables: functions, interfaces, events, states, tables."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from strut.network.text.formula import dots
 
 
 class PartStatements(VariableStatements):
-    """Functions, interfaces, events and tables."""
+    """Runs statements about functions, interfaces, events and tables."""
 
     # ---- functions ----
 
     def function(self, statement: s.FunctionStatement, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Put a function into every node of a block."""
+
+        def add_function(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a function cannot be in {place.thing!r}: nodes hold functions")
             names = self.texts.expand_all(statement.name.text, place.context)
@@ -51,7 +53,7 @@ class PartStatements(VariableStatements):
                     ),
                 )
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, add_function)
 
     def _arguments(self, argument_texts: list[s.ArgumentText], context: Context) -> tuple[Argument, ...]:
         """Expand the arguments of a function: one text may generate several."""
@@ -66,7 +68,9 @@ class PartStatements(VariableStatements):
         )
 
     def polynomial(self, statement: s.PolynomialStatement, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Put a piecewise polynomial, which is a function of x, into every node of a block."""
+
+        def add_polynomial(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"a polynomial cannot be in {place.thing!r}: nodes hold functions")
             for e in self.texts.expand_all(statement.name.text, place.context):
@@ -89,15 +93,18 @@ class PartStatements(VariableStatements):
                 function.pieces = tuple(pieces)
                 set_function(place.thing, function)
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, add_polynomial)
 
     # ---- interface, events, states ----
 
     def interface(self, statement: s.InterfaceStatement, places: list[Place]) -> None:
+        """Run the names in an interface."""
         self.run(statement.body, places)
 
     def expose(self, statement: s.Expose, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Put a name into the interface of every node of a block."""
+
+        def add_alias(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"{place.thing!r} has no interface: nodes have")
             names = self.texts.expand_all(statement.name.text, place.context)
@@ -114,17 +121,18 @@ class PartStatements(VariableStatements):
                     Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child),
                 )
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, add_alias)
 
     def event(self, statement: s.EventStatement, places: list[Place]) -> None:
+        """Put an event into every node of a block, and run its body, which says what it sets."""
         opened: list[Place] = []
 
-        def one(k: int, place: Place) -> None:
+        def open_event(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an event cannot be in {place.thing!r}: nodes hold events")
             event = NetworkEvent(f"event_{len(place.thing.events) + 1}", place.thing, statement.mark)
             event.states = (
-                None if statement.states is None else tuple(self.names(statement.states, place.context))
+                None if statement.states is None else tuple(self.state_names(statement.states, place.context))
             )
             event.target = (
                 None
@@ -141,32 +149,37 @@ class PartStatements(VariableStatements):
             event.context, event.note = place.context, statement.note
             opened.append(Place(event, place.context.inner()))
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, open_event)
         self.run(statement.body, opened)
+        # only now, that it is complete: instances copy it
         for place in opened:
             assert isinstance(place.thing, NetworkEvent)
             assert place.thing.parent is not None
             add_event(place.thing.parent, place.thing)
 
     def initial(self, statement: s.InitialStatement, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Say in which discrete state each node of a block begins."""
+
+        def set_state(k: int, place: Place) -> None:
             value = statement.values[k % len(statement.values)]
             if value is not None:
                 if not isinstance(place.thing, Node):
                     raise Mistake(f"{place.thing!r} has no states: nodes have")
                 set_initial(place.thing, self.texts.expand_one(value.text, place.context))
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, set_state)
 
     def io(self, statement: s.IoStatement, places: list[Place]) -> None:
+        """Make a node for a table in every node of a block, with a variable for each column of a file that is
+        read; warn of all other kinds, which have no part in a simulation."""
         opened: list[Place] = []
 
-        def one(k: int, place: Place) -> None:
+        def open_table(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an {statement.direction} cannot be in {place.thing!r}")
             for e in self.texts.expand_all(statement.name.text, place.context):
-                made = place.thing.children.get(e.text)
-                made = made if isinstance(made, Node) else self.new_node(e.text, place.thing, statement)
+                child = place.thing.children.get(e.text)
+                node = child if isinstance(child, Node) else self.new_node(e.text, place.thing, statement)
                 context = place.context.push(e).within(place.context.scope)
                 settings = {
                     self.texts.expand_one(setting.name.text, context): self.texts.expand_one(
@@ -175,30 +188,30 @@ class PartStatements(VariableStatements):
                     for setting in statement.settings
                     if (value := setting.values[0]) is not None
                 }
-                made.table = {
+                node.table = {
                     "direction": statement.direction,
                     "type": self.texts.expand_one(statement.kind.text, context),
                     **settings,
                 }
-                if made.table["type"] == "file" and statement.direction == "input":
+                if node.table["type"] == "file" and statement.direction == "input":
                     path = self.files.find(settings.get("path", ""), statement.mark.source.name)
-                    made.table["path"] = str(path)
-                    for name in self.files.columns(path, made.table):
-                        variable = Variable(name, made, statement.mark, context, text="0", flags={"in"})
-                        set_variable(made, variable)
+                    node.table["path"] = str(path)
+                    for name in self.files.columns(path, node.table):
+                        variable = Variable(name, node, statement.mark, context, text="0", flags={"in"})
+                        set_variable(node, variable)
                 else:
                     what = (
-                        f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of "
+                        f"'{e.text}': {statement.direction} of type '{node.table['type']}' is not part of "
                         f"a simulation, and left out"
                     )
                     self.warnings.append(NetworkProblem(what, statement.mark))
-                opened.append(Place(made, context))
+                opened.append(Place(node, context))
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, open_table)
         self.run(statement.body, opened)
 
 
 def _argument_name(name: str) -> str:
-    """The name of an argument: ẋ is x'."""
+    """Return the name of an argument with primes for dots: ẋ is x'."""
     plain, order = dots(name)
     return plain + "'" * order
