@@ -1,4 +1,4 @@
-"""Calculations inside texts, `$(...)`: constants and functions, no variables."""
+"""Evaluates expressions without variables, such as `$(...)` inside texts: numbers, constants and functions."""
 
 from __future__ import annotations
 
@@ -22,43 +22,53 @@ CONSTANTS = {
     **dict.fromkeys(("NaN", "nan", "NAN"), math.nan),
     **dict.fromkeys(("Inf", "INF", "inf", "∞"), math.inf),
 }
+"""Names that stand for numbers in every expression."""
 ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
 }
+"""Operators that are calculated directly, without CasADi."""
 
 
 @lru_cache(maxsize=100_000)
 def calculate(text: str) -> float:
-    """The number that a text stands for."""
+    """Return the number that a text stands for; an empty one stands for 0.
+
+    Raises `Mistake` if it cannot be read, has variables, or is a matrix.
+    """
     if not text.strip():
         return 0.0
-    shape = _NUMBER.split(text)
-    plain = _arithmetic_skeleton(tuple(shape[::2]))
-    if plain is not None:
-        return _fill_numbers(plain, shape[1::2])
+    pieces = _NUMBER.split(text)  # what stands around numbers, and the numbers, in turn
+    skeleton = _arithmetic_skeleton(tuple(pieces[::2]))
+    if skeleton is not None:
+        return _fill_numbers(skeleton, pieces[1::2])
     try:
         tree = read_formula(text).tree
-        quick = _arithmetic_value(tree)
-        if quick is not None:
-            return quick
-        found = constant_value(tree)
+        number = _arithmetic_value(tree)
+        if number is not None:
+            return number
+        value = constant_value(tree)
     except Mistake as mistake:
         raise Mistake(f"cannot calculate '{text}': {mistake}") from mistake
-    if found.numel() != 1:
-        raise Mistake(f"cannot calculate '{text}': it is {algebra.shape(found)}, a single number is needed")
-    return float(found)
+    if value.numel() != 1:
+        raise Mistake(f"cannot calculate '{text}': it is {algebra.shape(value)}, a single number is needed")
+    return float(value)
 
 
 _NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])")
+"""A number without a sign or an exponent that stands alone."""
 _HOLE = "number__"
+"""How names begin that take the places of numbers in a skeleton."""
 
 
 @lru_cache(maxsize=10_000)
 def _arithmetic_skeleton(around: tuple[str, ...]) -> Tree | None:
-    """Plain arithmetic with holes for its numbers, of what stands around these: thousands of texts differ in
-    nothing else. None if it is more than that."""
+    """Return the tree of a text with names for its numbers, None if it is more than plain arithmetic.
+
+    around: what stands before, between and behind the numbers. Thousands of texts differ in nothing but their
+        numbers: their skeleton is read once.
+    """
     text = around[0] + "".join(f"{_HOLE}{k}{after}" for k, after in enumerate(around[1:]))
     if text.count(_HOLE) != len(around) - 1:
         return None
@@ -70,6 +80,7 @@ def _arithmetic_skeleton(around: tuple[str, ...]) -> Tree | None:
 
 
 def _is_arithmetic(tree: Tree) -> bool:
+    """Has a skeleton nothing but holes, sums, differences, products and minus signs?"""
     if isinstance(tree, Binary):
         return tree.operator in ARITHMETIC and _is_arithmetic(tree.left) and _is_arithmetic(tree.right)
     if isinstance(tree, Unary):
@@ -78,6 +89,7 @@ def _is_arithmetic(tree: Tree) -> bool:
 
 
 def _fill_numbers(tree: Tree, numbers: list[str]) -> float:
+    """Return the value of a skeleton with these numbers."""
     if isinstance(tree, Binary):
         return ARITHMETIC[tree.operator](
             _fill_numbers(tree.left, numbers), _fill_numbers(tree.right, numbers)
@@ -89,7 +101,7 @@ def _fill_numbers(tree: Tree, numbers: list[str]) -> float:
 
 
 def _arithmetic_value(tree: Tree) -> float | None:
-    """Plain arithmetic without the machinery."""
+    """Return the value of plain arithmetic with numbers and constants, None if a tree is more than that."""
     if isinstance(tree, Number):
         return tree.value
     if isinstance(tree, Binary) and tree.operator in ARITHMETIC:
@@ -102,7 +114,7 @@ def _arithmetic_value(tree: Tree) -> float | None:
 
 
 def constant_value(tree: Tree) -> ca.SX:
-    """The value of a tree without variables."""
+    """Return the value of a tree without variables. Raises `Mistake` if it has some."""
 
     def resolve(t: Tree) -> ca.SX:
         if isinstance(t, Name):
@@ -112,9 +124,9 @@ def constant_value(tree: Tree) -> ca.SX:
                 f"'{t.name}' is a variable or unknown: only numbers and functions can be calculated with here"
             )
         if isinstance(t, Call) and not t.order:
-            found = algebra.call(t.name, arguments(t, resolve, _number), _number)
-            if found is not None:
-                return found
+            value = algebra.call(t.name, arguments(t, resolve, _number), _number)
+            if value is not None:
+                return value
         raise Mistake(
             f"there is no function '{t.name}' here"
             if isinstance(t, Call)
@@ -126,7 +138,8 @@ def constant_value(tree: Tree) -> ca.SX:
 
 @checked
 def evaluate_expression(text: str) -> np.ndarray:
-    """The matrix that an expression without variables stands for."""
+    """Return the matrix that an expression without variables stands for. Raises `NetworkError` if it cannot be
+    calculated."""
     try:
         return np.array(ca.DM(constant_value(read_formula(text).tree)))
     except Mistake as mistake:
@@ -134,6 +147,7 @@ def evaluate_expression(text: str) -> np.ndarray:
 
 
 def _number(m: ca.SX) -> float:
+    """Return the number that an expression is. Raises `Mistake` if it is none."""
     if not m.is_constant() or m.numel() != 1:
         raise Mistake("a number that is known beforehand is needed")
     return float(m)

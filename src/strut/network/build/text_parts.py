@@ -1,5 +1,5 @@
-"""The parts of a text: references `@1`, calculations `$(...)`, choices `$$(a,b,c)`, and what maps and reduces
-behind bars inside braces."""
+"""Splits a text into its parts: references `@1`, calculations `$(...)`, choices `$$(a,b,c)`, and maps and
+reductions behind bars inside braces."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ from functools import lru_cache
 from strut.network.text.errors import LimitExceeded, Mistake
 
 MAX_TEXT_DEPTH = 60
-"""Braces, maps and references nest no deeper."""
+"""Levels of braces, maps and references in a text, at most."""
+MAX_SHOWN = 60
+"""Length of a text that messages quote in full [characters]: it is shorter."""
 
 SPECIAL = re.compile(r"[@${}\\]")
+"""A character that makes a text one to be expanded."""
 KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
+"""What stands behind the @ of a reference without brackets: a number or a name."""
 LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
-"""Characters that were escaped stand for themselves: here they hide from the expansion of braces."""
+"""Characters that take the places of escaped ones, so that the expansion of braces does not see these."""
 UNHIDE = {v: k for k, v in LITERAL.items()}
-UNHIDE_RE = re.compile(f"[{''.join(UNHIDE)}]")
+"""The escaped character of each that took its place."""
+UNHIDE_PATTERN = re.compile(f"[{''.join(UNHIDE)}]")
+"""A character that took the place of an escaped one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """`@1`, `@@name[2]`: levels out, what, and the index behind it."""
+    """`@1`, `@@name[2]`: how many levels out (0 for one @), what, the index behind it, and all of it as it is
+    written."""
 
     depth: int
     key: tuple[Part, ...]
@@ -32,14 +39,14 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """`$(...)`."""
+    """`$(...)`: a number that is calculated."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`$$(condition, a, b)`."""
+    """`$$(condition, a, b)`: a if the condition is not 0, else b."""
 
     branches: tuple[tuple[Part, ...], ...]
 
@@ -60,10 +67,12 @@ class Joined:
 
 
 Part = str | Reference | Calculation | Choice | Filter | Joined
+"""Any part; plain text is a str."""
 
 
 def closing_index(text: str, at: int, pair: str) -> int:
-    """Where the bracket that opens at `at` closes."""
+    """Return the index of the bracket that closes the one at `at`; `pair` is both. Raises `Mistake` if there is
+    none."""
     depth, i = 0, at
     while i < len(text):
         c = text[i]
@@ -80,17 +89,18 @@ def closing_index(text: str, at: int, pair: str) -> int:
 
 
 def ellipsize(text: str) -> str:
-    """The beginning of a text, as errors show it."""
-    return text if len(text) < 60 else text[:57] + "..."
+    """Return the beginning of a text, as errors show it."""
+    return text if len(text) < MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 
 
 @lru_cache(maxsize=200_000)
 def split(text: str) -> tuple[Part, ...]:
-    """The parts of a text."""
+    """Return the parts of a text, split once. Raises `Mistake` if a bracket is not closed."""
     return tuple(_split(text, 0))
 
 
 def _split(text: str, depth: int) -> list[Part]:
+    """Split a text inside `depth` others. Raises `LimitExceeded` if it nests too deep."""
     if depth > MAX_TEXT_DEPTH:
         raise LimitExceeded(
             f"'{ellipsize(text)}' nests deeper than {MAX_TEXT_DEPTH} levels: write it in steps, with defines"
@@ -133,7 +143,7 @@ def _split(text: str, depth: int) -> list[Part]:
 
 
 def _filter_end(text: str, at: int) -> int:
-    """Where a map or reduction ends: at the next bar or the closing brace of its own level."""
+    """Return the index where a map or reduction ends: at the next bar or the closing brace of its own level."""
     i = at + (2 if text.startswith("||", at) else 1)
     depth = 0
     while i < len(text):
@@ -151,7 +161,7 @@ def _filter_end(text: str, at: int) -> int:
 
 
 def _commas(text: str) -> list[str]:
-    """Pieces between commas that stand in no bracket."""
+    """Return the pieces between commas that stand in no bracket."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -162,6 +172,7 @@ def _commas(text: str) -> list[str]:
 
 
 def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
+    """Read the reference that begins at `at`, and add it to the parts; return the index behind it."""
     i = at
     while i < len(text) and text[i] == "@":
         i += 1
@@ -176,15 +187,15 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
         i = end + 1
         numbered = text[at + level + 1 : end].isdecimal()
     else:
-        found = KEY.match(text, i)
-        if not found:
+        match = KEY.match(text, i)
+        if not match:
             raise Mistake(
                 f"'{ellipsize(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
                 f"behind @"
             )
-        key = (found[0],)
-        numbered = found[0].isdecimal()
-        i = found.end()
+        key = (match[0],)
+        numbered = match[0].isdecimal()
+        i = match.end()
     index = None
     if i < len(text) and text[i] == "[":
         end = closing_index(text, i, "[]")
@@ -197,10 +208,10 @@ def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
 
 
 def hide(text: str) -> str:
-    """A text in which nothing separates or opens: as one element of a list it stays one."""
+    """Return a text in which nothing separates or opens: as one element of a list it stays one."""
     return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
 
 
 def unhide(text: str) -> str:
-    """Hidden characters as what they stand for."""
-    return UNHIDE_RE.sub(lambda m: UNHIDE[m[0]], text)
+    """Return a text with hidden characters as what they stand for."""
+    return UNHIDE_PATTERN.sub(lambda m: UNHIDE[m[0]], text)
