@@ -47,7 +47,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
     # ---- blocks ----
 
     def block(self, statement: s.StatementBlock, places: list[Place]) -> None:
-        """Run a block: what stands in 'templates' goes below the root of templates, all else where it stands."""
+        """Run a block: what stands in 'templates' goes below the root of templates, all else where it
+        stands."""
         if statement.kind == "templates":
             inside = [p for p in places if self.select.is_template(p.thing)]
             top = [Place(self.templates, p.context.inner()) for p in places[:1]]
@@ -87,9 +88,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         def open_nodes(k: int, place: Place) -> None:
             if statement.selector is not None:
                 opened.extend(
-                    Place(f.thing, f.context.within(f.context.scope))
-                    for f in self.select.below(statement.selector, place.thing, place.context)
-                    if isinstance(f.thing, kind)
+                    Place(each.thing, each.context.within(each.context.scope))
+                    for each in self.select.below(statement.selector, place.thing, place.context)
+                    if isinstance(each.thing, kind)
                 )
                 return
             if not isinstance(place.thing, Node):
@@ -157,8 +158,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             self.include_stack.pop()
 
     def import_(self, statement: s.ImportStatement, places: list[Place]) -> None:
-        """Build another file as a network of its own, and put what it made below a node here; its templates go
-        below a template of the same name."""
+        """Build another file as a network of its own, and put what it made below a node here; its templates
+        go below a template of the same name."""
 
         def import_into(k: int, place: Place) -> None:
             if not isinstance(place.thing, Node):
@@ -210,7 +211,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         for place in places:
             if isinstance(statement.what, s.Selector):
                 selection = self.select.below(statement.what, place.thing, place.context)
-                names = ", ".join(f.thing.name for f in selection)
+                names = ", ".join(each.thing.name for each in selection)
                 self.debug_output.append(f"{statement.mark}: {names}")
             elif statement.what is not None:
                 self.debug_output.append(
@@ -230,8 +231,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                             f"nothing is deleted: '{selector.text}' is not in {place.thing!r}", selector.mark
                         )
                     )
-                for f in selection:
-                    delete(f.thing)
+                for each in selection:
+                    delete(each.thing)
 
     def apply(self, statement: s.ApplyStatement, places: list[Place]) -> None:
         """Apply templates to what a selector finds, or remove them; warn if it finds nothing."""
@@ -251,9 +252,9 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                 if not templates:
                     what = self.missing_template_message(statement.templates, target)
                     raise Mistake(f"the selector finds no template: {what}", statement.templates.mark)
-                for f in templates:
-                    assert isinstance(f.thing, Object)
-                    (unapply if statement.undo else apply)(f.thing, target.thing)
+                for each in templates:
+                    assert isinstance(each.thing, Object)
+                    (unapply if statement.undo else apply)(each.thing, target.thing)
 
     # ---- drawing ----
 
@@ -267,13 +268,13 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             selection = [Selected(place.thing, place.context)]
             if statement.selector is not None:
                 selection = self.select.below(statement.selector, place.thing, place.context)
-            for k, f in enumerate(f for f in selection if isinstance(f.thing, Object)):
+            for k, each in enumerate(each for each in selection if isinstance(each.thing, Object)):
                 x, y = statement.x[k % len(statement.x)], statement.y[k % len(statement.y)]
                 if x is None or y is None:
                     continue
-                assert isinstance(f.thing, Object)
-                at = [self.texts.calculate(self.texts.expand_one(v.text, f.context)) for v in (x, y)]
-                f.thing.place = self._drawing_place(statement, at, place.thing, f.context)
+                assert isinstance(each.thing, Object)
+                at = [self.texts.calculate(self.texts.expand_one(v.text, each.context)) for v in (x, y)]
+                each.thing.place = self._drawing_place(statement, at, place.thing, each.context)
 
     def _drawing_place(
         self, statement: s.Position, at: list[float], thing: Object, context: Context
@@ -295,8 +296,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
 
 def _adopt(root: Node, into: Node, name: str, mark: Mark) -> None:
-    """Put everything below the root of an imported network into a node of that name; make the node if there is
-    none."""
+    """Put everything below the root of an imported network into a node of that name; make the node if there
+    is none."""
     node = into.children.get(name)
     if not isinstance(node, Node):
         node = Node(name, None, mark)

@@ -1,4 +1,5 @@
-"""Evaluates expressions without variables, such as `$(...)` inside texts: numbers, constants and functions."""
+"""Evaluates expressions without variables, such as `$(...)` inside texts: numbers, constants and
+functions."""
 
 from __future__ import annotations
 
@@ -138,8 +139,8 @@ def constant_value(tree: Tree) -> ca.SX:
 
 @checked
 def evaluate_expression(text: str) -> np.ndarray:
-    """Return the matrix that an expression without variables stands for. Raises `NetworkError` if it cannot be
-    calculated."""
+    """Return the matrix that an expression without variables stands for. Raises `NetworkError` if it cannot
+    be calculated."""
     try:
         return np.array(ca.DM(constant_value(read_formula(text).tree)))
     except Mistake as mistake:

@@ -6,7 +6,7 @@ import os
 
 from strut.network.build.context import Context, Define
 from strut.network.build.statement_runner import Place, StatementRunner
-from strut.network.build.text_parts import SPECIAL, Filter, hide, split
+from strut.network.build.text_parts import SPECIAL, Filter, hide, split_text
 from strut.network.text import statements as s
 
 
@@ -52,9 +52,9 @@ class DefineStatements(StatementRunner):
     def _define_from_selector(self, selector: s.Selector, place: Place) -> Define:
         """Return a define that lists what a selector finds: what it matched last, or the names of things."""
         texts = []
-        for f in self.select.below(selector, place.thing, place.context):
-            top = f.context.level(0) if f.context.stack is not place.context.stack else None
-            texts.append(top.text if top else f.thing.name)
+        for each in self.select.below(selector, place.thing, place.context):
+            top = each.context.level(0) if each.context.stack is not place.context.stack else None
+            texts.append(top.text if top else each.thing.name)
         return _list_define(texts)
 
     def _define_from_text(self, text: str, context: Context, i: int, count: int) -> Define:
@@ -66,7 +66,9 @@ class DefineStatements(StatementRunner):
             return Define(values[i].text)
         if len(values) == 1 and "{" not in self.texts.fill_references(text, context):
             return Define(values[0].text)
-        return _list_define([v.text for v in values], any(isinstance(part, Filter) for part in split(text)))
+        return _list_define(
+            [v.text for v in values], any(isinstance(part, Filter) for part in split_text(text))
+        )
 
 
 def _list_define(texts: list[str], from_filter: bool = False) -> Define:

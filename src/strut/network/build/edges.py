@@ -30,10 +30,10 @@ class EdgeStatements(StatementRunner):
         def open_edges(k: int, place: Place) -> None:
             nonlocal pairs_before
             if statement.selector is not None:
-                for f in self.select.below(statement.selector, place.thing, place.context):
-                    thing = f.thing.self_edge if isinstance(f.thing, Node) else f.thing
+                for each in self.select.below(statement.selector, place.thing, place.context):
+                    thing = each.thing.self_edge if isinstance(each.thing, Node) else each.thing
                     if isinstance(thing, Edge):
-                        opened.append(Place(thing, f.context.within(f.context.scope)))
+                        opened.append(Place(thing, each.context.within(each.context.scope)))
                 return
             if not isinstance(place.thing, Node):
                 raise Mistake(f"an edge cannot be in {place.thing!r}: only nodes hold edges")
@@ -161,13 +161,13 @@ class EdgeStatements(StatementRunner):
         return pairs
 
     def _nodes(self, selector: s.Selector, parent: Node, context: Context) -> list[tuple[Node, Context]]:
-        """Return the nodes at an end of edges, with their contexts. A name that is written out and not there is
-        a warning; a calculated one may well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`), and so
-        may words and patterns."""
+        """Return the nodes at an end of edges, with their contexts. A name that is written out and not there
+        is a warning; a calculated one may well lead nowhere, as at the end of a chain (`to "n$(@1 + 1)"`),
+        and so may words and patterns."""
         nodes = [
-            (f.thing, f.context)
-            for f in self.select.below(selector, parent, context)
-            if isinstance(f.thing, Node)
+            (each.thing, each.context)
+            for each in self.select.below(selector, parent, context)
+            if isinstance(each.thing, Node)
         ]
         if all(
             stage.kind == "text" and "@" not in stage.text and "$(" not in stage.text

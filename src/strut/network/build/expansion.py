@@ -25,7 +25,7 @@ from strut.network.build.text_parts import (
     Reference,
     closing_index,
     ellipsize,
-    split,
+    split_text,
     unhide,
 )
 from strut.network.lower.whole_numbers import whole
@@ -79,14 +79,14 @@ class TextExpander:
                     f"refers to itself"
                 )
             filters: list[Filter] = []
-            flat = self._flatten(split(text), context, filters)
+            flat = self._flatten(split_text(text), context, filters)
             return self._expand(flat, filters, context)
         finally:
             self.depth -= 1
 
     def fill_references(self, text: str, context: Context) -> str:
         """Return a text with its references and calculations put in, and its braces left as they are."""
-        return unhide(self._flatten(split(text), context, []))
+        return unhide(self._flatten(split_text(text), context, []))
 
     # ---- references and calculations ----
 
@@ -133,8 +133,8 @@ class TextExpander:
         )
 
     def _group_text(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
-        """Return a group of an expansion. index: "?" asks whether it is there and not empty, "~" for the number
-        of groups, "!" for its index. Raises `MissingExpansion` if it is not there."""
+        """Return a group of an expansion. index: "?" asks whether it is there and not empty, "~" for the
+        number of groups, "!" for its index. Raises `MissingExpansion` if it is not there."""
         expansion = context.level(reference.depth)
         exists = expansion is not None and group < len(expansion.texts)
         if index == "?":
@@ -212,8 +212,8 @@ class TextExpander:
     def _pieces(
         self, flat: str, filters: list[Filter], context: Context
     ) -> tuple[list[list[tuple[str, int]]], list[bool]]:
-        """Split a text at its outermost braces. Return, piece by piece, the texts it may be with their indices,
-        and whether it stands in braces."""
+        """Split a text at its outermost braces. Return, piece by piece, the texts it may be with their
+        indices, and whether it stands in braces."""
         pieces: list[list[tuple[str, int]]] = []
         is_group: list[bool] = []
         i = 0
@@ -262,7 +262,8 @@ class TextExpander:
         return [new for e in elements for new in self.expand_all(rule.text, inner.push(_visible(e)))]
 
     def _reduce_elements(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        """Make one element of all: the text of a reduction makes one of two, again and again (a left fold)."""
+        """Make one element of all: the text of a reduction makes one of two, again and again (a left
+        fold)."""
         result = unhide(elements[0].text)
         inner = context.inner()
         for e in elements[1:]:
@@ -293,8 +294,8 @@ def _visible(e: Expansion) -> Expansion:
 
 
 def _list_items(body: str) -> list[str]:
-    """Return the entries between commas that stand in no inner braces, without blanks around them if there are
-    several."""
+    """Return the entries between commas that stand in no inner braces, without blanks around them if there
+    are several."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(body):
         if c in "{}":

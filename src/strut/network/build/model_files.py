@@ -104,8 +104,8 @@ def read_source(path: Path) -> Source:
 def read_table(path: Path, settings: Mapping[str, str]) -> NumberTable:
     """Read a table of numbers, its columns separated by tabs, commas or blanks; a first line may name them.
 
-    settings: "dt" is the time between rows [s]; without it, a column named t or time has the times, or the one
-        whose number is "time-column" (from 0). Raises `Mistake` if it is no such table.
+    settings: "dt" is the time between rows [s]; without it, a column named t or time has the times, or the
+        one whose number is "time-column" (from 0). Raises `Mistake` if it is no such table.
     """
     rows = [
         line.replace(",", " ").replace("\t", " ").split()

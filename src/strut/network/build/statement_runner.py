@@ -1,5 +1,5 @@
-"""The base of everything that runs statements: the network that is built, how texts are expanded and selectors
-run, and how mistakes are collected."""
+"""The base of everything that runs statements: the network that is built, how texts are expanded and
+selectors run, and how mistakes are collected."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class StatementRunner(ABC):
         """Run one statement for all objects of its block."""
 
     def run(self, statements: list[s.Statement], places: list[Place]) -> None:
-        """Run statements, each for all objects of their block, and collect mistakes. Raises `NetworkError` at a
-        limit, and once there are too many mistakes."""
+        """Run statements, each for all objects of their block, and collect mistakes. Raises `NetworkError` at
+        a limit, and once there are too many mistakes."""
         for statement in statements:
             try:
                 self.handle(statement, places)
@@ -133,7 +133,11 @@ class StatementRunner(ABC):
                 if selector is None:
                     continue
                 at = Selected(place.thing, place.context)
-                objects = [f.thing for f in self.select.template(selector, at) if isinstance(f.thing, Object)]
+                objects = [
+                    each.thing
+                    for each in self.select.template(selector, at)
+                    if isinstance(each.thing, Object)
+                ]
                 if not objects:
                     raise Mistake(self.missing_template_message(selector, at), selector.mark)
                 for template in objects:
@@ -144,13 +148,13 @@ class StatementRunner(ABC):
         """Say why a selector finds no template: which word of it is wrong, and what stands there instead."""
         for count in range(1, len(selector.stages) + 1):
             objects = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
-            if not any(isinstance(f.thing, Object) for f in objects):
+            if not any(isinstance(each.thing, Object) for each in objects):
                 break
         wrong = self.texts.fill_references(selector.stages[count - 1].text, at.context)
         around: list[Object] = [self.templates]
         if count > 1:
             before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
-            around = [f.thing for f in before if isinstance(f.thing, Object)]
+            around = [each.thing for each in before if isinstance(each.thing, Object)]
         names = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
         wanted = " . ".join(stage.text for stage in selector.stages)
         where = f" in {around[0].path}" if around[0].path else ""

@@ -71,8 +71,8 @@ Part = str | Reference | Calculation | Choice | Filter | Joined
 
 
 def closing_index(text: str, at: int, pair: str) -> int:
-    """Return the index of the bracket that closes the one at `at`; `pair` is both. Raises `Mistake` if there is
-    none."""
+    """Return the index of the bracket that closes the one at `at`; `pair` is both. Raises `Mistake` if there
+    is none."""
     depth, i = 0, at
     while i < len(text):
         c = text[i]
@@ -94,7 +94,7 @@ def ellipsize(text: str) -> str:
 
 
 @lru_cache(maxsize=200_000)
-def split(text: str) -> tuple[Part, ...]:
+def split_text(text: str) -> tuple[Part, ...]:
     """Return the parts of a text, split once. Raises `Mistake` if a bracket is not closed."""
     return tuple(_split(text, 0))
 
@@ -113,14 +113,14 @@ def _split(text: str, depth: int) -> list[Part]:
             parts.append(LITERAL.get(text[i + 1], "\\" + text[i + 1]))
             i += 2
         elif c == "@":
-            i = _reference(text, i, parts, depth)
+            i = _read_reference(text, i, parts, depth)
         elif text.startswith("$$(", i):
             end = closing_index(text, i + 2, "()")
-            pieces = _commas(text[i + 3 : end])
+            pieces = _split_at_commas(text[i + 3 : end])
             if len(pieces) != 3:
                 raise Mistake(
-                    f"'{ellipsize(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
-                    f"not)"
+                    f"'{ellipsize(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, "
+                    f"if not)"
                 )
             parts.append(Choice(tuple(tuple(_split(p, depth + 1)) for p in pieces)))
             i = end + 1
@@ -143,7 +143,8 @@ def _split(text: str, depth: int) -> list[Part]:
 
 
 def _filter_end(text: str, at: int) -> int:
-    """Return the index where a map or reduction ends: at the next bar or the closing brace of its own level."""
+    """Return the index where a map or reduction ends: at the next bar or the closing brace of its own
+    level."""
     i = at + (2 if text.startswith("||", at) else 1)
     depth = 0
     while i < len(text):
@@ -160,7 +161,7 @@ def _filter_end(text: str, at: int) -> int:
     raise Mistake(f"'{{' in '{ellipsize(text)}' is never closed: add '}}'")
 
 
-def _commas(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Return the pieces between commas that stand in no bracket."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(text):
@@ -171,7 +172,7 @@ def _commas(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
+def _read_reference(text: str, at: int, parts: list[Part], depth: int) -> int:
     """Read the reference that begins at `at`, and add it to the parts; return the index behind it."""
     i = at
     while i < len(text) and text[i] == "@":

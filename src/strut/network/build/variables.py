@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from strut.network.build.context import Context, Expansion, plain_expansion
+from strut.network.build.context import Context, plain_expansion
 from strut.network.build.statement_runner import INDEXED_NAME, VARIABLE_NAME, Place, StatementRunner
 from strut.network.build.templates import matching_template_variable, set_action, set_variable
 from strut.network.build.text_parts import SPECIAL
@@ -86,8 +86,8 @@ class VariableStatements(StatementRunner):
         self.for_each_place(places, statement.mark, assign_in)
 
     def _value(self, text: str, context: Context, i: int, count: int) -> str:
-        """Return the value of the i-th of `count` names: a text stands for one value for all, or for one each.
-        Raises `Mistake` if it stands for another number of values."""
+        """Return the value of the i-th of `count` names: a text stands for one value for all, or for one
+        each. Raises `Mistake` if it stands for another number of values."""
         if not SPECIAL.search(text):
             return text
         values = self.texts.expand_all(text, context)
@@ -252,8 +252,8 @@ class VariableStatements(StatementRunner):
         self._put_action(equation, thing.self_edge, names[-1], rate=True)
 
     def _put_state(self, equation: _Equation, node: Node, names: list[str], i: int) -> None:
-        """Make the i-th of these names a state of a node, and the next its rate: each is the derivative of the
-        one before."""
+        """Make the i-th of these names a state of a node, and the next its rate: each is the derivative of
+        the one before."""
         st, context, name = equation.statement, equation.context, names[i]
         edge = node.self_edge
         old = node.variables.get(name)
@@ -285,9 +285,9 @@ class VariableStatements(StatementRunner):
                 place.thing.sets.append(Assignment(selector, place.context, value.text, statement.mark))
                 return
             variables = [
-                f
-                for f in self.select.below(selector, place.thing, place.context)
-                if isinstance(f.thing, (Variable, Alias))
+                each
+                for each in self.select.below(selector, place.thing, place.context)
+                if isinstance(each.thing, (Variable, Alias))
             ]
             if not variables:
                 self.warnings.append(
@@ -295,8 +295,8 @@ class VariableStatements(StatementRunner):
                         f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark
                     )
                 )
-            for i, f in enumerate(variables):
-                text = None if value is None else self._value(value.text, f.context, i, len(variables))
+            for i, each in enumerate(variables):
+                text = None if value is None else self._value(value.text, each.context, i, len(variables))
                 st = s.Assign(
                     [],
                     "=",
@@ -305,8 +305,8 @@ class VariableStatements(StatementRunner):
                     mark=statement.mark,
                     note=statement.note,
                 )
-                assert isinstance(f.thing, Item)
-                self._set_variable(st, f.thing.owner, f.thing.name, text, f.context)
+                assert isinstance(each.thing, Item)
+                self._set_variable(st, each.thing.owner, each.thing.name, text, each.context)
 
         self.for_each_place(places, statement.mark, set_in)
 

@@ -182,8 +182,8 @@ def read_formula(text: str) -> Formula:
 
 
 def dots(name: str) -> tuple[str, int]:
-    """Return a name without the dots on its first letter, and the order of derivative they mean: ẏ is y', ÿ is
-    y''."""
+    """Return a name without the dots on its first letter, and the order of derivative they mean: ẏ is y', ÿ
+    is y''."""
     if not name or (name[0].isascii() and (len(name) == 1 or name[1].isascii())):
         return name, 0
     first = unicodedata.normalize("NFD", name[0])
@@ -437,5 +437,6 @@ def variable_names(text: str) -> list[str]:
         elif isinstance(each, tuple):
             waiting.extend(each)
         elif not isinstance(each, (Number, str, int, float, Operator)) and each is not None:
+            # all that is left are trees, and these have slots
             waiting.extend(getattr(each, slot) for slot in each.__slots__)  # type: ignore[attr-defined]
     return names

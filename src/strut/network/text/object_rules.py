@@ -75,7 +75,7 @@ class ObjectRules:
         return s.EdgeStatement(
             name=_name_of(parts),
             selector=first_of(parts, s.Selector),
-            connect=first_of(parts, s.Connection),
+            connect=first_of(parts, s.EdgeEnds),
             attributes=attributes,
             states=first_of(parts, StateNames),
             templates=list(first_of(parts, TemplateList) or ()),
@@ -86,17 +86,17 @@ class ObjectRules:
 
     edge_selected = edge
 
-    def connect_pairs(self, parts: Parts) -> s.Connection:
+    def connect_pairs(self, parts: Parts) -> s.EdgeEnds:
         """Read `from a to b`."""
-        return s.Connection("from", [parts[1], parts[3]])
+        return s.EdgeEnds("from", [parts[1], parts[3]])
 
-    def connect_all(self, parts: Parts) -> s.Connection:
+    def connect_all(self, parts: Parts) -> s.EdgeEnds:
         """Read `all a`: every node with every other."""
-        return s.Connection("all", [parts[1]])
+        return s.EdgeEnds("all", [parts[1]])
 
-    def connect_on(self, parts: Parts) -> s.Connection:
+    def connect_on(self, parts: Parts) -> s.EdgeEnds:
         """Read `on a`: every node with itself."""
-        return s.Connection("on", [parts[1]])
+        return s.EdgeEnds("on", [parts[1]])
 
     # ---- interfaces and tables ----
 

@@ -64,7 +64,7 @@ class IndexText(str):
     __slots__ = ()
 
 
-class Constraint(tuple[str, tuple[s.Text, ...]]):
+class ConstraintTexts(tuple[str, tuple[s.Text, ...]]):
     """`(a, b)` or `(a : b)` behind a value: the separator, and the texts."""
 
     __slots__ = ()

@@ -78,7 +78,7 @@ class ArgumentText:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class EdgeEnds:
     """Which nodes an edge joins: "from" (one selector for each end), "all" or "on" (one for both)."""
 
     kind: str
@@ -192,7 +192,7 @@ class EdgeStatement(Statement):
 
     name: Text | None
     selector: Selector | None
-    connect: Connection | None
+    connect: EdgeEnds | None
     attributes: Attributes
     states: Values | None
     templates: list[Selectors]

@@ -27,7 +27,7 @@ class TextRules:
 
     def define(self, parts: Parts) -> s.DefineStatement:
         """Read `a = 1` or `a = | nodes` among defines."""
-        names = list(parts[0]) if isinstance(parts[0], ValueList) else [text_of(parts[0])]
+        names: s.Values = list(parts[0]) if isinstance(parts[0], ValueList) else [text_of(parts[0])]
         value = parts[2]
         return s.DefineStatement(
             names, str(parts[1]), value if isinstance(value, s.Selector) else list(value), **head_of(parts[0])

@@ -8,7 +8,7 @@ from lark import Token
 
 from strut.network.text import statements as s
 from strut.network.text.rule_parts import (
-    Constraint,
+    ConstraintTexts,
     Flags,
     ImplicitArguments,
     IndexText,
@@ -78,7 +78,7 @@ class VariableRules:
             operator=str(parts[1]),
             values=list(parts[2]),
             flags=tuple(first_of(parts, Flags) or ()),
-            constraint=first_of(parts, Constraint),
+            constraint=first_of(parts, ConstraintTexts),
             states=first_of(parts, StateNames),
             **head_of(parts[0]),
         )
@@ -97,10 +97,10 @@ class VariableRules:
         sign = "-" if parts[0].type == "MINUS" else "+"
         return (sign, str(parts[-1]).lower())
 
-    def constraint(self, parts: Parts) -> Constraint:
+    def constraint(self, parts: Parts) -> ConstraintTexts:
         """Read `(text)`, `(least, most)` or `(begin : end)` behind a value."""
         separator = next((str(p) for p in parts if isinstance(p, Token) and p.type in ("COMMA", "COLON")), "")
-        return Constraint((separator, tuple(value_texts(parts))))
+        return ConstraintTexts((separator, tuple(value_texts(parts))))
 
     def state(self, parts: Parts) -> StateNames:
         """Read `state "names"`: the discrete states in which something holds."""
