@@ -118,15 +118,15 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
 
     def include(self, statement: s.IncludeStatement, places: list[Place]) -> None:
         """Run the statements of another file here."""
-        self._include(statement.path, statement.once, statement.mark, places)
+        self._include(statement.path, statement.mark, places, once=statement.once)
 
     def parse(self, statement: s.ParseStatement, places: list[Place]) -> None:
         """Run the statements of another file in a scope of its own, after the defines of a block."""
         inner = [Place(p.thing, p.context.inner()) for p in places]
         self.run(statement.body, inner)
-        self._include(statement.path, False, statement.mark, inner)
+        self._include(statement.path, statement.mark, inner, once=False)
 
-    def _include(self, path: s.Text, once: bool, mark: Mark, places: list[Place]) -> None:
+    def _include(self, path: s.Text, mark: Mark, places: list[Place], *, once: bool) -> None:
         """Read a file and run its statements; with `once`, only if it was not read before. Its mistakes say
         where it was included. Raises `LimitExceeded` if it includes itself, or too many files."""
         if not places:
@@ -174,8 +174,8 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             other = self._build_file(source, place.context, statement.mark)
             for e in self.texts.expand_all(statement.name.text, place.context):
                 if not self.select.is_template(place.thing) and place.thing is not self.templates:
-                    _adopt(other.root, place.thing, e.text, statement.mark)
-                _adopt(other.templates, self.templates, e.text, statement.mark)
+                    _adopt(other.root, into=place.thing, name=e.text, mark=statement.mark)
+                _adopt(other.templates, into=self.templates, name=e.text, mark=statement.mark)
 
         self.for_each_place(places, statement.mark, import_into)
 
@@ -274,7 +274,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
                     continue
                 assert isinstance(each.thing, Object)
                 at = [self.texts.calculate(self.texts.expand_one(v.text, each.context)) for v in (x, y)]
-                each.thing.place = self._drawing_place(statement, at, place.thing, each.context)
+                each.thing.place = self._drawing_place(statement, at, thing=place.thing, context=each.context)
 
     def _drawing_place(
         self, statement: s.Position, at: list[float], thing: Object, context: Context

@@ -38,7 +38,10 @@ class DefineStatements(StatementRunner):
                     if value is None:
                         continue
                     define = self._define_from_text(
-                        value.text, place.context if len(names) == 1 else place.context.push(e), i, len(names)
+                        value.text,
+                        place.context if len(names) == 1 else place.context.push(e),
+                        i=i,
+                        count=len(names),
                     )
                 if statement.operator in ("$=", "?$="):
                     value_there = os.environ.get(define.text)
@@ -57,7 +60,7 @@ class DefineStatements(StatementRunner):
             texts.append(top.text if top else each.thing.name)
         return _list_define(texts)
 
-    def _define_from_text(self, text: str, context: Context, i: int, count: int) -> Define:
+    def _define_from_text(self, text: str, context: Context, *, i: int, count: int) -> Define:
         """Return the define of the i-th of `count` names: one of as many values, a text, or a list."""
         if not SPECIAL.search(text):
             return Define(text)

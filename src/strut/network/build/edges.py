@@ -51,7 +51,9 @@ class EdgeStatements(StatementRunner):
                         )
                     )
                 else:
-                    pairs = self._pairs(statement, i, pairs_before, place.thing, context)
+                    pairs = self._pairs(
+                        statement, i=i, pairs_before=pairs_before, parent=place.thing, context=context
+                    )
                     pairs_before += len(pairs)
                     opened.extend(self._connect_pairs(statement, pairs, place.thing, name))
 
@@ -93,7 +95,7 @@ class EdgeStatements(StatementRunner):
                 text = f"{base}_{len(opened) + 1}" if several else base
                 opened.append(
                     Place(
-                        self._edge_between(parent, text, source, target, statement),
+                        self._edge_between(source, target, parent=parent, name=text, statement=statement),
                         context.within(context.scope),
                     )
                 )
@@ -104,22 +106,24 @@ class EdgeStatements(StatementRunner):
         return opened
 
     def _edge_between(
-        self, container: Node, text: str, source: Node, target: Node, statement: s.EdgeStatement
+        self, source: Node, target: Node, *, parent: Node, name: str, statement: s.EdgeStatement
     ) -> Edge:
         """Make a new edge between two nodes; where its name is taken, it gets a number."""
-        self.count_objects(1 + len(container.instances))
-        edge = Edge(container.unique(text), None, statement.mark)
+        self.count_objects(1 + len(parent.instances))
+        edge = Edge(parent.unique(name), None, statement.mark)
         edge.note = statement.note
         attach(edge, source, target)
-        add_child(container, edge)
+        add_child(parent, edge)
         return edge
 
     def _pairs(
-        self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
+        self, statement: s.EdgeStatement, *, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
         """Return the pairs of nodes that a statement joins, for its i-th name and after `pairs_before` other
         pairs: those selected, less or more what its attributes say."""
-        pairs = self._selected_pairs(statement, i, pairs_before, parent, context)
+        pairs = self._selected_pairs(
+            statement, i=i, pairs_before=pairs_before, parent=parent, context=context
+        )
         attributes = statement.attributes
         if attributes.no_self:
             pairs = [p for p in pairs if p[0] is not p[1]]
@@ -134,7 +138,7 @@ class EdgeStatements(StatementRunner):
         return pairs
 
     def _selected_pairs(
-        self, statement: s.EdgeStatement, i: int, pairs_before: int, parent: Node, context: Context
+        self, statement: s.EdgeStatement, *, i: int, pairs_before: int, parent: Node, context: Context
     ) -> list[Pair]:
         """Return the pairs of nodes that the selectors of a statement find."""
         assert statement.connect is not None

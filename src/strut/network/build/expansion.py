@@ -127,7 +127,7 @@ class TextExpander:
         index = None if reference.index is None else unhide(self._flatten(reference.index, context, []))
         key = unhide(self._flatten(reference.key, context, []))
         return (
-            self._group_text(reference, whole(key), index, context)
+            self._group_text(reference, group=whole(key), index=index, context=context)
             if key.isdecimal()
             else self._define_text(key, index, context)
         )

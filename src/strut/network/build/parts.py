@@ -37,16 +37,15 @@ class PartStatements(VariableStatements):
                 name = dots(e.text)[0]
                 if statement.operator == "?=" and name in place.thing.functions:
                     continue
-                text = self._value(statement.value.text, context, i, len(names))
+                text = self._value_for_name(statement.value.text, context, i=i, count=len(names))
                 set_function(
                     place.thing,
                     Function(
                         name,
                         place.thing,
-                        statement.mark,
-                        context,
-                        None,
-                        statement.note,
+                        mark=statement.mark,
+                        context=context,
+                        note=statement.note,
                         text=text,
                         arguments=self._arguments(statement.arguments, context),
                         implicit=self._arguments(statement.implicit, context),
@@ -84,13 +83,12 @@ class PartStatements(VariableStatements):
                 function = Function(
                     e.text,
                     place.thing,
-                    statement.mark,
-                    context,
-                    None,
-                    statement.note,
+                    mark=statement.mark,
+                    context=context,
+                    note=statement.note,
                     arguments=(Argument("x"),),
+                    pieces=tuple(pieces),
                 )
-                function.pieces = tuple(pieces)
                 set_function(place.thing, function)
 
         self.for_each_place(places, statement.mark, add_polynomial)
@@ -110,15 +108,22 @@ class PartStatements(VariableStatements):
             names = self.texts.expand_all(statement.name.text, place.context)
             for i, e in enumerate(names):
                 context = place.context.push(e)
-                variable = self._value(statement.variable.text, context, i, len(names))
-                child = self._value(
-                    statement.child.text, context.push(plain_expansion(variable)), i, len(names)
+                variable = self._value_for_name(statement.variable.text, context, i=i, count=len(names))
+                child = self._value_for_name(
+                    statement.child.text, context.push(plain_expansion(variable)), i=i, count=len(names)
                 )
                 if statement.operator == "?=" and e.text in place.thing.aliases:
                     continue
                 set_alias(
                     place.thing,
-                    Alias(e.text, place.thing, statement.mark, context, variable=variable, child=child),
+                    Alias(
+                        e.text,
+                        place.thing,
+                        mark=statement.mark,
+                        context=context,
+                        variable=variable,
+                        child=child,
+                    ),
                 )
 
         self.for_each_place(places, statement.mark, add_alias)
@@ -197,7 +202,9 @@ class PartStatements(VariableStatements):
                     path = self.files.find(settings.get("path", ""), statement.mark.source.name)
                     node.table["path"] = str(path)
                     for name in self.files.columns(path, node.table):
-                        variable = Variable(name, node, statement.mark, context, text="0", flags={"in"})
+                        variable = Variable(
+                            name, node, mark=statement.mark, context=context, text="0", flags={"in"}
+                        )
                         set_variable(node, variable)
                 else:
                     what = (

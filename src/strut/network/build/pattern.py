@@ -109,7 +109,9 @@ def pattern(text: str) -> Pattern:
         raise Mistake(f"/{short}/ is no pattern: {error}") from error
     except RecursionError as error:
         raise Mistake(f"/{short}/ is no pattern: it nests too deep") from error
-    return Pattern(text, choices is not None and choices <= MAX_PLAIN_CHOICES, compiled, code)
+    return Pattern(
+        text, plain=choices is not None and choices <= MAX_PLAIN_CHOICES, compiled=compiled, code=code
+    )
 
 
 class _Untranslatable(Exception):

@@ -52,17 +52,17 @@ class SelectorRunner(SelectorWords):
 
     def below(self, selector: Selector, thing: Thing, context: Context) -> list[Selected]:
         """Return what a selector finds among the children of a thing."""
-        return self._run(selector, [Selected(thing, context)], thing, True)
+        return self._run(selector, [Selected(thing, context)], thing, below=True)
 
     def at(self, selector: Selector, start: Selected, origin: Thing) -> list[Selected]:
         """Return what an argument of a word finds, beginning at a thing itself; `self` stays where the whole
         selector began."""
-        return self._run(selector, [start], origin, False)
+        return self._run(selector, [start], origin, below=False)
 
     def _run(
-        self, selector: Selector, start: list[Selected], origin: Thing, implicit: bool
+        self, selector: Selector, start: list[Selected], origin: Thing, *, below: bool
     ) -> list[Selected]:
-        """Run the steps of a selector one after the other. implicit: the first leads to the children of the
+        """Run the steps of a selector one after the other. below: the first leads to the children of the
         start. Raises `LimitExceeded` if it nests too deep, or finds too much."""
         self.depth += 1
         try:
@@ -70,9 +70,9 @@ class SelectorRunner(SelectorWords):
                 raise LimitExceeded(f"selectors nest deeper than {MAX_SELECTOR_DEPTH} levels", selector.mark)
             selection = start
             for k, stage in enumerate(selector.stages):
-                below = stage.child or (k == 0 and implicit)
+                children = stage.child or (k == 0 and below)
                 try:
-                    selection = self._stage(stage, selection, origin, below)
+                    selection = self._stage(stage, selection, origin, below=children)
                 except Mistake as mistake:
                     mistake.at(stage.mark)
                     raise
@@ -83,7 +83,7 @@ class SelectorRunner(SelectorWords):
             self.depth -= 1
 
     def _stage(
-        self, stage: SelectorStage, selection: list[Selected], origin: Thing, below: bool
+        self, stage: SelectorStage, selection: list[Selected], origin: Thing, *, below: bool
     ) -> list[Selected]:
         """Run one step on what the steps before found, or on the children of that (`below`)."""
         if stage.kind == "text":
@@ -225,11 +225,11 @@ class SelectorRunner(SelectorWords):
         if isinstance(each.thing, Object) and self.is_template(each.thing):
             around = each.thing.parent
             while around is not None and around is not self.templates:
-                inner = self._run(selector, [Selected(around, each.context)], around, True)
+                inner = self._run(selector, [Selected(around, each.context)], around, below=True)
                 if inner:
                     return inner
                 around = around.parent
-        return self._run(selector, [Selected(self.templates, each.context)], self.templates, True)
+        return self._run(selector, [Selected(self.templates, each.context)], self.templates, below=True)
 
     def _recurse(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
         """Each thing, and what an argument finds from it, again and again (depth first)."""
@@ -260,7 +260,7 @@ class SelectorRunner(SelectorWords):
             return selection
         result = selection[0]
         for each in selection[1:]:
-            first, pair = result, self._run(stage.arguments[0], [result, each], origin, False)
+            first, pair = result, self._run(stage.arguments[0], [result, each], origin, below=False)
             if not pair:
                 return []
             result = pair[0]

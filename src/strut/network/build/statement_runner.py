@@ -67,7 +67,11 @@ class StatementRunner(ABC):
         self.warnings: list[NetworkProblem] = []
         self.problems: list[NetworkProblem] = []
         self.select = SelectorRunner(
-            self.root, self.templates, self.texts, self.debug_output.append, self.warnings.append
+            self.root,
+            self.templates,
+            self.texts,
+            say=self.debug_output.append,
+            warn=self.warnings.append,
         )
         self.integrator = dict(INTEGRATOR_DEFAULTS)
         self.integrator_marks: dict[str, Mark] = {}

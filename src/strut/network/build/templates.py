@@ -113,7 +113,7 @@ def follow(template: Object, to: Object) -> None:
             inherit_event(to, event)
 
 
-def is_outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
+def keeps_own(to: Object, mine: Item | None, theirs: Item) -> bool:
     """Does `to` keep `mine` and ignore `theirs`? It does if `mine` is its own, or from a template that was
     applied after that of `theirs`."""
     if mine is None:
@@ -139,27 +139,29 @@ def matching_template_variable(thing: Object, variable: Variable) -> Variable | 
 
 def inherit_alias(to: Object, theirs: Alias) -> None:
     """Give an object the alias of its template, unless its own outranks it."""
-    if isinstance(to, Node) and not is_outranked(to, to.aliases.get(theirs.name), theirs):
+    if isinstance(to, Node) and not keeps_own(to, to.aliases.get(theirs.name), theirs):
         set_alias(
             to,
-            Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child),
+            Alias(
+                theirs.name, to, mark=theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child
+            ),
         )
 
 
 def inherit_variable(to: Object, theirs: Variable) -> None:
     """Give an object the variable of its template; if its own outranks it, that gets the flags only."""
     mine = to.variables.get(theirs.name)
-    if mine is not None and is_outranked(to, mine, theirs):
+    if mine is not None and keeps_own(to, mine, theirs):
         mine.flags |= theirs.flags
         mine.is_rate = mine.is_rate or theirs.is_rate
         return
     copy = Variable(
         theirs.name,
         to,
-        theirs.mark,
-        theirs.context,
-        theirs,
-        theirs.note,
+        mark=theirs.mark,
+        context=theirs.context,
+        origin=theirs,
+        note=theirs.note,
         text=theirs.text,
         flags=set(theirs.flags),
     )
@@ -175,10 +177,10 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
 def inherit_action(to: Object, theirs: Action) -> None:
     """Give an edge the action of its template, unless its own outranks it."""
     assert isinstance(to, Edge)
-    if is_outranked(to, to.actions.get(theirs.key), theirs):
+    if keeps_own(to, to.actions.get(theirs.key), theirs):
         return
     copy = Action(
-        theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
+        theirs.name, to, mark=theirs.mark, context=theirs.context, origin=theirs, note=theirs.note,
         text=theirs.text, rate=theirs.rate, adds=theirs.adds, index=theirs.index, states=theirs.states,
     )  # fmt: skip
     set_action(to, copy)
@@ -188,10 +190,10 @@ def inherit_function(to: Object, theirs: Function) -> None:
     """Give a node the function of its template, unless its own outranks it."""
     if not isinstance(to, Node):
         return
-    if is_outranked(to, to.functions.get(theirs.name), theirs):
+    if keeps_own(to, to.functions.get(theirs.name), theirs):
         return
     copy = Function(
-        theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
+        theirs.name, to, mark=theirs.mark, context=theirs.context, origin=theirs, note=theirs.note,
         text=theirs.text, arguments=theirs.arguments, implicit=theirs.implicit, pieces=theirs.pieces,
     )  # fmt: skip
     set_function(to, copy)

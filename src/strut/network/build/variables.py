@@ -68,7 +68,11 @@ class VariableStatements(StatementRunner):
                 return
             for i, e in enumerate(names):
                 context = place.context.push(e)
-                text = None if value is None else self._value(value.text, context, i, len(names))
+                text = (
+                    None
+                    if value is None
+                    else self._value_for_name(value.text, context, i=i, count=len(names))
+                )
                 plain_name, order, index = self._split_name(name, e.text, context)
                 self._set_equation(
                     _Equation(
@@ -85,7 +89,7 @@ class VariableStatements(StatementRunner):
 
         self.for_each_place(places, statement.mark, assign_in)
 
-    def _value(self, text: str, context: Context, i: int, count: int) -> str:
+    def _value_for_name(self, text: str, context: Context, *, i: int, count: int) -> str:
         """Return the value of the i-th of `count` names: a text stands for one value for all, or for one
         each. Raises `Mistake` if it stands for another number of values."""
         if not SPECIAL.search(text):
@@ -105,7 +109,11 @@ class VariableStatements(StatementRunner):
             self._set_rate(equation)
         else:
             self._set_variable(
-                equation.statement, equation.thing, equation.name, equation.text, equation.context
+                equation.statement,
+                equation.thing,
+                equation.name,
+                text=equation.text,
+                context=equation.context,
             )
 
     def _split_name(self, name: s.NameText, text: str, context: Context) -> tuple[str, int, str]:
@@ -124,7 +132,7 @@ class VariableStatements(StatementRunner):
         return text, check_order(name.order + primes + dotted), index[1:-1].strip() if index else ""
 
     def _set_variable(
-        self, st: s.Assign, thing: Object, name: str, text: str | None, context: Context
+        self, st: s.Assign, thing: Object, name: str, *, text: str | None, context: Context
     ) -> None:
         """Set a variable of an object; a name of its interface sets that of its child. Without a text, the
         variable keeps its own, and only its flags and constraint change."""
@@ -132,7 +140,7 @@ class VariableStatements(StatementRunner):
         if alias is not None and isinstance(thing, Node):
             child = thing.children.get(alias.child)
             if child is not None:
-                self._set_variable(st, child, alias.variable, text, context)
+                self._set_variable(st, child, alias.variable, text=text, context=context)
                 return
         # '?=' leaves a variable that has a text as it is
         old = thing.variables.get(name)
@@ -145,10 +153,9 @@ class VariableStatements(StatementRunner):
         new = Variable(
             name,
             thing,
-            st.mark,
-            context,
-            None,
-            st.note or (old.note if old else ""),
+            mark=st.mark,
+            context=context,
+            note=st.note or (old.note if old else ""),
             text=old.text if text is None and old else text or "",
         )
         # what an assignment does not say stays as it was
@@ -220,10 +227,9 @@ class VariableStatements(StatementRunner):
         action = Action(
             name,
             edge,
-            st.mark,
-            equation.context,
-            None,
-            st.note,
+            mark=st.mark,
+            context=equation.context,
+            note=st.note,
             text=equation.text or "0",
             rate=rate,
             adds=adds,
@@ -261,7 +267,9 @@ class VariableStatements(StatementRunner):
             # a derivative begins with zeros, as many as the state itself has entries
             size = node.variables[names[0]].text if i and names[0] in node.variables else "0"
             start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
-            new = Variable(name, node, st.mark, context, text=start, flags={"integrated"}, is_rate=i > 0)
+            new = Variable(
+                name, node, mark=st.mark, context=context, text=start, flags={"integrated"}, is_rate=i > 0
+            )
             set_variable(node, new)
         elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
             flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
@@ -269,7 +277,7 @@ class VariableStatements(StatementRunner):
         self._set_flags(node.variables[name], st.flags)
         is_last = i + 1 == len(names)
         if not is_last and not any(a.rate and a.name == name for a in edge.actions.values()):
-            set_action(edge, Action(name, edge, st.mark, context, text=names[i + 1], rate=True))
+            set_action(edge, Action(name, edge, mark=st.mark, context=context, text=names[i + 1], rate=True))
 
     def set(self, statement: s.SetStatement, places: list[Place]) -> None:
         """Set variables that a selector finds; in an event, note what it sets when it happens."""
@@ -282,7 +290,9 @@ class VariableStatements(StatementRunner):
             if isinstance(place.thing, NetworkEvent):
                 if value is None:
                     raise Mistake("an event sets values, not flags")
-                place.thing.sets.append(Assignment(selector, place.context, value.text, statement.mark))
+                place.thing.sets.append(
+                    Assignment(selector, place.context, text=value.text, mark=statement.mark)
+                )
                 return
             variables = [
                 each
@@ -296,7 +306,11 @@ class VariableStatements(StatementRunner):
                     )
                 )
             for i, each in enumerate(variables):
-                text = None if value is None else self._value(value.text, each.context, i, len(variables))
+                text = (
+                    None
+                    if value is None
+                    else self._value_for_name(value.text, each.context, i=i, count=len(variables))
+                )
                 st = s.Assign(
                     [],
                     "=",
@@ -306,7 +320,7 @@ class VariableStatements(StatementRunner):
                     note=statement.note,
                 )
                 assert isinstance(each.thing, Item)
-                self._set_variable(st, each.thing.owner, each.thing.name, text, each.context)
+                self._set_variable(st, each.thing.owner, each.thing.name, text=text, context=each.context)
 
         self.for_each_place(places, statement.mark, set_in)
 

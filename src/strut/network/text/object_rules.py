@@ -103,7 +103,11 @@ class ObjectRules:
     def expose(self, parts: Parts) -> s.Expose:
         """Read `name = variable in child`, a name of an interface."""
         return s.Expose(
-            text_of(parts[0]), str(parts[1]), text_of(parts[2]), text_of(parts[4]), **head_of(parts[0])
+            name=text_of(parts[0]),
+            operator=str(parts[1]),
+            variable=text_of(parts[2]),
+            child=text_of(parts[4]),
+            **head_of(parts[0]),
         )
 
     def interface(self, parts: Parts) -> s.InterfaceStatement:

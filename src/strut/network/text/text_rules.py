@@ -95,6 +95,7 @@ class TextRules:
 
 
 def _apply_statement(parts: Parts, undo: bool) -> s.ApplyStatement:
+    """Return the statement of `apply` or `unapply`."""
     selectors = [p for p in parts if isinstance(p, s.Selector)]
     to = selectors[1] if len(selectors) > 1 else None
     return s.ApplyStatement(selectors[0], to, undo, **head_of(parts[0]))
