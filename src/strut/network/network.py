@@ -15,7 +15,7 @@ from strut.errors import ValueRangeError, did_you_mean
 from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
-from strut.network.build.model_files import Files, read_source
+from strut.network.build.model_files import ModelFiles, read_source
 from strut.network.build.selected import Selected
 from strut.network.build.snapshot import Snapshot
 from strut.network.codyn_stepper import SteppedRows, Stepping
@@ -251,7 +251,7 @@ def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
 @checked
 def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
     """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
-    builder = Builder(Files(where, roots), seed=seed_number(seed))
+    builder = Builder(ModelFiles(where, roots), seed=seed_number(seed))
     builder.include_stack.append(where)
     with paused():
         builder.run_text(Source(where, text))

@@ -49,7 +49,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
     def block(self, statement: s.StatementBlock, places: list[Place]) -> None:
         """Run a block: what stands in 'templates' goes below the root of templates, all else where it
         stands."""
-        if statement.kind == "templates":
+        if statement.kind == "templates":  # inside of a template it means that template
             inside = [p for p in places if self.select.is_template(p.thing)]
             top = [Place(self.templates, p.context.inner()) for p in places[:1]]
             self.run(statement.body, inside if inside and inside[0].thing is not self.templates else top)
@@ -134,6 +134,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
         source = self.files.source(self.texts.expand_one(path.text, places[0].context), mark.source.name)
         if once and source.name in self.files_read:
             return
+        # files that include themselves, and too many of them, are refused before they are parsed
         self.files_read.add(source.name)
         self.includes.add(source, mark)
         if (
@@ -248,7 +249,7 @@ class Builder(EdgeStatements, PartStatements, DefineStatements):
             for target in targets:
                 if not isinstance(target.thing, Object):
                     raise Mistake(f"'{target.thing.name}' is no node or edge: templates are of these")
-                templates = self.select.template(statement.templates, target)
+                templates = self.select.find_templates(statement.templates, target)
                 if not templates:
                     what = self.missing_template_message(statement.templates, target)
                     raise Mistake(f"the selector finds no template: {what}", statement.templates.mark)

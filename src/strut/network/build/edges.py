@@ -5,7 +5,7 @@ from __future__ import annotations
 from strut.errors import did_you_mean
 from strut.network.build.context import Context, Define, Expansion
 from strut.network.build.selected import Selected
-from strut.network.build.statement_runner import MAX_OBJECTS, Place, StatementRunner
+from strut.network.build.statement_runner import EDGE_STATES, MAX_OBJECTS, Place, StatementRunner
 from strut.network.build.templates import add_child
 from strut.network.model import (
     Edge,
@@ -59,14 +59,13 @@ class EdgeStatements(StatementRunner):
 
         self.for_each_place(places, statement.mark, open_edges)
         self.apply_templates(statement.templates, opened)
-        # the body finds the states of the edge in its scope, under a name that no text can have
+        # actions in the body find the states of the edge in its scope
         if statement.states is not None:
             for k, place in enumerate(opened):
                 text = statement.states[k % len(statement.states)]
                 if text is not None:
-                    place.context.scope.values["\0state"] = Define(
-                        ",".join(self.state_names(text, place.context))
-                    )
+                    states = ",".join(self.state_names(text, place.context))
+                    place.context.scope.values[EDGE_STATES] = Define(states)
         self.run(statement.body, opened)
 
     def _open_edge(self, name: Expansion | None, parent: Node, statement: s.EdgeStatement) -> Edge:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from strut.network.build.context import Context, Define, Expansion, plain_expansion
 from strut.network.build.text_parts import (
-    LITERAL,
+    HIDDEN_CHARACTERS,
     MAX_TEXT_DEPTH,
     SPECIAL,
     Calculation,
@@ -170,7 +170,7 @@ class TextExpander:
         if index.startswith("!"):
             return str(items.index(index[1:]) if index[1:] in items else -1)
         if index == ",":
-            return ",".join(LITERAL[","].join(item.split(",")) for item in items)
+            return ",".join(HIDDEN_CHARACTERS[","].join(item.split(",")) for item in items)
         try:
             k = whole(self.calculate(index))
         except Mistake as mistake:

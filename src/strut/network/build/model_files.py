@@ -28,7 +28,7 @@ class NumberTable:
     values: np.ndarray
 
 
-class Files:
+class ModelFiles:
     """Finds files: beside the one that names them, where one is, in given roots and CODYN_IMPORT_PATH, and in
     our own library.
 

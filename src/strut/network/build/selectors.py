@@ -90,14 +90,10 @@ class SelectorRunner(SelectorWords):
             result = self._text(stage, selection, below)
         else:
             if below:
-                start, selection = (
-                    selection,
-                    [
-                        Selected(child, each.context)
-                        for each in selection
-                        for child in children_of(each.thing)
-                    ],
-                )
+                start = selection
+                selection = [
+                    Selected(child, each.context) for each in start for child in children_of(each.thing)
+                ]
                 if stage.kind == "word" and stage.text in UPWARD:
                     selection = selection[:1] or (start if stage.text != "parent" else [])
             result = (
@@ -214,12 +210,12 @@ class SelectorRunner(SelectorWords):
         for each in selection:
             if isinstance(each.thing, Object):
                 ancestry = {id(t) for t in each.thing.ancestry()}
-                wanted = [w for a in stage.arguments or () for w in self.template(a, each)]
+                wanted = [w for a in stage.arguments or () for w in self.find_templates(a, each)]
                 if any(id(w.thing) in ancestry for w in wanted):
                     result.append(each)
         return result
 
-    def template(self, selector: Selector, each: Selected) -> list[Selected]:
+    def find_templates(self, selector: Selector, each: Selected) -> list[Selected]:
         """Return the templates that a selector means: those beside a template first, then from the root of
         templates."""
         if isinstance(each.thing, Object) and self.is_template(each.thing):
@@ -264,6 +260,7 @@ class SelectorRunner(SelectorWords):
             if not pair:
                 return []
             result = pair[0]
+            # the text sees both stacks above what they share, and replaces what the first had for itself
             if len(stage.arguments) > 1:
                 ours, theirs, shared = _split_stacks(first.context.stack, each.context.stack)
                 context = Context(first.context.scope, shared)

@@ -13,7 +13,7 @@ from strut.errors import did_you_mean
 from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, DefineScope
 from strut.network.build.expansion import TextExpander
-from strut.network.build.model_files import Files
+from strut.network.build.model_files import ModelFiles
 from strut.network.build.selected import Selected
 from strut.network.build.selectors import SelectorRunner
 from strut.network.build.templates import add_child, apply
@@ -26,6 +26,8 @@ MAX_OBJECTS = 300_000
 """Number of nodes and edges of a network, at most."""
 MAX_INCLUDE_DEPTH = 40
 """Levels of files that include one another, at most."""
+EDGE_STATES = "\0state"
+"""The define that holds the discrete states of an edge for the actions in its block: no text can name it."""
 INTEGRATOR_DEFAULTS = {
     "method": "euler",
     "default-timestep": "0.001",
@@ -59,7 +61,7 @@ class StatementRunner(ABC):
     of all files read. scope: the defines of the whole file.
     """
 
-    def __init__(self, files: Files, name: str = "network", seed: int = 0) -> None:
+    def __init__(self, files: ModelFiles, name: str = "network", seed: int = 0) -> None:
         self.root, self.templates = Node(name, None), Node("templates", None)
         self.files = files
         self.texts = TextExpander(calculate)
@@ -139,7 +141,7 @@ class StatementRunner(ABC):
                 at = Selected(place.thing, place.context)
                 objects = [
                     each.thing
-                    for each in self.select.template(selector, at)
+                    for each in self.select.find_templates(selector, at)
                     if isinstance(each.thing, Object)
                 ]
                 if not objects:
@@ -151,13 +153,13 @@ class StatementRunner(ABC):
     def missing_template_message(self, selector: s.Selector, at: Selected) -> str:
         """Say why a selector finds no template: which word of it is wrong, and what stands there instead."""
         for count in range(1, len(selector.stages) + 1):
-            objects = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
+            objects = self.select.find_templates(s.Selector(selector.stages[:count], selector.mark), at)
             if not any(isinstance(each.thing, Object) for each in objects):
                 break
         wrong = self.texts.fill_references(selector.stages[count - 1].text, at.context)
         around: list[Object] = [self.templates]
         if count > 1:
-            before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
+            before = self.select.find_templates(s.Selector(selector.stages[: count - 1], selector.mark), at)
             around = [each.thing for each in before if isinstance(each.thing, Object)]
         names = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
         wanted = " . ".join(stage.text for stage in selector.stages)

@@ -16,13 +16,13 @@ MAX_SHOWN = 60
 
 SPECIAL = re.compile(r"[@${}\\]")
 """A character that makes a text one to be expanded."""
-KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
+REFERENCE_KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
 """What stands behind the @ of a reference without brackets: a number or a name."""
-LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
+HIDDEN_CHARACTERS = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
 """Characters that take the places of escaped ones, so that the expansion of braces does not see these."""
-UNHIDE = {v: k for k, v in LITERAL.items()}
+ESCAPED_CHARACTERS = {v: k for k, v in HIDDEN_CHARACTERS.items()}
 """The escaped character of each that took its place."""
-UNHIDE_PATTERN = re.compile(f"[{''.join(UNHIDE)}]")
+HIDDEN_PATTERN = re.compile(f"[{''.join(ESCAPED_CHARACTERS)}]")
 """A character that took the place of an escaped one."""
 
 
@@ -60,13 +60,13 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedGenerator:
     """`@{...}`: a generator, joined again with commas."""
 
     text: str
 
 
-Part = str | Reference | Calculation | Choice | Filter | Joined
+Part = str | Reference | Calculation | Choice | Filter | JoinedGenerator
 """Any part; plain text is a str."""
 
 
@@ -110,7 +110,7 @@ def _split(text: str, depth: int) -> list[Part]:
     while i < len(text):
         c = text[i]
         if c == "\\" and i + 1 < len(text):
-            parts.append(LITERAL.get(text[i + 1], "\\" + text[i + 1]))
+            parts.append(HIDDEN_CHARACTERS.get(text[i + 1], "\\" + text[i + 1]))
             i += 2
         elif c == "@":
             i = _read_reference(text, i, parts, depth)
@@ -180,28 +180,28 @@ def _read_reference(text: str, at: int, parts: list[Part], depth: int) -> int:
     level = i - at
     if i < len(text) and text[i] == "{":
         end = closing_index(text, i, "{}")
-        parts.append(Joined(text[i : end + 1]))
+        parts.append(JoinedGenerator(text[i : end + 1]))
         return end + 1
     if i < len(text) and text[i] == "[":
         end = closing_index(text, i, "[]")
         key = tuple(_split(text[i + 1 : end], depth + 1))
         i = end + 1
-        numbered = text[at + level + 1 : end].isdecimal()
+        is_number = text[at + level + 1 : end].isdecimal()
     else:
-        match = KEY.match(text, i)
+        match = REFERENCE_KEY.match(text, i)
         if not match:
             raise Mistake(
                 f"'{ellipsize(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
                 f"behind @"
             )
         key = (match[0],)
-        numbered = match[0].isdecimal()
+        is_number = match[0].isdecimal()
         i = match.end()
     index = None
     if i < len(text) and text[i] == "[":
         end = closing_index(text, i, "[]")
         inside = text[i + 1 : end]
-        if not numbered or inside[:1] in ("!", "?", "~", ","):
+        if not is_number or inside[:1] in ("!", "?", "~", ","):
             index = tuple(_split(inside, depth + 1))
             i = end + 1
     parts.append(Reference(level - 1, key, index, text[at:i]))
@@ -210,9 +210,9 @@ def _read_reference(text: str, at: int, parts: list[Part], depth: int) -> int:
 
 def hide(text: str) -> str:
     """Return a text in which nothing separates or opens: as one element of a list it stays one."""
-    return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
+    return "".join(HIDDEN_CHARACTERS[c] if c in "{},\\" else c for c in text)
 
 
 def unhide(text: str) -> str:
     """Return a text with hidden characters as what they stand for."""
-    return UNHIDE_PATTERN.sub(lambda m: UNHIDE[m[0]], text)
+    return HIDDEN_PATTERN.sub(lambda m: ESCAPED_CHARACTERS[m[0]], text)

@@ -6,7 +6,13 @@ import re
 from dataclasses import dataclass, replace
 
 from strut.network.build.context import Context, plain_expansion
-from strut.network.build.statement_runner import INDEXED_NAME, VARIABLE_NAME, Place, StatementRunner
+from strut.network.build.statement_runner import (
+    EDGE_STATES,
+    INDEXED_NAME,
+    VARIABLE_NAME,
+    Place,
+    StatementRunner,
+)
 from strut.network.build.templates import matching_template_variable, set_action, set_variable
 from strut.network.build.text_parts import SPECIAL
 from strut.network.lower.whole_numbers import check_order
@@ -192,8 +198,8 @@ class VariableStatements(StatementRunner):
     def _states(self, st: s.Assign, context: Context, k: int) -> tuple[str, ...]:
         """Return the discrete states in which an action holds: its own, or those of its edge."""
         if st.states is None:
-            header = context.scope.get("\0state")
-            return tuple(header.text.split(",")) if header and header.text else ()
+            edge_states = context.scope.get(EDGE_STATES)
+            return tuple(edge_states.text.split(",")) if edge_states and edge_states.text else ()
         text = st.states[k % len(st.states)]
         return () if text is None else tuple(self.state_names(text, context))
 

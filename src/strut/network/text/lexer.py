@@ -40,7 +40,7 @@ def _parenthesised_pattern(depth: int) -> str:
     return rf"\((?:{inside})*\)"
 
 
-KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
+REFERENCE_KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
 """What stands behind the @ of a reference: a number, a name, or anything in brackets."""
 TOKEN_PATTERN = re.compile(
     rf"""
@@ -51,7 +51,7 @@ TOKEN_PATTERN = re.compile(
   | (?P<REGEX>/(?:[^/\\\n]|\\.)+/)
   | (?P<CHOICE>\$\${_parenthesised_pattern(6)})
   | (?P<CALCULATION>\${_parenthesised_pattern(6)})
-  | (?P<REFERENCE>@+{KEY}(?:\[[^\]\n]*\])*)
+  | (?P<REFERENCE>@+{REFERENCE_KEY}(?:\[[^\]\n]*\])*)
   | (?P<NUMBER>[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w]))
   | (?P<ID>[^\W\d](?:[\w\u0300-\u036f]|-(?=\w))*)
   | (?P<OP>\?\$=|\$=|\?=|\+=|<=|[-=|\[\](){{}}<>,:.+'])
