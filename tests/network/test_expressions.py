@@ -16,7 +16,7 @@ ROUNDING = 1e-14  # the original adds up in another order
 @pytest.mark.parametrize("row", ROWS, ids=[row.split("\t")[0] for row in ROWS])
 def test_values_and_shapes_are_those_of_the_original(row):
     expression, rows, columns, values = row.split("\t")
-    found = network.evaluated(expression)
+    found = network.evaluate_expression(expression)
     assert found.shape == (int(rows), int(columns))
     wanted = np.array([float(v) for v in values.split()])
     assert np.allclose(found.ravel(order="F"), wanted, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
@@ -36,7 +36,7 @@ def test_values_and_shapes_are_those_of_the_original(row):
 )
 def test_shapes_that_do_not_fit_are_both_named(expression, shapes):
     with pytest.raises(NetworkError, match=shapes.replace("(", "\\(")):
-        network.evaluated(expression)
+        network.evaluate_expression(expression)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_shapes_that_do_not_fit_are_both_named(expression, shapes):
 )
 def test_wrong_expressions_say_what_is_wrong(expression, what):
     with pytest.raises(NetworkError, match=what):
-        network.evaluated(expression)
+        network.evaluate_expression(expression)
 
 
 def test_blanks_separate_columns_but_signs_do_not():
-    assert network.evaluated("[1 -2]").tolist() == [[-1.0]]
-    assert network.evaluated("[1 2;3 4][1, :]").tolist() == [[3.0, 4.0]]
+    assert network.evaluate_expression("[1 -2]").tolist() == [[-1.0]]
+    assert network.evaluate_expression("[1 2;3 4][1, :]").tolist() == [[3.0, 4.0]]
 
 
 def test_a_pseudo_inverse_of_changing_numbers_of_any_rank():
@@ -141,11 +141,11 @@ def test_log10_is_exact_at_powers_of_ten():
     text = "".join(f'x{k + 30} = "1e{k} + 0 * t"  y{k + 30} = "log10(x{k + 30})"  ' for k in powers)
     now = begin(text)
     assert [now[f"y{k + 30}"] for k in powers] == list(powers)
-    assert network.evaluated("floor(log10(1000))") == 3
-    assert network.evaluated("log10([1, 10; 100, 2])").ravel() == pytest.approx(
+    assert network.evaluate_expression("floor(log10(1000))") == 3
+    assert network.evaluate_expression("log10([1, 10; 100, 2])").ravel() == pytest.approx(
         [0, 1, 2, np.log10(2)], abs=1e-15
     )
-    assert network.evaluated("log10(0)") == -np.inf
+    assert network.evaluate_expression("log10(0)") == -np.inf
     slope = begin(
         'f(x) = "log10(x)"  v = "[10; 100; 7; 1e-3] + 0 * t"  y = "[∂[f](v[0]); ∂[f](v[1]); ∂[f](v[2]); ∂[f](v[3])]"'
     )["y"]

@@ -47,7 +47,7 @@ def test_elements_of_matrices_are_blocks_or_pairs():
     assert np.allclose(now["n.p"].reshape(3, 3, order="F"), [[0, 5, 0], [0, 0, 0], [0, 0, 6]])
     assert np.allclose(now["n.l"].reshape(2, 2, order="F"), [[0, 8], [7, 0]])
     assert np.allclose(now["n.c"].ravel(), [9, 0, 10])
-    picked = network.evaluated("[1, 2, 3; 4, 5, 6; 7, 8, 9][[0; 2], [1, 2]]")
+    picked = network.evaluate_expression("[1, 2, 3; 4, 5, 6; 7, 8, 9][[0; 2], [1, 2]]")
     assert np.allclose(picked, [[2, 3], [8, 9]])
 
 
@@ -303,7 +303,7 @@ def test_homogeneous_matrices():
     )
     moved = net.value("Transform.FromRotTrans(eye(3), [1, 2, 3])")
     assert np.allclose(moved, net.value("Transform.Translation([1; 2; 3])"))
-    assert np.allclose(network.evaluated("inverse([2, 0; 0, 4])"), [[0.5, 0], [0, 0.25]])
+    assert np.allclose(network.evaluate_expression("inverse([2, 0; 0, 4])"), [[0.5, 0], [0, 0.25]])
 
 
 def test_a_chain_as_robots_use_it():

@@ -4,7 +4,7 @@ net = network.load("oscillators.cdn")
 run = strut.simulate(net.system(), t=10, **net.options())
 """
 
-from strut.network.build.calculation import evaluated
+from strut.network.build.calculation import evaluate_expression
 from strut.network.model import Edge, Node, Variable
 from strut.network.network import Network, load, loads
 from strut.network.text.errors import NetworkError, NetworkProblem
@@ -16,7 +16,7 @@ __all__ = [
     "NetworkProblem",
     "Node",
     "Variable",
-    "evaluated",
+    "evaluate_expression",
     "load",
     "loads",
 ]

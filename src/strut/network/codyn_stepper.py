@@ -30,7 +30,7 @@ from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.to_system import Lowering
 from strut.network.model import NetworkEvent
 from strut.network.text.errors import Mistake, NetworkError
-from strut.network.text.formula import Binary, Tree, read
+from strut.network.text.formula import Binary, Tree, read_formula
 from strut.system import System, sx, time
 
 STRICT = 1e-10
@@ -156,7 +156,7 @@ class Stepping:
         m = lowering.meaning
         frame = EvaluationFrame(event)
         try:
-            tree = read(event.condition).tree
+            tree = read_formula(event.condition).tree
             alternatives(tree)
             leaves = _leaves(tree)
             first = len(comparisons)

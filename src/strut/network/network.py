@@ -15,7 +15,7 @@ from strut.errors import ValueRangeError, did_you_mean
 from strut.gc_pause import paused
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
-from strut.network.build.model_files import Files, read
+from strut.network.build.model_files import ModelFiles, read_source
 from strut.network.build.selected import Selected
 from strut.network.build.snapshot import Snapshot
 from strut.network.codyn_stepper import SteppedRows, Stepping
@@ -65,7 +65,7 @@ class Network:
         self.name = name
         self.root, self.templates = builder.root, builder.templates
         self.integrator = builder.integrator
-        self.warnings, self.said = builder.warnings, builder.said
+        self.warnings, self.said = builder.warnings, builder.debug_output
         self.select = builder.select
         self._builder = builder
         self._check_method()
@@ -151,7 +151,7 @@ class Network:
         with paused():
             before = Snapshot(self._builder)
             try:
-                self._builder.text(Source("text", text))
+                self._builder.run_text(Source("text", text))
                 self._check_method()
             except BaseException:
                 before.restore()
@@ -242,7 +242,7 @@ def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
     seed: that of random edges. roots: folders from which it may read files that it names, besides its own.
     """
     try:
-        source = read(Path(path))
+        source = read_source(Path(path))
     except Mistake as mistake:
         raise NetworkError([mistake.problem]) from mistake
     return loads(source.text, str(path), seed=seed, roots=roots)
@@ -251,10 +251,10 @@ def load(path: str | Path, *, seed: int = 0, roots: Roots = ()) -> Network:
 @checked
 def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -> Network:
     """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
-    builder = Builder(Files(where, roots), seed=seed_number(seed))
-    builder.reading.append(where)
+    builder = Builder(ModelFiles(where, roots), seed=seed_number(seed))
+    builder.include_stack.append(where)
     with paused():
-        builder.text(Source(where, text))
+        builder.run_text(Source(where, text))
     builder.root.note = builder.root.note or heading(text)
     stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)
     return Network(builder, stem if stem.isidentifier() else f"network_{stem}")

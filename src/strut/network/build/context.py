@@ -1,5 +1,5 @@
-"""What a text is expanded in: a stack of expansions (what generators and patterns matched) and scopes of
-defines."""
+"""The context in which a text is expanded: a stack of expansions (what generators made and patterns matched)
+and scopes of defines."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ class Expansion:
 
     @property
     def text(self) -> str:
+        """The whole text, group 0."""
         return self.texts[0]
 
 
-def plain(text: str, index: int = 0) -> Expansion:
-    """An expansion without groups."""
+def plain_expansion(text: str, index: int = 0) -> Expansion:
+    """Return an expansion without groups."""
     return Expansion((text,), (index,))
 
 
 @dataclass(slots=True)
 class Define:
-    """The value of a define: its whole text, and its elements where it is a list."""
+    """The value of a define: its whole text, its elements where it is a list, and its index where it is a
+    label of a selector."""
 
     text: str
     elements: tuple[str, ...] = ()
     index: int = 0
 
     def items(self) -> tuple[str, ...]:
+        """Return the elements; a text that is no list is its only one."""
         return self.elements or ((self.text,) if self.text else ())
 
 
@@ -44,6 +47,7 @@ class DefineScope:
     values: dict[str, Define] = field(default_factory=dict)
 
     def get(self, name: str) -> Define | None:
+        """Return the define of that name here or in the nearest block around, or None."""
         scope: DefineScope | None = self
         while scope is not None:
             if name in scope.values:
@@ -64,18 +68,19 @@ class Context:
     stack: Stack = None
 
     def push(self, expansion: Expansion) -> Context:
+        """Return the same scope with one more expansion on the stack."""
         return Context(self.scope, (expansion, self.stack))
 
     def inner(self) -> Context:
-        """The same expansions in a scope of their own."""
+        """Return the same expansions in a new scope below their own."""
         return Context(DefineScope(self.scope), self.stack)
 
     def within(self, scope: DefineScope) -> Context:
-        """The same expansions in a new scope below another one."""
+        """Return the same expansions in a new scope below another one."""
         return Context(DefineScope(scope), self.stack)
 
     def level(self, depth: int) -> Expansion | None:
-        """The expansion `depth` levels out; 0 is the innermost."""
+        """Return the expansion `depth` levels out, or None; 0 is the innermost."""
         stack = self.stack
         for _ in range(depth):
             if stack is None:
@@ -84,7 +89,7 @@ class Context:
         return stack[0] if stack is not None else None
 
     def trail(self, most: int = 6) -> str:
-        """The expansions in words, innermost first, for error messages."""
+        """Return the innermost `most` expansions in words, for error messages."""
         words: list[str] = []
         stack = self.stack
         while stack is not None and len(words) < most:

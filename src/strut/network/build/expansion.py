@@ -1,4 +1,4 @@
-"""Texts with something in them: references `@1`, calculations `$(...)`, choices `$$(a,b,c)` and generators
+"""Expands texts: references `@1`, calculations `$(...)`, choices `$$(a,b,c)` and generators
 `{...}`.
 
 A text is first split into parts, once. To expand it in a context, references and calculations are put in as
@@ -9,79 +9,90 @@ reduces.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable
 
-from strut.network.build.context import Context, Define, Expansion, plain
+from strut.network.build.context import Context, Define, Expansion, plain_expansion
 from strut.network.build.text_parts import (
-    DEEPEST,
-    LITERAL,
+    HIDDEN_CHARACTERS,
+    MAX_TEXT_DEPTH,
     SPECIAL,
     Calculation,
     Choice,
     Filter,
     Part,
     Reference,
-    closing,
-    short,
-    shown,
-    split,
+    closing_index,
+    ellipsize,
+    split_text,
+    unhide,
 )
 from strut.network.lower.whole_numbers import whole
-from strut.network.text.errors import Missing, Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, MissingExpansion, Mistake
 
-MOST_NAMES = 200_000
-"""One generator makes no more names."""
-MOST_TEXT = 10_000_000
-"""No text grows longer [characters]."""
-FILTER = "\ue000"
-RANGE = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
-TIMES = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
+MAX_NAMES = 200_000
+"""Number of names that one generator makes, at most."""
+MAX_NAMES_OF_ALL = 20 * MAX_NAMES
+"""Number of names that all generators of a model make together, at most."""
+MAX_EXPANDED_TEXT = 10_000_000
+"""Length of a text once it is expanded, at most [characters]."""
+FILTER_MARK = "\ue000"
+"""A character that no text has: between two of them stands the number of a filter that waits."""
+RANGE_PATTERN = re.compile(r"^\s*([+-]?\d+)\s*:\s*([+-]?\d+|\+-\d+)\s*(?::\s*([+-]?\d+)\s*)?$")
+"""`a:b`, `a:+n` or `a:step:b` in braces."""
+REPEAT_PATTERN = re.compile(r"^\s*(\d+)\s*\*(.*)$", re.S)
+"""`n*text` in braces: the same text n times."""
 
 
-class Texts:
-    """Expands texts; `calculate` is what `$(...)` means."""
+class TextExpander:
+    """Expands texts.
+
+    calculate: returns the number that the inside of `$(...)` stands for. depth: how many expansions are
+        nested. names_made: how many names generators made so far.
+    """
 
     def __init__(self, calculate: Callable[[str], float]) -> None:
         self.calculate = calculate
         self.depth = 0
-        self.made = 0
+        self.names_made = 0
 
-    def one(self, text: str, context: Context) -> str:
-        """The text a value stands for; a generator with several results is a mistake."""
+    def expand_one(self, text: str, context: Context) -> str:
+        """Return the one text that a text stands for. Raises `Mistake` if it generates several."""
         if not SPECIAL.search(text):
             return text
-        found = self.all(text, context)
-        if len(found) == 1:
-            return found[0].text
-        raise Mistake(f"'{short(text)}' makes {len(found)} texts where one is needed")
+        expansions = self.expand_all(text, context)
+        if len(expansions) == 1:
+            return expansions[0].text
+        raise Mistake(f"'{ellipsize(text)}' makes {len(expansions)} texts where one is needed")
 
-    def all(self, text: str, context: Context) -> list[Expansion]:
-        """Every text that a text generates."""
+    def expand_all(self, text: str, context: Context) -> list[Expansion]:
+        """Return every text that a text generates. Raises `LimitExceeded` if they are too many, too long, or
+        nested too deep."""
         if not SPECIAL.search(text):
-            return [plain(text)]
+            return [plain_expansion(text)]
         self.depth += 1
         try:
-            if self.depth > DEEPEST:
-                raise TooMuch(
-                    f"'{short(text)}' is expanded inside itself more than {DEEPEST} times: a map refers to "
-                    f"itself"
+            if self.depth > MAX_TEXT_DEPTH:
+                raise LimitExceeded(
+                    f"'{ellipsize(text)}' is expanded inside itself more than {MAX_TEXT_DEPTH} times: a map "
+                    f"refers to itself"
                 )
             filters: list[Filter] = []
-            flat = self._flat(split(text), context, filters)
-            found = self._expand(flat, filters, context)
+            flat = self._flatten(split_text(text), context, filters)
+            return self._expand(flat, filters, context)
         finally:
             self.depth -= 1
-        return found
 
-    def whole(self, text: str, context: Context) -> str:
-        """References and calculations put in, braces left as they are."""
-        return shown(self._flat(split(text), context, []))
+    def fill_references(self, text: str, context: Context) -> str:
+        """Return a text with its references and calculations put in, and its braces left as they are."""
+        return unhide(self._flatten(split_text(text), context, []))
 
     # ---- references and calculations ----
 
-    def _flat(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
-        """One text of all parts. The last is read first: what a counter adds is seen by what stands to its
+    def _flatten(self, parts: tuple[Part, ...], context: Context, filters: list[Filter]) -> str:
+        """Return one text of all parts, in which braces are not expanded yet; what follows bars in them is
+        added to `filters`. The last part is read first: what a counter adds is seen by what stands to its
         left."""
         out: list[str] = []
         for part in reversed(parts):
@@ -91,36 +102,39 @@ class Texts:
                 out.append(self._look_up(part, context))
             elif isinstance(part, Calculation):
                 summands = [self._summand(p, context) for p in reversed(part.parts)]
-                out.append(written(self.calculate("".join(reversed(summands)))))
+                out.append(format_number(self.calculate("".join(reversed(summands)))))
             elif isinstance(part, Choice):
                 condition, yes, no = part.branches
-                chosen = yes if whole(self.calculate(shown(self._flat(condition, context, [])))) else no
-                out.append(self._flat(chosen, context, []).strip())
+                chosen = yes if whole(self.calculate(unhide(self._flatten(condition, context, [])))) else no
+                out.append(self._flatten(chosen, context, []).strip())
             elif isinstance(part, Filter):
-                out.append(f"{FILTER}{len(filters)}{FILTER}")
+                out.append(f"{FILTER_MARK}{len(filters)}{FILTER_MARK}")
                 filters.append(part)
             else:
-                out.append(",".join(e.text for e in self.all(part.text, context)))
+                out.append(",".join(e.text for e in self.expand_all(part.text, context)))
         flat = "".join(reversed(out))
-        if len(flat) > MOST_TEXT:
-            raise TooMuch(f"a text grows beyond {MOST_TEXT} characters: '{short(flat)}'")
+        if len(flat) > MAX_EXPANDED_TEXT:
+            raise LimitExceeded(f"a text grows beyond {MAX_EXPANDED_TEXT} characters: '{ellipsize(flat)}'")
         return flat
 
     def _summand(self, part: Part, context: Context) -> str:
-        """A part of a calculation: what is empty counts as 0."""
-        text = shown(self._flat((part,), context, []))
+        """Return a part of a calculation as text: what is empty counts as 0."""
+        text = unhide(self._flatten((part,), context, []))
         return text if isinstance(part, str) or text else "0"
 
     def _look_up(self, reference: Reference, context: Context) -> str:
-        index = None if reference.index is None else shown(self._flat(reference.index, context, []))
-        key = shown(self._flat(reference.key, context, []))
+        """Return the text that a reference stands for: a group of an expansion, or a define."""
+        index = None if reference.index is None else unhide(self._flatten(reference.index, context, []))
+        key = unhide(self._flatten(reference.key, context, []))
         return (
-            self._group(reference, whole(key), index, context)
+            self._group_text(reference, group=whole(key), index=index, context=context)
             if key.isdecimal()
-            else self._define(key, index, context)
+            else self._define_text(key, index, context)
         )
 
-    def _group(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
+    def _group_text(self, reference: Reference, group: int, index: str | None, context: Context) -> str:
+        """Return a group of an expansion. index: "?" asks whether it is there and not empty, "~" for the
+        number of groups, "!" for its index. Raises `MissingExpansion` if it is not there."""
         expansion = context.level(reference.depth)
         exists = expansion is not None and group < len(expansion.texts)
         if index == "?":
@@ -131,13 +145,16 @@ class Texts:
             return str(expansion.indices[group] if exists and expansion else 0)
         if expansion is None or not exists:
             around = context.trail()
-            raise Missing(
-                f"expansion '{reference.shown}' does not exist: "
+            raise MissingExpansion(
+                f"expansion '{reference.source_text}' does not exist: "
                 + (f"here are {around}" if around else "nothing was expanded here")
             )
         return expansion.texts[group]
 
-    def _define(self, name: str, index: str | None, context: Context) -> str:
+    def _define_text(self, name: str, index: str | None, context: Context) -> str:
+        """Return the text of a define, empty if there is none. index: "?" asks whether it is there and not
+        empty, "~" for the number of elements, "!" for its index, "!text" for the number of an element, ","
+        for all elements as one text, a number for an element (from 1, negative from the end); signs count."""
         define = context.scope.get(name)
         if index is None:
             return define.text if define else ""
@@ -153,7 +170,7 @@ class Texts:
         if index.startswith("!"):
             return str(items.index(index[1:]) if index[1:] in items else -1)
         if index == ",":
-            return ",".join(LITERAL[","].join(item.split(",")) for item in items)
+            return ",".join(HIDDEN_CHARACTERS[","].join(item.split(",")) for item in items)
         try:
             k = whole(self.calculate(index))
         except Mistake as mistake:
@@ -164,101 +181,121 @@ class Texts:
         return items[k] if 0 <= k < len(items) else ""
 
     def _count(self, name: str, index: str, define: Define | None, context: Context) -> str:
-        """`@c[+5]` is what c was, and adds 5; every further sign adds as much again: `@c[++]` adds 2,
-        `@c[++5]` 10."""
+        """Return what a counter is, and add to it: `@c[+5]` adds 5; every further sign adds as much again:
+        `@c[++]` adds 2, `@c[++5]` 10."""
         signs = len(index) - len(index.lstrip("+-"))
         digits = index.lstrip("+-")
         by = whole(digits or 1) * signs * (1 if index[0] == "+" else -1)
         before = self.calculate(define.text) if define and define.text else 0
-        context.scope.values[name] = Define(written(before + by))
-        return written(before)
+        context.scope.values[name] = Define(format_number(before + by))
+        return format_number(before)
 
     # ---- braces ----
 
     def _expand(self, flat: str, filters: list[Filter], context: Context) -> list[Expansion]:
+        """Expand the braces of a text: return every combination of their elements. The groups of each are the
+        elements that were chosen."""
         if "{" not in flat:
-            return [plain(shown(flat))]
+            return [plain_expansion(unhide(flat))]
+        pieces, is_group = self._pieces(flat, filters, context)
+        count = math.prod(len(piece) for piece in pieces)
+        self.names_made += count
+        if count > MAX_NAMES or self.names_made > MAX_NAMES_OF_ALL:
+            raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{ellipsize(unhide(flat))}'")
+        expansions = []
+        for k, combination in enumerate(itertools.product(*pieces)):
+            chosen = [piece for piece, group in zip(combination, is_group, strict=True) if group]
+            texts = (unhide("".join(t for t, _ in combination)), *(unhide(t) for t, _ in chosen))
+            expansions.append(Expansion(texts, (k, *(n for _, n in chosen))))
+        return expansions
+
+    def _pieces(
+        self, flat: str, filters: list[Filter], context: Context
+    ) -> tuple[list[list[tuple[str, int]]], list[bool]]:
+        """Split a text at its outermost braces. Return, piece by piece, the texts it may be with their
+        indices, and whether it stands in braces."""
         pieces: list[list[tuple[str, int]]] = []
-        groups: list[bool] = []
+        is_group: list[bool] = []
         i = 0
         while i < len(flat):
             opening = flat.find("{", i)
             if opening < 0:
                 pieces.append([(flat[i:], 0)])
-                groups.append(False)
+                is_group.append(False)
                 break
             if opening > i:
                 pieces.append([(flat[i:opening], 0)])
-                groups.append(False)
-            end = closing(flat, opening, "{}")
-            elements = self._brace(flat[opening + 1 : end], filters, context)
+                is_group.append(False)
+            end = closing_index(flat, opening, "{}")
+            elements = self._expand_brace(flat[opening + 1 : end], filters, context)
             pieces.append([(e.text, k) for k, e in enumerate(elements)])
-            groups.append(True)
+            is_group.append(True)
             i = end + 1
-        count = 1
-        for piece in pieces:
-            count *= len(piece)
-        self.made += count
-        if count > MOST_NAMES or self.made > 20 * MOST_NAMES:
-            raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{short(shown(flat))}'")
-        found = []
-        for k, combination in enumerate(itertools.product(*pieces)):
-            chosen = [piece for piece, group in zip(combination, groups, strict=True) if group]
-            texts = (shown("".join(t for t, _ in combination)), *(shown(t) for t, _ in chosen))
-            found.append(Expansion(texts, (k, *(n for _, n in chosen))))
-        return found
+        return pieces, is_group
 
-    def _brace(self, inside: str, filters: list[Filter], context: Context) -> list[Expansion]:
-        """The elements between two braces, mapped and reduced."""
-        body, *chain = inside.split(FILTER, 1)
+    def _expand_brace(self, inside: str, filters: list[Filter], context: Context) -> list[Expansion]:
+        """Return the elements between two braces, mapped and reduced."""
+        body, *chain = inside.split(FILTER_MARK, 1)
         elements: list[Expansion] = []
         for item in _list_items(body):
-            elements.extend(self._item(item, filters, context))
-            if len(elements) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(inside)}}}'")
-        if chain and elements:
-            listed = tuple(shown(e.text) for e in elements)
-            around = context.push(
-                Expansion(listed, (0,) * len(listed))
-            )  # what a reduction finds at @@: the whole list
-        for number in re.findall(f"{FILTER}([0-9]+){FILTER}", FILTER + chain[0] if chain else ""):
+            elements.extend(self._expand_item(item, filters, context))
+            if len(elements) > MAX_NAMES:
+                raise LimitExceeded(
+                    f"a generator makes more than {MAX_NAMES} names: '{{{ellipsize(inside)}}}'"
+                )
+        if chain and elements:  # what a reduction finds at @@: the whole list
+            texts = tuple(unhide(e.text) for e in elements)
+            around = context.push(Expansion(texts, (0,) * len(texts)))
+        for number in re.findall(
+            f"{FILTER_MARK}([0-9]+){FILTER_MARK}", FILTER_MARK + chain[0] if chain else ""
+        ):
             rule = filters[int(number)]
             if rule.reduces:
-                elements = self._reduced(elements, rule, around) if elements else []
+                elements = self._reduce_elements(elements, rule, around) if elements else []
             else:
-                elements = self._mapped(elements, rule, context)
+                elements = self._map_elements(elements, rule, context)
         return elements
 
-    def _mapped(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
+    def _map_elements(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
+        """Replace each element by what the text of a map makes of it."""
         inner = context.inner()  # what a map counts, it counts for itself
-        return [new for e in elements for new in self.all(rule.text, inner.push(_visible(e)))]
+        return [new for e in elements for new in self.expand_all(rule.text, inner.push(_visible(e)))]
 
-    def _reduced(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
-        result = shown(elements[0].text)
+    def _reduce_elements(self, elements: list[Expansion], rule: Filter, context: Context) -> list[Expansion]:
+        """Make one element of all: the text of a reduction makes one of two, again and again (a left
+        fold)."""
+        result = unhide(elements[0].text)
         inner = context.inner()
         for e in elements[1:]:
-            result = self.one(rule.text, inner.push(Expansion((result, shown(e.text)), (0, 0))))
-            if len(result) > MOST_TEXT:
-                raise TooMuch(f"a reduction grows beyond {MOST_TEXT} characters: '{short(result)}'")
-        return [plain(result)]
+            result = self.expand_one(rule.text, inner.push(Expansion((result, unhide(e.text)), (0, 0))))
+            if len(result) > MAX_EXPANDED_TEXT:
+                raise LimitExceeded(
+                    f"a reduction grows beyond {MAX_EXPANDED_TEXT} characters: '{ellipsize(result)}'"
+                )
+        return [plain_expansion(result)]
 
-    def _item(self, item: str, filters: list[Filter], context: Context) -> list[Expansion]:
-        found = RANGE.match(item)
-        if found:
-            return [plain(str(n)) for n in _range(found[1], found[2], found[3])]
-        found = TIMES.match(item)
-        if found:
-            if whole(found[1]) > MOST_NAMES:
-                raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{short(item)}}}'")
-            return [plain(found[2]) for _ in range(whole(found[1]))]
-        return self._expand(item, filters, context) if "{" in item else [plain(item)]
+    def _expand_item(self, item: str, filters: list[Filter], context: Context) -> list[Expansion]:
+        """Return the elements that one entry between commas stands for: a range, a repetition, or a text."""
+        numbers = RANGE_PATTERN.match(item)
+        if numbers:
+            return [plain_expansion(str(n)) for n in _range(numbers[1], numbers[2], numbers[3])]
+        repeat = REPEAT_PATTERN.match(item)
+        if repeat:
+            times = whole(repeat[1])
+            if times > MAX_NAMES:
+                raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{{{ellipsize(item)}}}'")
+            return [plain_expansion(repeat[2]) for _ in range(times)]
+        return self._expand(item, filters, context) if "{" in item else [plain_expansion(item)]
 
 
 def _visible(e: Expansion) -> Expansion:
-    return Expansion(tuple(shown(t) for t in e.texts), e.indices)
+    """Return an expansion with hidden characters as what they stand for."""
+    return Expansion(tuple(unhide(t) for t in e.texts), e.indices)
 
 
 def _list_items(body: str) -> list[str]:
+    """Return the entries between commas that stand in no inner braces, without blanks around them if there
+    are several."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(body):
         if c in "{}":
@@ -270,20 +307,20 @@ def _list_items(body: str) -> list[str]:
 
 
 def _range(first: str, second: str, third: str | None) -> range:
-    """`a:b`, `a:+n`, `a:step:b`, both ends included."""
+    """Return the numbers of `a:b`, `a:+n` or `a:step:b`, both ends included."""
     start = whole(first)
     step, last = (1, second) if third is None else (whole(second), third)
     end = start + whole(last.removeprefix("+")) if last[0] in "+-" and third is None else whole(last)
     if step == 0:
         raise Mistake(f"'{{{first}:{second}:{third}}}' has a step of 0: it never ends")
-    count = range(start, end + (1 if step > 0 else -1), step)
-    if len(count) > MOST_NAMES:
-        raise TooMuch(f"a generator makes more than {MOST_NAMES} names: '{{{first}:{last}}}'")
-    return count
+    numbers = range(start, end + (1 if step > 0 else -1), step)
+    if len(numbers) > MAX_NAMES:
+        raise LimitExceeded(f"a generator makes more than {MAX_NAMES} names: '{{{first}:{last}}}'")
+    return numbers
 
 
-def written(value: float) -> str:
-    """The shortest text of a number that reads back the same."""
+def format_number(value: float) -> str:
+    """Return the shortest text of a number that reads back the same."""
     return (
         str(int(value))
         if value == value and abs(value) < 1e15 and value == int(value)

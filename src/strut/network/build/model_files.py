@@ -1,4 +1,4 @@
-"""Files that models name: where they are looked for, and tables of numbers."""
+"""Finds files that models name, and reads texts and tables of numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from strut.errors import StorageError
 from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake, Source
 
-LARGEST = 50_000_000
-"""A file is not longer [bytes]."""
+MAX_FILE_SIZE = 50_000_000
+"""Size of a file that is read, at most [bytes]."""
 
 
 @dataclass(frozen=True)
 class NumberTable:
-    """Columns of numbers over time."""
+    """Columns of numbers over time [s]: `values` has a row for each time and a column for each name."""
 
     names: tuple[str, ...]
     time: np.ndarray
     values: np.ndarray
 
 
-class Files:
+class ModelFiles:
     """Finds files: beside the one that names them, where one is, in given roots and CODYN_IMPORT_PATH, and in
     our own library.
 
@@ -45,15 +45,17 @@ class Files:
         )
 
     def find(self, path: str, beside: str = "") -> Path:
+        """Return where a file is; `beside` is the file that names it. Raises `Mistake` if it is nowhere, or
+        where nothing may be read."""
         try:
             wanted = Path(os.path.expanduser(path.strip()))
             places = [Path(beside).parent, Path(), *self.roots] if not wanted.is_absolute() else [Path()]
             for place in places:
-                if _is_file(found := place / wanted):
+                if _is_file(file := place / wanted):
                     resolve_inside(
-                        found, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named"
+                        file, self.folder, (*self.roots, self.library.resolve()), f"'{path}' is named"
                     )
-                    return found
+                    return file
             own = self.library / wanted
             if not wanted.is_absolute() and ".." not in wanted.parts and _is_file(own):
                 return own
@@ -71,25 +73,27 @@ class Files:
         )
 
     def source(self, path: str, beside: str) -> Source:
-        found = self.find(path, beside)
-        return read(found)
+        """Return the text of a file that another one names."""
+        return read_source(self.find(path, beside))
 
     def columns(self, path: Path, settings: Mapping[str, str]) -> list[str]:
-        return list(table(path, settings).names)
+        """Return the names of the columns of a table."""
+        return list(read_table(path, settings).names)
 
 
 def _is_file(path: Path) -> bool:
+    """Is there a file? A path that no file can have is none."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # no system has files of such names
         return False
 
 
-def read(path: Path) -> Source:
-    """A file as text."""
+def read_source(path: Path) -> Source:
+    """Read a file as text. Raises `Mistake` if it cannot be read, is too long, or is no text in UTF-8."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise Mistake(f"{path} is longer than {LARGEST} bytes: no model is")
+        if path.stat().st_size > MAX_FILE_SIZE:
+            raise Mistake(f"{path} is longer than {MAX_FILE_SIZE} bytes: no model is")
         return Source(str(path), path.read_text(encoding="utf-8"))
     except OSError as error:
         raise Mistake(f"cannot read {path}: {error.strerror}") from error
@@ -97,11 +101,15 @@ def read(path: Path) -> Source:
         raise Mistake(f"cannot read {path}: it is no text in UTF-8") from error
 
 
-def table(path: Path, settings: Mapping[str, str]) -> NumberTable:
-    """A table of numbers, its columns separated by tabs, commas or blanks; a first line may name them."""
+def read_table(path: Path, settings: Mapping[str, str]) -> NumberTable:
+    """Read a table of numbers, its columns separated by tabs, commas or blanks; a first line may name them.
+
+    settings: "dt" is the time between rows [s]; without it, a column named t or time has the times, or the
+        one whose number is "time-column" (from 0). Raises `Mistake` if it is no such table.
+    """
     rows = [
         line.replace(",", " ").replace("\t", " ").split()
-        for line in read(path).text.splitlines()
+        for line in read_source(path).text.splitlines()
         if line.strip() and line.strip()[0] != "#"
     ]
     if not rows:
@@ -120,8 +128,8 @@ def table(path: Path, settings: Mapping[str, str]) -> NumberTable:
     dt = float(settings.get("dt", "0") or 0)
     if dt > 0:
         return NumberTable(tuple(names), dt * np.arange(len(values)), values)
-    named = [k for k, n in enumerate(names) if n.lower() in ("t", "time")]
-    column = named[0] if named else whole(settings.get("time-column", "0") or 0)
+    time_columns = [k for k, n in enumerate(names) if n.lower() in ("t", "time")]
+    column = time_columns[0] if time_columns else whole(settings.get("time-column", "0") or 0)
     if not 0 <= column < len(names):
         raise Mistake(f"{path} has {len(names)} columns: there is no column {column} of times")
     names[column] = "time"

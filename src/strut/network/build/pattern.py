@@ -1,5 +1,5 @@
-"""Patterns of selectors, matched with bounded work: a pattern that backtracks can take longer than the
-universe is old.
+"""Matches patterns of selectors (regular expressions) with bounded work: one that backtracks can take longer
+than the universe is old.
 
 Plain patterns on short names are left to `re`. All others are translated into instructions and followed by a
 backtracking search that never visits the same instruction at the same place twice (as RE2's bit-state
@@ -14,25 +14,32 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as op
+from re import _parser
 from typing import Any
 
-from strut.network.text.errors import Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake
 
 MAX_PATTERN = 2000
-"""A pattern is not longer [characters], nor made of more instructions once its repetitions are written
+"""Length of a pattern, at most [characters], and number of its instructions once its repetitions are written
 out."""
 MAX_PLAIN_CHOICES = 3
-"""A pattern with so many choices (repetitions of a character, alternatives) is plain: it backtracks at most
-with the cube."""
+"""Number of choices (repetitions of a character, alternatives) that a plain pattern has, at most: it
+backtracks at most with the cube of the name's length."""
 MAX_PLAIN_NAME = 64
-"""Names up to this length are matched by `re`, if the pattern is plain [characters]."""
+"""Length of a name that `re` matches with a plain pattern, at most [characters]."""
 MAX_STEPS = 2_000_000
-"""Steps of one network's searches, all together."""
+"""Number of steps that all searches of one network take together, at most."""
+MAX_PATTERN_SHOWN = 60
+"""Length of a pattern in a message, at most [characters]."""
 
 Code = list[tuple[Any, ...]]
+"""Instructions: ("one", test), ("split", first, second), ("jump", to), ("save", slot), ("at", is it the
+beginning?), ("match",)."""
+Test = Callable[[str], bool]
+"""Does a character match?"""
 _SINGLE = (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN)
+"""Parts of a pattern that match one character."""
 _CATEGORIES = {
     op.CATEGORY_DIGIT: r"\d",
     op.CATEGORY_NOT_DIGIT: r"\D",
@@ -41,6 +48,7 @@ _CATEGORIES = {
     op.CATEGORY_WORD: r"\w",
     op.CATEGORY_NOT_WORD: r"\W",
 }
+"""Classes of characters, as patterns."""
 
 
 @dataclass
@@ -52,22 +60,32 @@ class StepBudget:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern: for `re`, and as instructions where it could take long there (None: it cannot be
-    translated)."""
+    """A pattern: compiled by `re`, and as instructions for those that could take long there.
+
+    plain: `re` matches short names quickly. code: None if the pattern cannot be translated.
+    """
 
     text: str
     plain: bool
     compiled: re.Pattern[str]
     code: Code | None
 
+    @property
+    def short(self) -> str:
+        """The beginning of its text, as errors show it."""
+        return self.text[:MAX_PATTERN_SHOWN]
+
     def groups(self, name: str, budget: StepBudget) -> tuple[str, ...] | None:
-        """The whole match and its groups, if the pattern fits all of a name."""
+        """Return the whole match and its groups if the pattern fits all of a name, else None.
+
+        Raises `Mistake` if that could take forever, and `LimitExceeded` if the budget is spent.
+        """
         if self.plain and len(name) <= MAX_PLAIN_NAME:
             match = self.compiled.fullmatch(name)
             return None if match is None else (match[0], *(g or "" for g in match.groups()))
         if self.code is None:
             raise Mistake(
-                f"the pattern /{self.text[:60]}/ looks ahead or back, or refers to what it found, among more "
+                f"the pattern /{self.short}/ looks ahead or back, or refers to what it found, among more "
                 f"than {MAX_PLAIN_CHOICES} "
                 f"choices or in a name of more than {MAX_PLAIN_NAME} characters, which can take forever: "
                 f"write it plainer"
@@ -77,9 +95,10 @@ class Pattern:
 
 @lru_cache(maxsize=4096)
 def pattern(text: str) -> Pattern:
-    """The pattern of a text between slashes."""
+    """Compile the text between slashes, once. Raises `Mistake` if it is no pattern, or too long."""
+    short = text[:MAX_PATTERN_SHOWN]
     if len(text) > MAX_PATTERN:
-        raise Mistake(f"the pattern /{text[:60]}.../ has {len(text)} characters: {MAX_PATTERN} are the most")
+        raise Mistake(f"the pattern /{short}.../ has {len(text)} characters: {MAX_PATTERN} are the most")
     written = text.replace("\\/", "/")
     try:
         compiled = re.compile(written)
@@ -87,10 +106,12 @@ def pattern(text: str) -> Pattern:
         choices = _choices(tree)
         code = _code(tree) if compiled.flags == re.UNICODE else None
     except (re.error, OverflowError) as error:
-        raise Mistake(f"/{text[:60]}/ is no pattern: {error}") from error
+        raise Mistake(f"/{short}/ is no pattern: {error}") from error
     except RecursionError as error:
-        raise Mistake(f"/{text[:60]}/ is no pattern: it nests too deep") from error
-    return Pattern(text, choices is not None and choices <= MAX_PLAIN_CHOICES, compiled, code)
+        raise Mistake(f"/{short}/ is no pattern: it nests too deep") from error
+    return Pattern(
+        text, plain=choices is not None and choices <= MAX_PLAIN_CHOICES, compiled=compiled, code=code
+    )
 
 
 class _Untranslatable(Exception):
@@ -98,7 +119,8 @@ class _Untranslatable(Exception):
 
 
 def _choices(tree: Any) -> int | None:
-    """How many choices a pattern leaves; None where something repeats that is more than one character."""
+    """Return the number of choices a pattern leaves; None where something repeats that is more than one
+    character."""
     total = 0
     for kind, value in tree:
         if kind in (op.MAX_REPEAT, op.MIN_REPEAT):
@@ -125,11 +147,11 @@ def _choices(tree: Any) -> int | None:
     return total
 
 
-# ---- instructions: ("one", test), ("split", first, second), ("jump", to), ("save", slot), ("at", test),
-# ("match",) ----
+# ---- translation into instructions ----
 
 
 def _code(tree: Any) -> Code | None:
+    """Translate a pattern that `re` parsed into instructions; None if it has a part that none stands for."""
     code: Code = []
     try:
         _translate(tree, code)
@@ -140,6 +162,7 @@ def _code(tree: Any) -> Code | None:
 
 
 def _translate(tree: Any, code: Code) -> None:
+    """Append the instructions of a parsed pattern."""
     for kind, value in tree:
         if len(code) > MAX_PATTERN:
             raise Mistake(
@@ -147,9 +170,9 @@ def _translate(tree: Any, code: Code) -> None:
                 f"write it plainer"
             )
         if kind in _SINGLE:
-            code.append(("one", _test(kind, value)))
+            code.append(("one", _character_test(kind, value)))
         elif kind is op.BRANCH:
-            _branches(value[1], code)
+            _translate_branches(value[1], code)
         elif kind is op.SUBPATTERN:
             group, added, removed, body = value
             if added or removed:
@@ -160,7 +183,7 @@ def _translate(tree: Any, code: Code) -> None:
             if group is not None:
                 code.append(("save", 2 * group + 1))
         elif kind in (op.MAX_REPEAT, op.MIN_REPEAT):
-            _repeat(value, kind is op.MAX_REPEAT, code)
+            _translate_repeat(value, kind is op.MAX_REPEAT, code)
         elif kind is op.AT and value in (op.AT_BEGINNING, op.AT_BEGINNING_STRING):
             code.append(("at", True))
         elif kind is op.AT and value in (op.AT_END, op.AT_END_STRING):
@@ -169,7 +192,8 @@ def _translate(tree: Any, code: Code) -> None:
             raise _Untranslatable
 
 
-def _branches(bodies: list[Any], code: Code) -> None:
+def _translate_branches(bodies: list[Any], code: Code) -> None:
+    """Append the instructions of alternatives, `a|b`: the first is tried first."""
     ends = []
     for body in bodies[:-1]:
         split = len(code)
@@ -183,7 +207,8 @@ def _branches(bodies: list[Any], code: Code) -> None:
         code[end] = ("jump", len(code))
 
 
-def _repeat(value: Any, greedy: bool, code: Code) -> None:
+def _translate_repeat(value: Any, greedy: bool, code: Code) -> None:
+    """Append the instructions of a repetition; a greedy one tries another turn before what follows."""
     least, most, body = value
 
     def split(at: int, inside: int, after: int) -> None:
@@ -207,34 +232,48 @@ def _repeat(value: Any, greedy: bool, code: Code) -> None:
         split(at, at + 1, len(code))
 
 
-def _test(kind: Any, value: Any) -> Callable[[str], bool]:
+def _character_test(kind: Any, value: Any) -> Test:
+    """Return the test of a part that matches one character."""
     if kind is op.LITERAL:
-        wanted = chr(value)
-        return lambda c: c == wanted
+        return _equals(chr(value))
     if kind is op.NOT_LITERAL:
-        wanted = chr(value)
-        return lambda c: c != wanted
+        unwanted = chr(value)
+        return lambda c: c != unwanted
     if kind is op.ANY:
         return lambda c: c != "\n"
-    tests: list[Callable[[str], bool]] = []
+    tests: list[Test] = []
     negated = False
     for part, what in value:
         if part is op.NEGATE:
             negated = True
         elif part is op.LITERAL:
-            tests.append(lambda c, wanted=chr(what): c == wanted)  # type: ignore[misc]
+            tests.append(_equals(chr(what)))
         elif part is op.RANGE:
-            tests.append(lambda c, low=what[0], high=what[1]: low <= ord(c) <= high)  # type: ignore[misc]
+            tests.append(_between(what[0], what[1]))
         elif part is op.CATEGORY and what in _CATEGORIES:
-            tests.append(lambda c, of=re.compile(_CATEGORIES[what]): of.match(c) is not None)  # type: ignore[misc]
+            tests.append(_of_category(re.compile(_CATEGORIES[what])))
         else:
             raise _Untranslatable
     return lambda c: any(test(c) for test in tests) is not negated
 
 
+def _equals(wanted: str) -> Test:
+    return lambda c: c == wanted
+
+
+def _between(low: int, high: int) -> Test:
+    return lambda c: low <= ord(c) <= high
+
+
+def _of_category(category: re.Pattern[str]) -> Test:
+    return lambda c: category.match(c) is not None
+
+
 def _search(of: Pattern, code: Code, name: str, budget: StepBudget) -> tuple[str, ...] | None:
-    """Backtracking with memory: what failed once at a place is not tried there again."""
+    """Search by backtracking with memory: an instruction that failed at a place is not tried there again.
+    Return the whole name and the groups, or None."""
     end, visited = len(name), set()
+    # where each group begins and ends; what is still to be tried, or to be undone, last in first out
     slots: list[int | None] = [None] * (2 * of.compiled.groups + 2)
     waiting: list[tuple[Any, ...]] = [(0, 0)]
     while waiting:
@@ -250,9 +289,8 @@ def _search(of: Pattern, code: Code, name: str, budget: StepBudget) -> tuple[str
             visited.add(key)
             budget.left -= 1
             if budget.left < 0:
-                raise TooMuch(
-                    f"patterns take more than {MAX_STEPS} steps, /{of.text[:60]}/ among them: write it "
-                    f"plainer"
+                raise LimitExceeded(
+                    f"patterns take more than {MAX_STEPS} steps, /{of.short}/ among them: write it plainer"
                 )
             step = code[at]
             kind = step[0]

@@ -1,4 +1,5 @@
-"""What selectors find: things of a network, each with the context it was found in."""
+"""The result of a selector: things of a network, each with the context it was found in; and the children of
+things."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class Selected:
 
 
 def children_of(thing: Thing) -> Iterable[Thing]:
-    """Child objects, then variables, interface names and functions, then actions."""
+    """Yield child objects and functions of a thing, then its variables, interface names and actions."""
     if isinstance(thing, Object):
         if isinstance(thing, Node):
             yield from thing.children.values()
@@ -34,11 +35,12 @@ def children_of(thing: Thing) -> Iterable[Thing]:
 
 
 def children_named(thing: Thing, name: str) -> Iterable[Thing]:
-    """The children of that name."""
+    """Yield the children of that name; those of an event are also the children of its node."""
     if isinstance(thing, Node):
-        for table in (thing.children, thing.functions):
-            if name in table:
-                yield table[name]  # type: ignore[index]
+        if name in thing.children:
+            yield thing.children[name]
+        if name in thing.functions:
+            yield thing.functions[name]
     if isinstance(thing, Object) and name in thing.variables:
         yield thing.variables[name]
     if isinstance(thing, Node) and name in thing.aliases:
@@ -50,14 +52,8 @@ def children_named(thing: Thing, name: str) -> Iterable[Thing]:
 
 
 def child_order(thing: Thing) -> tuple[int, int]:
-    """Sorts the children of a thing: objects, functions, variables, the rest, each as they were made."""
-    group = (
-        0
-        if isinstance(thing, Object)
-        else 1
-        if isinstance(thing, Function)
-        else 2
-        if isinstance(thing, Variable)
-        else 3
-    )
+    """Return a key that sorts the children of a thing: objects, functions, variables, the rest, each as they
+    were made."""
+    groups = (Object, Function, Variable)
+    group = next((k for k, kind in enumerate(groups) if isinstance(thing, kind)), len(groups))
     return (group, thing.serial)

@@ -1,20 +1,23 @@
-"""Selectors: from some objects, step by step, to others, each with the expansions that led to it."""
+"""Runs selectors: they lead from some objects, step by step, to others, each with the expansions on the
+way."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from strut.network.build.context import Context, Define, DefineScope, Expansion, Stack, plain
-from strut.network.build.expansion import Texts, written
+from strut.network.build.context import Context, Define, DefineScope, Expansion, Stack, plain_expansion
+from strut.network.build.expansion import TextExpander, format_number
 from strut.network.build.pattern import StepBudget, pattern
 from strut.network.build.selected import Selected, Thing, child_order, children_named, children_of
 from strut.network.build.selector_words import SelectorWords
 from strut.network.model import Action, Alias, Edge, Function, Node, Object, Variable
-from strut.network.text.errors import Missing, Mistake, NetworkProblem, TooMuch
+from strut.network.text.errors import LimitExceeded, MissingExpansion, Mistake, NetworkProblem
 from strut.network.text.statements import Selector, SelectorStage
 
-MOST = 5_000_000
-"""A selector finds no more."""
+MAX_SELECTED = 5_000_000
+"""Number of things that a selector finds, at most."""
+MAX_SELECTOR_DEPTH = 60
+"""Levels of selectors inside selectors, at most."""
 KINDS: dict[str, tuple[type, ...]] = {
     "nodes": (Node,),
     "edges": (Edge,),
@@ -23,19 +26,22 @@ KINDS: dict[str, tuple[type, ...]] = {
     "actions": (Action,),
     "functions": (Function,),
 }
+"""Words that select things of some classes."""
 
 UPWARD = ("self", "parent", "root", "templates-root", "from-set")
-"""Words that lead to the same things from every child: from the children of a thing they are taken once."""
+"""Words that lead to the same things from every child: they are run once for all children of a thing."""
+WordHandler = Callable[[SelectorStage, list[Selected], Thing], list[Selected]]
+"""What runs a word: it takes the step, what the steps before found, and where the selector began."""
 
 
-class Select(SelectorWords):
-    """Runs selectors in a network."""
+class SelectorRunner(SelectorWords):
+    """Runs selectors in a network; `warn` takes what is noticed, `budget` is what patterns may still cost."""
 
     def __init__(
         self,
         root: Node,
         templates: Node,
-        texts: Texts,
+        texts: TextExpander,
         say: Callable[[str], None],
         warn: Callable[[NetworkProblem], None] = lambda _: None,
     ) -> None:
@@ -45,237 +51,259 @@ class Select(SelectorWords):
         self.budget = StepBudget()
 
     def below(self, selector: Selector, thing: Thing, context: Context) -> list[Selected]:
-        """What a selector finds among the children of a thing."""
-        return self._run(selector, [Selected(thing, context)], thing, True)
+        """Return what a selector finds among the children of a thing."""
+        return self._run(selector, [Selected(thing, context)], thing, below=True)
 
-    def at(self, selector: Selector, found: Selected, origin: Thing) -> list[Selected]:
-        """What an argument of a word finds, beginning at a thing itself; `self` stays where the whole
+    def at(self, selector: Selector, start: Selected, origin: Thing) -> list[Selected]:
+        """Return what an argument of a word finds, beginning at a thing itself; `self` stays where the whole
         selector began."""
-        return self._run(selector, [found], origin, False)
+        return self._run(selector, [start], origin, below=False)
 
     def _run(
-        self, selector: Selector, start: list[Selected], origin: Thing, implicit: bool
+        self, selector: Selector, start: list[Selected], origin: Thing, *, below: bool
     ) -> list[Selected]:
+        """Run the steps of a selector one after the other. below: the first leads to the children of the
+        start. Raises `LimitExceeded` if it nests too deep, or finds too much."""
         self.depth += 1
         try:
-            if self.depth > 60:
-                raise TooMuch("selectors nest deeper than 60 levels", selector.mark)
-            found = start
+            if self.depth > MAX_SELECTOR_DEPTH:
+                raise LimitExceeded(f"selectors nest deeper than {MAX_SELECTOR_DEPTH} levels", selector.mark)
+            selection = start
             for k, stage in enumerate(selector.stages):
-                below = stage.child or (k == 0 and implicit)
+                children = stage.child or (k == 0 and below)
                 try:
-                    found = self._stage(stage, found, origin, below)
+                    selection = self._stage(stage, selection, origin, below=children)
                 except Mistake as mistake:
                     mistake.at(stage.mark)
                     raise
-                if len(found) > MOST:
-                    raise TooMuch(f"a selector finds more than {MOST} things", stage.mark)
-            return found
+                if len(selection) > MAX_SELECTED:
+                    raise LimitExceeded(f"a selector finds more than {MAX_SELECTED} things", stage.mark)
+            return selection
         finally:
             self.depth -= 1
 
     def _stage(
-        self, stage: SelectorStage, found: list[Selected], origin: Thing, below: bool
+        self, stage: SelectorStage, selection: list[Selected], origin: Thing, *, below: bool
     ) -> list[Selected]:
+        """Run one step on what the steps before found, or on the children of that (`below`)."""
         if stage.kind == "text":
-            result = self._text(stage, found, below)
+            result = self._text(stage, selection, below)
         else:
             if below:
-                start, found = (
-                    found,
-                    [Selected(child, f.context) for f in found for child in children_of(f.thing)],
-                )
+                start = selection
+                selection = [
+                    Selected(child, each.context) for each in start for child in children_of(each.thing)
+                ]
                 if stage.kind == "word" and stage.text in UPWARD:
-                    found = found[:1] or (start if stage.text != "parent" else [])
+                    selection = selection[:1] or (start if stage.text != "parent" else [])
             result = (
-                _numbered(self._regex(stage, found))
+                _number_groups(self._regex(stage, selection))
                 if stage.kind == "regex"
-                else self._word(stage, found, origin)
+                else self._word(stage, selection, origin)
             )
-        return [self._labelled(stage.label, f) for f in result] if stage.label else result
+        return [self._add_label(stage.label, each) for each in result] if stage.label else result
 
     @staticmethod
-    def _labelled(label: str, f: Selected) -> Selected:
-        top = f.context.level(0)
-        texts = top.texts if top else (f.thing.name,)
+    def _add_label(label: str, each: Selected) -> Selected:
+        """Define what was matched last, under a label, in the scope of a thing that was found."""
+        top = each.context.level(0)
+        texts = top.texts if top else (each.thing.name,)
         scope = DefineScope(
-            f.context.scope, {label: Define(texts[0], texts[1:], top.indices[0] if top else 0)}
+            each.context.scope, {label: Define(texts[0], texts[1:], top.indices[0] if top else 0)}
         )
-        return Selected(f.thing, Context(scope, f.context.stack))
+        return Selected(each.thing, Context(scope, each.context.stack))
 
     # ---- names ----
 
-    def _text(self, stage: SelectorStage, found: list[Selected], below: bool) -> list[Selected]:
+    def _text(self, stage: SelectorStage, selection: list[Selected], below: bool) -> list[Selected]:
+        """Return the things, or their children, that have the name a text stands for."""
         result: list[Selected] = []
-        plain_name = None if any(c in stage.text for c in "@${}\\") else plain(stage.text)
-        for f in found:
-            names = [plain_name] if plain_name else self._names(stage, f.context)
+        plain_name = None if any(c in stage.text for c in "@${}\\") else plain_expansion(stage.text)
+        for each in selection:
+            names = [plain_name] if plain_name else self._names(stage, each.context)
             if below:
-                matches = [(child, e) for e in names for child in children_named(f.thing, e.text)]
+                matches = [(child, e) for e in names for child in children_named(each.thing, e.text)]
                 if len(matches) > 1:
                     matches.sort(key=lambda m: child_order(m[0]))
             else:
-                matches = [(f.thing, e) for e in names if e.text == f.thing.name]
-            result.extend(Selected(child, f.context.push(e)) for child, e in matches)
+                matches = [(each.thing, e) for e in names if e.text == each.thing.name]
+            result.extend(Selected(child, each.context.push(e)) for child, e in matches)
         return result
 
     def _names(self, stage: SelectorStage, context: Context) -> list[Expansion]:
-        """The names a text stands for; none, and a warning, where it refers to what was not expanded."""
+        """Return the names a text stands for; none, and a warning, where it refers to what was not
+        expanded."""
         try:
-            return self.texts.all(stage.text, context)
-        except Missing as missing:
+            return self.texts.expand_all(stage.text, context)
+        except MissingExpansion as missing:
             self.warn(NetworkProblem(f"{missing}; nothing is selected", stage.mark))
             return []
 
-    def _regex(self, stage: SelectorStage, found: list[Selected]) -> list[Selected]:
+    def _regex(self, stage: SelectorStage, selection: list[Selected]) -> list[Selected]:
+        """Return the things whose names a pattern matches, with its groups."""
         result: list[Selected] = []
-        for f in found:
+        for each in selection:
             text = (
-                self.texts.whole(stage.text.replace("\\", "\\\\"), f.context)
+                self.texts.fill_references(stage.text.replace("\\", "\\\\"), each.context)
                 if "@" in stage.text or "$(" in stage.text
                 else stage.text
             )
-            groups = pattern(text).groups(f.thing.name, self.budget)
+            groups = pattern(text).groups(each.thing.name, self.budget)
             if groups is not None:
                 result.append(
-                    Selected(f.thing, f.context.push(Expansion(groups, (len(result),) * len(groups))))
+                    Selected(each.thing, each.context.push(Expansion(groups, (len(result),) * len(groups))))
                 )
         return result
 
     # ---- words, those with selectors in brackets ----
 
-    def _word(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _word(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """Run the method for a word. Raises `Mistake` if there is none."""
         word = stage.text
         if word in KINDS:
-            return [f for f in found if isinstance(f.thing, KINDS[word])]
-        handler = getattr(self, "_" + word.replace("-", "_"), None)
+            return [each for each in selection if isinstance(each.thing, KINDS[word])]
+        handler: WordHandler | None = getattr(self, "_" + word.replace("-", "_"), None)
         if handler is None:
             raise Mistake(f"'{word}' is no selector")
-        return handler(stage, found, origin)
+        return handler(stage, selection, origin)
 
-    def _count(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _count(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """The same; how many things there are, or how many an argument finds, is pushed on their contexts."""
         if not stage.arguments:
-            return [Selected(f.thing, f.context.push(plain(str(len(found)), k))) for k, f in enumerate(found)]
+            return [
+                Selected(each.thing, each.context.push(plain_expansion(str(len(selection)), k)))
+                for k, each in enumerate(selection)
+            ]
         result = []
-        for f in found:
+        for each in selection:
             for argument in stage.arguments:
                 only = argument.stages[0]
                 if len(argument.stages) == 1 and only.kind == "text" and any(c in only.text for c in "@${}"):
-                    n = len(self.texts.all(only.text, f.context))
+                    n = len(self.texts.expand_all(only.text, each.context))
                 else:
-                    n = len(self.at(argument, f, origin))
-                result.append(Selected(f.thing, f.context.push(plain(written(n)))))
+                    n = len(self.at(argument, each, origin))
+                result.append(Selected(each.thing, each.context.push(plain_expansion(format_number(n)))))
         return result
 
-    def _if(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _if(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """Those from which one of the arguments finds something, with the context it was found in."""
         result = []
-        for f in found:
+        for each in selection:
             for argument in stage.arguments or ():
-                inner = self.at(argument, f, origin)
+                inner = self.at(argument, each, origin)
                 if inner:
-                    result.append(Selected(f.thing, inner[0].context))
+                    result.append(Selected(each.thing, inner[0].context))
                     break
         return result
 
-    def _not(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _not(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """Those from which one of the arguments finds nothing."""
         return [
-            f for f in found if any(not self.at(argument, f, origin) for argument in stage.arguments or ())
+            each
+            for each in selection
+            if any(not self.at(argument, each, origin) for argument in stage.arguments or ())
         ]
 
-    def _has_template(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _has_template(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """Objects that follow one of the templates in parentheses, directly or not."""
         result = []
-        for f in found:
-            if isinstance(f.thing, Object):
-                ancestry = {id(t) for t in f.thing.ancestry()}
-                wanted = [w for a in stage.arguments or () for w in self.template(a, f)]
+        for each in selection:
+            if isinstance(each.thing, Object):
+                ancestry = {id(t) for t in each.thing.ancestry()}
+                wanted = [w for a in stage.arguments or () for w in self.find_templates(a, each)]
                 if any(id(w.thing) in ancestry for w in wanted):
-                    result.append(f)
+                    result.append(each)
         return result
 
-    def template(self, selector: Selector, f: Selected) -> list[Selected]:
-        """Templates a selector means: those beside a template first, then from the root of templates."""
-        if isinstance(f.thing, Object) and self.is_template(f.thing):
-            around = f.thing.parent
+    def find_templates(self, selector: Selector, each: Selected) -> list[Selected]:
+        """Return the templates that a selector means: those beside a template first, then from the root of
+        templates."""
+        if isinstance(each.thing, Object) and self.is_template(each.thing):
+            around = each.thing.parent
             while around is not None and around is not self.templates:
-                inner = self._run(selector, [Selected(around, f.context)], around, True)
+                inner = self._run(selector, [Selected(around, each.context)], around, below=True)
                 if inner:
                     return inner
                 around = around.parent
-        return self._run(selector, [Selected(self.templates, f.context)], self.templates, True)
+        return self._run(selector, [Selected(self.templates, each.context)], self.templates, below=True)
 
-    def _recurse(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _recurse(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """Each thing, and what an argument finds from it, again and again (depth first)."""
         if not stage.arguments:
             raise Mistake("recurse needs a selector: recurse(children | nodes)")
         result: list[Selected] = []
-        for f, argument in ((f, argument) for f in found for argument in stage.arguments):
+        for each, argument in ((each, argument) for each in selection for argument in stage.arguments):
             seen: set[int] = set()
-            waiting = [f]
+            waiting = [each]
             while waiting:
-                each = waiting.pop()
-                if id(each.thing) in seen:
+                current = waiting.pop()
+                if id(current.thing) in seen:
                     continue
-                seen.add(id(each.thing))
-                result.append(each)
+                seen.add(id(current.thing))
+                result.append(current)
                 waiting.extend(
-                    Selected(g.thing, each.context) for g in reversed(self.at(argument, each, origin))
+                    Selected(g.thing, current.context) for g in reversed(self.at(argument, current, origin))
                 )
-                if len(result) > MOST:
-                    raise TooMuch(f"a selector finds more than {MOST} things")
+                if len(result) > MAX_SELECTED:
+                    raise LimitExceeded(f"a selector finds more than {MAX_SELECTED} things")
         return result
 
-    def _reduce(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
-        """Two become one, again and again. The text of a second argument sees the expansions of the first,
-        and behind them those of the second; it takes the place of all that the first had for itself."""
-        if not found or not stage.arguments:
-            return found
-        result = found[0]
-        for f in found[1:]:
-            first, pair = result, self._run(stage.arguments[0], [result, f], origin, False)
+    def _reduce(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """One of all: a selector makes one of two, again and again (a left fold). The text of a second
+        argument sees the expansions of the first, and behind them those of the second; it takes the place of
+        all that the first had for itself."""
+        if not selection or not stage.arguments:
+            return selection
+        result = selection[0]
+        for each in selection[1:]:
+            first, pair = result, self._run(stage.arguments[0], [result, each], origin, below=False)
             if not pair:
                 return []
             result = pair[0]
+            # the text sees both stacks above what they share, and replaces what the first had for itself
             if len(stage.arguments) > 1:
-                ours, theirs, shared = _apart(first.context.stack, f.context.stack)
+                ours, theirs, shared = _split_stacks(first.context.stack, each.context.stack)
                 context = Context(first.context.scope, shared)
                 both = context
                 for e in (*reversed(theirs), *reversed(ours)):
                     both = both.push(e)
-                text = self.texts.one(stage.arguments[1].stages[0].text, both)
+                text = self.texts.expand_one(stage.arguments[1].stages[0].text, both)
                 for e in reversed(ours):
                     context = context.push(Expansion((text,) * len(e.texts), e.indices))
                 result = Selected(result.thing, context)
         return [result]
 
-    def _xor(self, stage: SelectorStage, found: list[Selected], origin: Thing) -> list[Selected]:
+    def _xor(self, stage: SelectorStage, selection: list[Selected], origin: Thing) -> list[Selected]:
+        """What an odd number of the arguments finds."""
         result: dict[int, Selected] = {}
         for argument in stage.arguments or ():
-            for f in [x for g in found for x in self.at(argument, g, origin)]:
-                if id(f.thing) in result:
-                    del result[id(f.thing)]
+            for each in [x for g in selection for x in self.at(argument, g, origin)]:
+                if id(each.thing) in result:
+                    del result[id(each.thing)]
                 else:
-                    result[id(f.thing)] = f
+                    result[id(each.thing)] = each
         return list(result.values())
 
 
-def _numbered(found: list[Selected]) -> list[Selected]:
-    """What a pattern matched, with the index of every group: it counts the different texts that the group
+def _number_groups(selection: list[Selected]) -> list[Selected]:
+    """Give every group of what a pattern matched its index, which counts the different texts that the group
     had."""
     seen: list[dict[str, int]] = []
     result: list[Selected] = []
-    for f in found:
-        assert f.context.stack is not None
-        match, outer = f.context.stack
+    for each in selection:
+        assert each.context.stack is not None
+        match, outer = each.context.stack
         seen.extend({} for _ in range(len(match.texts) - 1 - len(seen)))
         indices = (
             group.setdefault(text, len(group)) for group, text in zip(seen, match.texts[1:], strict=False)
         )
-        numbered = Expansion(match.texts, (match.indices[0], *indices))
-        result.append(Selected(f.thing, Context(f.context.scope, (numbered, outer))))
+        with_indices = Expansion(match.texts, (match.indices[0], *indices))
+        result.append(Selected(each.thing, Context(each.context.scope, (with_indices, outer))))
     return result
 
 
-def _apart(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
-    """What each of two stacks has for itself, innermost first, and what they share."""
+def _split_stacks(a: Stack, b: Stack) -> tuple[list[Expansion], list[Expansion], Stack]:
+    """Return what each of two stacks has for itself, innermost first, and what they share."""
     cells: set[int] = set()
     each = a
     while each is not None:

@@ -1,5 +1,5 @@
-"""What a network was like, so that a change that fails can be taken back: the same objects, with what they
-had."""
+"""Saves what a network is like, so that a change that fails can be taken back: the same objects, with what
+they had."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from typing import TYPE_CHECKING, Any
 from strut.network.model import Edge, Item, Node, Object
 
 if TYPE_CHECKING:
-    from strut.network.build.statement_runner import Making
+    from strut.network.build.statement_runner import StatementRunner
 
 MUTABLE = (dict, list, set)
-"""Kinds of attributes that are filled again in place: some are shared between objects, and stay so."""
+"""Kinds of attributes that are restored in place: some are shared between objects, and stay so."""
 
 
 class Snapshot:
-    """Remembers a network that is being made; `restore` brings back all that it had, and nothing else."""
+    """The state of a network that is being built; `restore` brings back all that it had, and nothing else."""
 
-    def __init__(self, making: Making) -> None:
+    def __init__(self, runner: StatementRunner) -> None:
         self._attributes: list[tuple[Any, str, Any, Any]] = []
-        self._making = making
-        self._random = making.random.getstate()
+        self._runner = runner
+        self._random = runner.random.getstate()
         for name in (
-            "said",
+            "debug_output",
             "warnings",
             "problems",
             "integrator",
             "integrator_marks",
-            "reading",
-            "read",
+            "include_stack",
+            "files_read",
             "objects",
         ):
-            self._keep(making, name)
-        self._keep(making.scope, "values")
-        self._keep(making.select, "from_set")
-        for top in (making.root, making.templates):
+            self._keep(runner, name)
+        self._keep(runner.scope, "values")
+        self._keep(runner.select, "from_set")
+        for top in (runner.root, runner.templates):
             for thing in (top, *top.walk()):
                 self._keep_object(thing)
 
     def _keep(self, of: Any, name: str) -> None:
+        """Save one attribute: the value itself, and a copy of its content."""
         value = getattr(of, name)
         if isinstance(value, dict):  # counters of names are in one, and count on where they are
             self._attributes.append(
@@ -57,6 +58,7 @@ class Snapshot:
             )
 
     def _keep_object(self, thing: Object) -> None:
+        """Save all attributes of an object and of its items."""
         for name in vars(thing):
             self._keep(thing, name)
         items: list[Item] = list(thing.variables.values())
@@ -71,8 +73,8 @@ class Snapshot:
                 self._keep(item, field.name)
 
     def restore(self) -> None:
-        """Let everything be as it was."""
-        self._making.random.setstate(self._random)
+        """Give every attribute its saved value and content."""
+        self._runner.random.setstate(self._random)
         for of, name, value, content in self._attributes:
             setattr(of, name, value)
             if isinstance(value, MUTABLE):

@@ -1,5 +1,5 @@
-"""What running statements shares: the network that is made, its texts and selectors, and how mistakes are
-kept."""
+"""The base of everything that runs statements: the network that is built, how texts are expanded and
+selectors run, and how mistakes are collected."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from dataclasses import dataclass
 from strut.errors import did_you_mean
 from strut.network.build.calculation import calculate
 from strut.network.build.context import Context, DefineScope
-from strut.network.build.expansion import Texts
-from strut.network.build.model_files import Files
+from strut.network.build.expansion import TextExpander
+from strut.network.build.model_files import ModelFiles
 from strut.network.build.selected import Selected
-from strut.network.build.selectors import Select
+from strut.network.build.selectors import SelectorRunner
 from strut.network.build.templates import add_child, apply
 from strut.network.model import Node, Object
 from strut.network.text import statements as s
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem, TooMuch
+from strut.network.text.errors import MAX_PROBLEMS, LimitExceeded, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.limits import Includes
 
-MOST_OBJECTS = 300_000
-"""A network has no more nodes and edges."""
-DEEPEST_INCLUDE = 40
-INTEGRATOR = {
+MAX_OBJECTS = 300_000
+"""Number of nodes and edges of a network, at most."""
+MAX_INCLUDE_DEPTH = 40
+"""Levels of files that include one another, at most."""
+EDGE_STATES = "\0state"
+"""The define that holds the discrete states of an edge for the actions in its block: no text can name it."""
+INTEGRATOR_DEFAULTS = {
     "method": "euler",
     "default-timestep": "0.001",
     "minimum-timestep": "1e-9",
@@ -33,35 +36,51 @@ INTEGRATOR = {
     "prediction-order": "3",
     "correction-order": "5",
 }
-INDEXED = re.compile(r"^(.*?)(\[.*\])$", re.S)
-NAMED = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
+"""What `integrator { ... }` may set, with the values that hold where it does not."""
+INDEXED_NAME = re.compile(r"^(.*?)(\[.*\])$", re.S)
+"""A name with an index in brackets behind it."""
+VARIABLE_NAME = re.compile(r"^[^\W\d][\w\u0300-\u036f.']*$")
+"""A name that a variable may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An object that a block is about, and the context it has there."""
+    """An object for which a block is run, and the context of its texts."""
 
     thing: Object
     context: Context
 
 
-class Making(ABC):
-    """A network while it is made."""
+class StatementRunner(ABC):
+    """Runs statements, and holds the network that they build.
 
-    def __init__(self, files: Files, name: str = "network", seed: int = 0) -> None:
+    root, templates: the nodes that hold everything else. files: finds the files that models name.
+    debug_output: what `debug-print` prints. warnings, problems: what was noticed, and what is wrong.
+    integrator: its settings, as texts. random: decides about edges with a probability. objects: the number of
+    nodes and edges so far. include_stack: files that are being read, the outermost first. files_read: names
+    of all files read. scope: the defines of the whole file.
+    """
+
+    def __init__(self, files: ModelFiles, name: str = "network", seed: int = 0) -> None:
         self.root, self.templates = Node(name, None), Node("templates", None)
         self.files = files
-        self.texts = Texts(calculate)
-        self.said: list[str] = []
+        self.texts = TextExpander(calculate)
+        self.debug_output: list[str] = []
         self.warnings: list[NetworkProblem] = []
         self.problems: list[NetworkProblem] = []
-        self.select = Select(self.root, self.templates, self.texts, self.said.append, self.warnings.append)
-        self.integrator = dict(INTEGRATOR)
+        self.select = SelectorRunner(
+            self.root,
+            self.templates,
+            self.texts,
+            say=self.debug_output.append,
+            warn=self.warnings.append,
+        )
+        self.integrator = dict(INTEGRATOR_DEFAULTS)
         self.integrator_marks: dict[str, Mark] = {}
         self.random = random.Random(seed)
         self.objects = 0
-        self.reading: list[str] = []
-        self.read: set[str] = set()
+        self.include_stack: list[str] = []
+        self.files_read: set[str] = set()
         self.includes = Includes()
         self.scope = DefineScope()
 
@@ -69,29 +88,33 @@ class Making(ABC):
 
     @abstractmethod
     def handle(self, statement: s.Statement, places: list[Place]) -> None:
-        """Run one statement; `Builder` knows which is which."""
+        """Run one statement for all objects of its block."""
 
     def run(self, statements: list[s.Statement], places: list[Place]) -> None:
+        """Run statements, each for all objects of their block, and collect mistakes. Raises `NetworkError` at
+        a limit, and once there are too many mistakes."""
         for statement in statements:
             try:
                 self.handle(statement, places)
-            except TooMuch as stop:
+            except LimitExceeded as stop:
                 self.problems.append(stop.at(statement.mark).problem)
                 raise NetworkError(self.problems) from stop
             except Mistake as mistake:
-                self.problems.append(mistake.at(statement.mark, *self._trail()).problem)
-                if len(self.problems) >= MOST:
+                self.problems.append(mistake.at(statement.mark, *self._include_trail()).problem)
+                if len(self.problems) >= MAX_PROBLEMS:
                     raise NetworkError(self.problems) from mistake
             except RecursionError as error:
                 raise NetworkError(
                     [*self.problems, NetworkProblem("the model nests too deeply", statement.mark)]
                 ) from error
 
-    def _trail(self) -> list[str]:
-        return [f"included from {where}" for where in reversed(self.reading[1:])]
+    def _include_trail(self) -> list[str]:
+        """Return the steps of inclusion that led to the file that is being read, the innermost first."""
+        return [f"included from {where}" for where in reversed(self.include_stack[1:])]
 
-    def each(self, places: list[Place], mark: Mark, act: Callable[[int, Place], None]) -> None:
-        """Do something for every object; a mistake says for which."""
+    def for_each_place(self, places: list[Place], mark: Mark, act: Callable[[int, Place], None]) -> None:
+        """Call `act(k, place)` for the k-th place of each; a mistake gets a place in the text (`mark`), and
+        says for which object it is."""
         for k, place in enumerate(places):
             try:
                 act(k, place)
@@ -100,59 +123,65 @@ class Making(ABC):
                 mistake.at(mark, *([f"for {trail}"] if trail else []))
                 raise
 
-    def count(self, more: int = 1) -> None:
+    def count_objects(self, more: int) -> None:
+        """Count new nodes and edges. Raises `LimitExceeded` if the network has too many."""
         self.objects += more
-        if self.objects > MOST_OBJECTS:
-            raise TooMuch(f"the network has more than {MOST_OBJECTS} nodes and edges")
+        if self.objects > MAX_OBJECTS:
+            raise LimitExceeded(f"the network has more than {MAX_OBJECTS} nodes and edges")
 
     # ---- shared ----
 
-    def apply_all(self, templates: list[s.Selectors], opened: list[Place]) -> None:
+    def apply_templates(self, templates: list[s.Selectors], opened: list[Place]) -> None:
+        """Apply the templates of a statement to the objects it opened. Raises `Mistake` if one is missing."""
         for selectors in templates:
             for k, place in enumerate(opened):
                 selector = selectors[k % len(selectors)]
                 if selector is None:
                     continue
-                found = self.select.template(selector, Selected(place.thing, place.context))
-                found = [f for f in found if isinstance(f.thing, Object)]
-                if not found:
-                    raise Mistake(
-                        self.no_template(selector, Selected(place.thing, place.context)), selector.mark
-                    )
-                for f in found:
-                    assert isinstance(f.thing, Object)
-                    self.count(self._size(f.thing))
-                    apply(f.thing, place.thing)
+                at = Selected(place.thing, place.context)
+                objects = [
+                    each.thing
+                    for each in self.select.find_templates(selector, at)
+                    if isinstance(each.thing, Object)
+                ]
+                if not objects:
+                    raise Mistake(self.missing_template_message(selector, at), selector.mark)
+                for template in objects:
+                    self.count_objects(self._size(template))
+                    apply(template, place.thing)
 
-    def no_template(self, selector: s.Selector, at: Selected) -> str:
-        """What to say where a selector finds no template: which word of it is wrong, and what stands there
-        instead."""
+    def missing_template_message(self, selector: s.Selector, at: Selected) -> str:
+        """Say why a selector finds no template: which word of it is wrong, and what stands there instead."""
         for count in range(1, len(selector.stages) + 1):
-            found = self.select.template(s.Selector(selector.stages[:count], selector.mark), at)
-            if not any(isinstance(f.thing, Object) for f in found):
+            objects = self.select.find_templates(s.Selector(selector.stages[:count], selector.mark), at)
+            if not any(isinstance(each.thing, Object) for each in objects):
                 break
-        wrong = self.texts.whole(selector.stages[count - 1].text, at.context)
+        wrong = self.texts.fill_references(selector.stages[count - 1].text, at.context)
         around: list[Object] = [self.templates]
         if count > 1:
-            before = self.select.template(s.Selector(selector.stages[: count - 1], selector.mark), at)
-            around = [f.thing for f in before if isinstance(f.thing, Object)]
-        known = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
-        shown = " . ".join(stage.text for stage in selector.stages)
+            before = self.select.find_templates(s.Selector(selector.stages[: count - 1], selector.mark), at)
+            around = [each.thing for each in before if isinstance(each.thing, Object)]
+        names = [c.name for thing in around if isinstance(thing, Node) for c in thing.children.values()]
+        wanted = " . ".join(stage.text for stage in selector.stages)
         where = f" in {around[0].path}" if around[0].path else ""
-        return f"there is no template '{shown}': '{wrong}' is not{where}: {did_you_mean(wrong, known)}"
+        return f"there is no template '{wanted}': '{wrong}' is not{where}: {did_you_mean(wrong, names)}"
 
     @staticmethod
     def _size(template: Object) -> int:
+        """Return the number of objects inside a template."""
         return sum(1 for _ in template.walk()) if isinstance(template, Node) else 0
 
     def new_node(self, name: str, parent: Node, statement: s.Statement) -> Node:
+        """Make a node in a node and in its instances. Raises `Mistake` if it has no name."""
         if not name:
             raise Mistake("a node without a name: the text in quotes is empty")
-        self.count(1 + len(parent.instances))
-        made = Node(name, None, statement.mark)
-        add_child(parent, made)
-        return made
+        self.count_objects(1 + len(parent.instances))
+        node = Node(name, None, statement.mark)
+        add_child(parent, node)
+        return node
 
-    def names(self, text: s.Text, context: Context) -> list[str]:
-        """A list of states: names separated by commas or generated."""
-        return [n for e in self.texts.all(text.text, context) for n in re.split(r"[,\s]+", e.text) if n]
+    def state_names(self, text: s.Text, context: Context) -> list[str]:
+        """Return the names of states in a text: separated by commas or blanks, or generated."""
+        return [
+            n for e in self.texts.expand_all(text.text, context) for n in re.split(r"[,\s]+", e.text) if n
+        ]

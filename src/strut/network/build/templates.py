@@ -1,4 +1,4 @@
-"""Templates: what is put into an object its instances gain too, unless they said it themselves."""
+"""Applies templates: what is put into an object its instances get too, unless they have their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from strut.network.text.errors import Mistake
 
 
 def set_variable(thing: Object, variable: Variable) -> None:
-    """Put a variable into an object, and into every instance that did not say its own."""
+    """Put a variable into an object, and into every instance that has none of its own."""
     thing.variables[variable.name] = variable
     for instance in list(thing.instances):
         inherit_variable(instance, variable)
@@ -66,7 +66,7 @@ def add_event(node: Node, event: NetworkEvent) -> None:
 
 
 def set_initial(node: Node, state: str) -> None:
-    """Say in which state a node and its instances begin."""
+    """Set the discrete state in which a node and its instances begin."""
     node.initial_state = state
     for instance in list(node.instances):
         if isinstance(instance, Node):
@@ -77,7 +77,8 @@ def set_initial(node: Node, state: str) -> None:
 
 
 def apply(template: Object, to: Object) -> None:
-    """Let `to` have all that a template has, and follow it from now on."""
+    """Apply a template to an object: it gets all that the template has, and follows it from now on. Raises
+    `Mistake` if they are of different kinds, or if one would contain itself."""
     if template.kind != to.kind:
         raise Mistake(f"{template!r} is a template of {template.kind}s: it cannot be applied to {to!r}")
     if template is to or to in template.ancestry():
@@ -88,7 +89,7 @@ def apply(template: Object, to: Object) -> None:
 
 
 def follow(template: Object, to: Object) -> None:
-    """Take what a template has, now and later."""
+    """Make an object an instance of a template: it inherits what the template has now, and gets later."""
     template.instances[to] = None
     if template not in to.follows:
         to.follows.append(template)
@@ -112,8 +113,9 @@ def follow(template: Object, to: Object) -> None:
             inherit_event(to, event)
 
 
-def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
-    """Is what `to` has its own, or from a template applied after the one that offers another?"""
+def keeps_own(to: Object, mine: Item | None, theirs: Item) -> bool:
+    """Does `to` keep `mine` and ignore `theirs`? It does if `mine` is its own, or from a template that was
+    applied after that of `theirs`."""
     if mine is None:
         return False
     if mine.origin is None:
@@ -127,9 +129,9 @@ def outranked(to: Object, mine: Item | None, theirs: Item) -> bool:
     )
 
 
-def same_in_template(thing: Object, variable: Variable) -> Variable | None:
-    """The variable of a template that `thing` follows again, because it was set to what a template says: the
-    last template's."""
+def matching_template_variable(thing: Object, variable: Variable) -> Variable | None:
+    """Return the variable of a template that `thing` follows again, because its own was set to what a
+    template says; if several templates have one, the last template's. None if no template says the same."""
     theirs = [v for t in thing.follows if (v := t.variables.get(variable.name)) is not None]
     mine = (variable.text, variable.flags, variable.constraint)
     return theirs[-1] if any((v.text, v.flags, v.constraint) == mine for v in theirs) else None
@@ -137,27 +139,29 @@ def same_in_template(thing: Object, variable: Variable) -> Variable | None:
 
 def inherit_alias(to: Object, theirs: Alias) -> None:
     """Give an object the alias of its template, unless its own outranks it."""
-    if isinstance(to, Node) and not outranked(to, to.aliases.get(theirs.name), theirs):
+    if isinstance(to, Node) and not keeps_own(to, to.aliases.get(theirs.name), theirs):
         set_alias(
             to,
-            Alias(theirs.name, to, theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child),
+            Alias(
+                theirs.name, to, mark=theirs.mark, origin=theirs, variable=theirs.variable, child=theirs.child
+            ),
         )
 
 
 def inherit_variable(to: Object, theirs: Variable) -> None:
-    """Give an object the variable of its template; of one that outranks it, only flags are joined."""
+    """Give an object the variable of its template; if its own outranks it, that gets the flags only."""
     mine = to.variables.get(theirs.name)
-    if mine is not None and outranked(to, mine, theirs):
+    if mine is not None and keeps_own(to, mine, theirs):
         mine.flags |= theirs.flags
         mine.is_rate = mine.is_rate or theirs.is_rate
         return
     copy = Variable(
         theirs.name,
         to,
-        theirs.mark,
-        theirs.context,
-        theirs,
-        theirs.note,
+        mark=theirs.mark,
+        context=theirs.context,
+        origin=theirs,
+        note=theirs.note,
         text=theirs.text,
         flags=set(theirs.flags),
     )
@@ -173,10 +177,10 @@ def inherit_variable(to: Object, theirs: Variable) -> None:
 def inherit_action(to: Object, theirs: Action) -> None:
     """Give an edge the action of its template, unless its own outranks it."""
     assert isinstance(to, Edge)
-    if outranked(to, to.actions.get(theirs.key), theirs):
+    if keeps_own(to, to.actions.get(theirs.key), theirs):
         return
     copy = Action(
-        theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
+        theirs.name, to, mark=theirs.mark, context=theirs.context, origin=theirs, note=theirs.note,
         text=theirs.text, rate=theirs.rate, adds=theirs.adds, index=theirs.index, states=theirs.states,
     )  # fmt: skip
     set_action(to, copy)
@@ -186,17 +190,17 @@ def inherit_function(to: Object, theirs: Function) -> None:
     """Give a node the function of its template, unless its own outranks it."""
     if not isinstance(to, Node):
         return
-    if outranked(to, to.functions.get(theirs.name), theirs):
+    if keeps_own(to, to.functions.get(theirs.name), theirs):
         return
     copy = Function(
-        theirs.name, to, theirs.mark, theirs.context, theirs, theirs.note,
+        theirs.name, to, mark=theirs.mark, context=theirs.context, origin=theirs, note=theirs.note,
         text=theirs.text, arguments=theirs.arguments, implicit=theirs.implicit, pieces=theirs.pieces,
     )  # fmt: skip
     set_function(to, copy)
 
 
 def inherit_child(to: Object, theirs: Node | Edge) -> None:
-    """Give a node the child of its template: a new one, or one of that name that follows it from now on."""
+    """Give a node the child of its template: a new one, or the one it has, which follows it from now on."""
     if not isinstance(to, Node):
         return
     mine = to.children.get(theirs.name)
@@ -218,24 +222,25 @@ def inherit_child(to: Object, theirs: Node | Edge) -> None:
 
 
 def reattach(mine: Edge, theirs: Edge, to: Node) -> None:
-    """The ends of a copied edge are the nodes of the same names beside it."""
-    ends = [_beside(end, theirs, to) for end in (theirs.input, theirs.output)]
+    """Attach a copied edge to the nodes that have the names of the ends it was copied with."""
+    ends = [_matching_end(end, theirs, to) for end in (theirs.input, theirs.output)]
     if ends[0] is not None and ends[1] is not None:
         attach(mine, ends[0], ends[1])
 
 
-def _beside(end: Node | None, theirs: Edge, to: Node) -> Node | None:
-    """The node that is to a copied edge what `end` is to the one it is copied from."""
+def _matching_end(end: Node | None, theirs: Edge, to: Node) -> Node | None:
+    """Return the node inside `to` that matches an end of the edge `theirs`, by the names on the way; None if
+    there is none."""
     names: list[str] = []
     while end is not None and end is not theirs.parent:
         names.append(end.name)
         end = end.parent
     if end is None:
         return None
-    found: Node | Edge | None = to
+    match: Node | Edge | None = to
     for name in reversed(names):
-        found = found.children.get(name) if isinstance(found, Node) else None
-    return found if isinstance(found, Node) else None
+        match = match.children.get(name) if isinstance(match, Node) else None
+    return match if isinstance(match, Node) else None
 
 
 def inherit_event(to: Object, theirs: NetworkEvent) -> None:
@@ -256,7 +261,7 @@ def inherit_event(to: Object, theirs: NetworkEvent) -> None:
 
 
 def delete(thing: Object | Item) -> None:
-    """Take something out of a network. Instances lose the variables of a template too, unless they said their
+    """Take something out of a network. Instances lose the variables of a template too, unless they have their
     own; edges from and to a node that is no more stay, and join nothing."""
     if isinstance(thing, Variable):
         if thing.owner.variables.get(thing.name) is thing:
@@ -279,24 +284,24 @@ def delete(thing: Object | Item) -> None:
 
 
 def unapply(template: Object, of: Object) -> None:
-    """Remove what came from a template only; what other templates give instead takes its place."""
+    """Remove what an object has from a template only; what other templates have instead takes its place."""
     if template in of.templates:
         of.templates.remove(template)
     if template in of.follows:
         of.follows.remove(template)
     template.instances.pop(of, None)
 
-    def foreign(item: Item) -> bool:
+    def is_from_template(item: Item) -> bool:
         return item.origin is not None and item.origin.owner is template
 
-    of.variables = {n: v for n, v in of.variables.items() if not foreign(v)}
+    of.variables = {n: v for n, v in of.variables.items() if not is_from_template(v)}
     if isinstance(of, Edge):
-        of.actions = {k: a for k, a in of.actions.items() if not foreign(a)}
+        of.actions = {k: a for k, a in of.actions.items() if not is_from_template(a)}
     if isinstance(of, Node) and isinstance(template, Node):
         if of.own_edge is not None and template.own_edge is not None:
             unapply(template.own_edge, of.own_edge)
-        of.functions = {n: f for n, f in of.functions.items() if not foreign(f)}
-        of.aliases = {n: a for n, a in of.aliases.items() if not foreign(a)}
+        of.functions = {n: f for n, f in of.functions.items() if not is_from_template(f)}
+        of.aliases = {n: a for n, a in of.aliases.items() if not is_from_template(a)}
         of.events = [e for e in of.events if not any(t.parent is template for t in e.templates)]
         for name, child in list(of.children.items()):
             if child.made_from is not None and child.made_from.parent is template:

@@ -1,5 +1,5 @@
-"""The parts of a text: references `@1`, calculations `$(...)`, choices `$$(a,b,c)`, and what maps and reduces
-behind bars inside braces."""
+"""Splits a text into its parts: references `@1`, calculations `$(...)`, choices `$$(a,b,c)`, and maps and
+reductions behind bars inside braces."""
 
 from __future__ import annotations
 
@@ -7,39 +7,46 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from strut.network.text.errors import Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake
 
-DEEPEST = 60
-"""Braces, maps and references nest no deeper."""
+MAX_TEXT_DEPTH = 60
+"""Levels of braces, maps and references in a text, at most."""
+MAX_SHOWN = 60
+"""Length of a text that messages quote in full [characters]: it is shorter."""
 
 SPECIAL = re.compile(r"[@${}\\]")
-KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
-LITERAL = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
-"""Characters that were escaped stand for themselves: here they hide from the expansion of braces."""
-UNHIDE = {v: k for k, v in LITERAL.items()}
-UNHIDE_RE = re.compile(f"[{''.join(UNHIDE)}]")
+"""A character that makes a text one to be expanded."""
+REFERENCE_KEY = re.compile(r"[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*")
+"""What stands behind the @ of a reference without brackets: a number or a name."""
+HIDDEN_CHARACTERS = {c: chr(0xE010 + i) for i, c in enumerate('{},|:*@$"\\')}
+"""Characters that take the places of escaped ones, so that the expansion of braces does not see these."""
+ESCAPED_CHARACTERS = {v: k for k, v in HIDDEN_CHARACTERS.items()}
+"""The escaped character of each that took its place."""
+HIDDEN_PATTERN = re.compile(f"[{''.join(ESCAPED_CHARACTERS)}]")
+"""A character that took the place of an escaped one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """`@1`, `@@name[2]`: levels out, what, and the index behind it."""
+    """`@1`, `@@name[2]`: how many levels out (0 for one @), what, the index behind it, and all of it as it is
+    written."""
 
     depth: int
     key: tuple[Part, ...]
     index: tuple[Part, ...] | None
-    shown: str
+    source_text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """`$(...)`."""
+    """`$(...)`: a number that is calculated."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`$$(condition, a, b)`."""
+    """`$$(condition, a, b)`: a if the condition is not 0, else b."""
 
     branches: tuple[tuple[Part, ...], ...]
 
@@ -53,17 +60,19 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedGenerator:
     """`@{...}`: a generator, joined again with commas."""
 
     text: str
 
 
-Part = str | Reference | Calculation | Choice | Filter | Joined
+Part = str | Reference | Calculation | Choice | Filter | JoinedGenerator
+"""Any part; plain text is a str."""
 
 
-def closing(text: str, at: int, pair: str) -> int:
-    """Where the bracket that opens at `at` closes."""
+def closing_index(text: str, at: int, pair: str) -> int:
+    """Return the index of the bracket that closes the one at `at`; `pair` is both. Raises `Mistake` if there
+    is none."""
     depth, i = 0, at
     while i < len(text):
         c = text[i]
@@ -76,44 +85,47 @@ def closing(text: str, at: int, pair: str) -> int:
             if depth == 0:
                 return i
         i += 1
-    raise Mistake(f"'{pair[0]}' in '{short(text)}' is never closed: add '{pair[1]}'")
+    raise Mistake(f"'{pair[0]}' in '{ellipsize(text)}' is never closed: add '{pair[1]}'")
 
 
-def short(text: str) -> str:
-    """The beginning of a text, as errors show it."""
-    return text if len(text) < 60 else text[:57] + "..."
+def ellipsize(text: str) -> str:
+    """Return the beginning of a text, as errors show it."""
+    return text if len(text) < MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 
 
 @lru_cache(maxsize=200_000)
-def split(text: str) -> tuple[Part, ...]:
-    """The parts of a text."""
+def split_text(text: str) -> tuple[Part, ...]:
+    """Return the parts of a text, split once. Raises `Mistake` if a bracket is not closed."""
     return tuple(_split(text, 0))
 
 
 def _split(text: str, depth: int) -> list[Part]:
-    if depth > DEEPEST:
-        raise TooMuch(f"'{short(text)}' nests deeper than {DEEPEST} levels: write it in steps, with defines")
+    """Split a text inside `depth` others. Raises `LimitExceeded` if it nests too deep."""
+    if depth > MAX_TEXT_DEPTH:
+        raise LimitExceeded(
+            f"'{ellipsize(text)}' nests deeper than {MAX_TEXT_DEPTH} levels: write it in steps, with defines"
+        )
     parts: list[Part] = []
     i, braces = 0, 0
     while i < len(text):
         c = text[i]
         if c == "\\" and i + 1 < len(text):
-            parts.append(LITERAL.get(text[i + 1], "\\" + text[i + 1]))
+            parts.append(HIDDEN_CHARACTERS.get(text[i + 1], "\\" + text[i + 1]))
             i += 2
         elif c == "@":
-            i = _reference(text, i, parts, depth)
+            i = _read_reference(text, i, parts, depth)
         elif text.startswith("$$(", i):
-            end = closing(text, i + 2, "()")
-            pieces = _commas(text[i + 3 : end])
+            end = closing_index(text, i + 2, "()")
+            pieces = _split_at_commas(text[i + 3 : end])
             if len(pieces) != 3:
                 raise Mistake(
-                    f"'{short(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, if "
-                    f"not)"
+                    f"'{ellipsize(text[i : end + 1])}' has {len(pieces)} parts: write $$(condition, if so, "
+                    f"if not)"
                 )
             parts.append(Choice(tuple(tuple(_split(p, depth + 1)) for p in pieces)))
             i = end + 1
         elif text.startswith("$(", i):
-            end = closing(text, i + 1, "()")
+            end = closing_index(text, i + 1, "()")
             parts.append(Calculation(tuple(_split(text[i + 2 : end], depth + 1))))
             i = end + 1
         elif c == "|" and braces:
@@ -131,7 +143,8 @@ def _split(text: str, depth: int) -> list[Part]:
 
 
 def _filter_end(text: str, at: int) -> int:
-    """Where a map or reduction ends: at the next bar or the closing brace of its own level."""
+    """Return the index where a map or reduction ends: at the next bar or the closing brace of its own
+    level."""
     i = at + (2 if text.startswith("||", at) else 1)
     depth = 0
     while i < len(text):
@@ -145,11 +158,11 @@ def _filter_end(text: str, at: int) -> int:
         elif c in ")]}":
             depth -= 1
         i += 1
-    raise Mistake(f"'{{' in '{short(text)}' is never closed: add '}}'")
+    raise Mistake(f"'{{' in '{ellipsize(text)}' is never closed: add '}}'")
 
 
-def _commas(text: str) -> list[str]:
-    """Pieces between commas that stand in no bracket."""
+def _split_at_commas(text: str) -> list[str]:
+    """Return the pieces between commas that stand in no bracket."""
     pieces, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -159,46 +172,47 @@ def _commas(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _reference(text: str, at: int, parts: list[Part], depth: int) -> int:
+def _read_reference(text: str, at: int, parts: list[Part], depth: int) -> int:
+    """Read the reference that begins at `at`, and add it to the parts; return the index behind it."""
     i = at
     while i < len(text) and text[i] == "@":
         i += 1
     level = i - at
     if i < len(text) and text[i] == "{":
-        end = closing(text, i, "{}")
-        parts.append(Joined(text[i : end + 1]))
+        end = closing_index(text, i, "{}")
+        parts.append(JoinedGenerator(text[i : end + 1]))
         return end + 1
     if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
+        end = closing_index(text, i, "[]")
         key = tuple(_split(text[i + 1 : end], depth + 1))
         i = end + 1
-        numbered = text[at + level + 1 : end].isdecimal()
+        is_number = text[at + level + 1 : end].isdecimal()
     else:
-        found = KEY.match(text, i)
-        if not found:
+        match = REFERENCE_KEY.match(text, i)
+        if not match:
             raise Mistake(
-                f"'{short(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
+                f"'{ellipsize(text[at : at + 12])}' refers to nothing: write @0, @1 or the name of a define "
                 f"behind @"
             )
-        key = (found[0],)
-        numbered = found[0].isdecimal()
-        i = found.end()
+        key = (match[0],)
+        is_number = match[0].isdecimal()
+        i = match.end()
     index = None
     if i < len(text) and text[i] == "[":
-        end = closing(text, i, "[]")
+        end = closing_index(text, i, "[]")
         inside = text[i + 1 : end]
-        if not numbered or inside[:1] in ("!", "?", "~", ","):
+        if not is_number or inside[:1] in ("!", "?", "~", ","):
             index = tuple(_split(inside, depth + 1))
             i = end + 1
     parts.append(Reference(level - 1, key, index, text[at:i]))
     return i
 
 
-def hidden(text: str) -> str:
-    """A text in which nothing separates or opens: as one element of a list it stays one."""
-    return "".join(LITERAL[c] if c in "{},\\" else c for c in text)
+def hide(text: str) -> str:
+    """Return a text in which nothing separates or opens: as one element of a list it stays one."""
+    return "".join(HIDDEN_CHARACTERS[c] if c in "{},\\" else c for c in text)
 
 
-def shown(text: str) -> str:
-    """Hidden characters as what they stand for."""
-    return UNHIDE_RE.sub(lambda m: UNHIDE[m[0]], text)
+def unhide(text: str) -> str:
+    """Return a text with hidden characters as what they stand for."""
+    return HIDDEN_PATTERN.sub(lambda m: ESCAPED_CHARACTERS[m[0]], text)

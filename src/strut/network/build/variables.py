@@ -1,13 +1,19 @@
-"""Statements that set variables, and let edges act on them."""
+"""Runs statements that set variables, give their rates, and let edges act on them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from strut.network.build.context import Context, Expansion, plain
-from strut.network.build.statement_runner import INDEXED, NAMED, Making, Place
-from strut.network.build.templates import same_in_template, set_action, set_variable
+from strut.network.build.context import Context, plain_expansion
+from strut.network.build.statement_runner import (
+    EDGE_STATES,
+    INDEXED_NAME,
+    VARIABLE_NAME,
+    Place,
+    StatementRunner,
+)
+from strut.network.build.templates import matching_template_variable, set_action, set_variable
 from strut.network.build.text_parts import SPECIAL
 from strut.network.lower.whole_numbers import check_order
 from strut.network.model import (
@@ -27,110 +33,152 @@ from strut.network.text.errors import Mistake, NetworkProblem
 from strut.network.text.formula import dots
 
 
-class VariableStatements(Making):
-    """Variables, equations and actions."""
+@dataclass(frozen=True, slots=True)
+class _Equation:
+    """One variable of an assignment in one object, and the text it is given.
+
+    statement: the assignment. thing: the object it stands in. name, order, index: the variable, its primes,
+        and what stands in brackets behind it. text: its value, None if only flags are given. context: what
+        its texts are expanded in. k: the number of the object in its block.
+    """
+
+    statement: s.Assign
+    thing: Object
+    name: str
+    order: int
+    index: str
+    text: str | None
+    context: Context
+    k: int
+
+
+class VariableStatements(StatementRunner):
+    """Runs statements about variables, equations and actions."""
 
     # ---- variables and actions ----
 
     def assign(self, statement: s.Assign, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Set variables, rates or actions in every object of a block."""
+
+        def assign_in(k: int, place: Place) -> None:
             name = statement.names[k % len(statement.names)]
             if name is None:
                 return
             names = (
-                [plain(name.text.text)]
+                [plain_expansion(name.text.text)]
                 if not SPECIAL.search(name.text.text)
-                else self.texts.all(name.text.text, place.context)
+                else self.texts.expand_all(name.text.text, place.context)
             )
-            value = statement.values[k % len(statement.values)] if statement.given else None
-            if statement.given and value is None:
+            value = statement.values[k % len(statement.values)] if statement.has_values else None
+            if statement.has_values and value is None:
                 return
             for i, e in enumerate(names):
                 context = place.context.push(e)
-                text = None if value is None else self._value(value.text, context, i, len(names))
-                self._set(statement, name, e, text, place.thing, context, k)
+                text = (
+                    None
+                    if value is None
+                    else self._value_for_name(value.text, context, i=i, count=len(names))
+                )
+                plain_name, order, index = self._split_name(name, e.text, context)
+                self._set_equation(
+                    _Equation(
+                        statement=statement,
+                        thing=place.thing,
+                        name=plain_name,
+                        order=order,
+                        index=index,
+                        text=text,
+                        context=context,
+                        k=k,
+                    )
+                )
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, assign_in)
 
-    def _value(self, text: str, context: Context, i: int, count: int) -> str:
-        """The value of the i-th name: one for all, or one each."""
+    def _value_for_name(self, text: str, context: Context, *, i: int, count: int) -> str:
+        """Return the value of the i-th of `count` names: a text stands for one value for all, or for one
+        each. Raises `Mistake` if it stands for another number of values."""
         if not SPECIAL.search(text):
             return text
-        values = self.texts.all(text, context)
+        values = self.texts.expand_all(text, context)
         if len(values) == 1:
             return values[0].text
         if len(values) == count:
             return values[i].text
         raise Mistake(f"{count} name(s) but {len(values)} values: give one value, or one for each name")
 
-    def _set(
-        self,
-        st: s.Assign,
-        name: s.NameText,
-        e: Expansion,
-        text: str | None,
-        thing: Object,
-        context: Context,
-        k: int,
-    ) -> None:
-        plain_name, order, index = self._split_name(name, e.text, context)
-        if st.operator in ("+=", "<="):
-            self._act(st, thing, plain_name, order, index, text or "0", context, k)
-        elif order:
-            self._derive(st, thing, plain_name, order, index, text or "0", context, k)
+    def _set_equation(self, equation: _Equation) -> None:
+        """Set a variable, the rate of a state, or an action of an edge."""
+        if equation.statement.operator in ("+=", "<="):
+            self._set_edge_action(equation)
+        elif equation.order:
+            self._set_rate(equation)
         else:
-            self._define(st, thing, plain_name, text, context)
+            self._set_variable(
+                equation.statement,
+                equation.thing,
+                equation.name,
+                text=equation.text,
+                context=equation.context,
+            )
 
     def _split_name(self, name: s.NameText, text: str, context: Context) -> tuple[str, int, str]:
-        index = self.texts.one(name.index, context) if name.index else ""
-        found = INDEXED.match(text)
-        if found and not index:
-            text, index = found[1], found[2]
+        """Split an expanded name into the name itself, the number of its primes and dots, and its index."""
+        index = self.texts.expand_one(name.index, context) if name.index else ""
+        indexed = INDEXED_NAME.match(text)
+        if indexed and not index:
+            text, index = indexed[1], indexed[2]
         primes = len(text) - len(text.rstrip("'"))
         text, dotted = dots(text.rstrip("'"))
-        if not NAMED.match(text):
+        if not VARIABLE_NAME.match(text):
             raise Mistake(
                 f"'{text}' is no name of a variable: letters, digits and _ are, beginning with a letter",
                 name.text.mark,
             )
         return text, check_order(name.order + primes + dotted), index[1:-1].strip() if index else ""
 
-    def _define(self, st: s.Assign, thing: Object, name: str, text: str | None, context: Context) -> None:
+    def _set_variable(
+        self, st: s.Assign, thing: Object, name: str, *, text: str | None, context: Context
+    ) -> None:
+        """Set a variable of an object; a name of its interface sets that of its child. Without a text, the
+        variable keeps its own, and only its flags and constraint change."""
         alias = thing.aliases.get(name) if isinstance(thing, Node) else None
         if alias is not None and isinstance(thing, Node):
             child = thing.children.get(alias.child)
             if child is not None:
-                self._define(st, child, alias.variable, text, context)
+                self._set_variable(st, child, alias.variable, text=text, context=context)
                 return
+        # '?=' leaves a variable that has a text as it is
         old = thing.variables.get(name)
         if text is not None and st.operator == "?=" and old is not None and old.text.strip():
             text = None
         if text is None and old is None:
-            if not st.given and st.flags:
+            if not st.has_values and st.flags:
                 raise Mistake(f"there is no variable '{name}' in {thing!r} to give flags to")
             text = "0"
         new = Variable(
             name,
             thing,
-            st.mark,
-            context,
-            None,
-            st.note or (old.note if old else ""),
+            mark=st.mark,
+            context=context,
+            note=st.note or (old.note if old else ""),
             text=old.text if text is None and old else text or "",
         )
+        # what an assignment does not say stays as it was
         if old is not None:
             new.flags, new.constraint, new.serial = set(old.flags), old.constraint, old.serial
             new.is_rate = old.is_rate
             if text is None:
                 new.mark, new.context = old.mark, old.context
-        self._flags(new, st.flags)
+        self._set_flags(new, st.flags)
         if st.constraint is not None:
             new.constraint = self._constraint(st.constraint, name, context)
-        new.origin = same_in_template(thing, new)
+        new.origin = matching_template_variable(thing, new)
         set_variable(thing, new)
 
     @staticmethod
-    def _flags(variable: Variable, flags: tuple) -> None:
+    def _set_flags(variable: Variable, flags: tuple[s.Flag, ...]) -> None:
+        """Set and clear flags of a variable. Raises `Mistake` if there is no such flag."""
         for sign, flag in flags:
             if flag not in FLAGS:
                 raise Mistake(f"'{flag}' is no flag: {', '.join(FLAGS)} are")
@@ -140,33 +188,28 @@ class VariableStatements(Making):
                 variable.flags.add(flag)
 
     def _constraint(self, constraint: tuple[str, tuple[s.Text, ...]], name: str, context: Context) -> str:
-        kind, texts = constraint
-        values = [self.texts.one(t.text, context) for t in texts]
-        if kind == "":
+        """Return the expression of a constraint: as written, or clipped or cycled between two values."""
+        separator, texts = constraint
+        values = [self.texts.expand_one(t.text, context) for t in texts]
+        if separator == "":
             return values[0]
-        return f"{'clip' if kind == ',' else 'cycle'}({name}, {values[0]}, {values[1]})"
+        return f"{'clip' if separator == ',' else 'cycle'}({name}, {values[0]}, {values[1]})"
 
     def _states(self, st: s.Assign, context: Context, k: int) -> tuple[str, ...]:
+        """Return the discrete states in which an action holds: its own, or those of its edge."""
         if st.states is None:
-            header = context.scope.get("\0state")
-            return tuple(header.text.split(",")) if header and header.text else ()
+            edge_states = context.scope.get(EDGE_STATES)
+            return tuple(edge_states.text.split(",")) if edge_states and edge_states.text else ()
         text = st.states[k % len(st.states)]
-        return () if text is None else tuple(self.names(text, context))
+        return () if text is None else tuple(self.state_names(text, context))
 
-    def _act(
-        self,
-        st: s.Assign,
-        thing: Object,
-        name: str,
-        order: int,
-        index: str,
-        text: str,
-        context: Context,
-        k: int,
-    ) -> None:
-        if not isinstance(thing, Edge):
+    def _set_edge_action(self, equation: _Equation) -> None:
+        """Let an edge add to a variable of its output, or set it."""
+        st, name, order = equation.statement, equation.name, equation.order
+        edge = equation.thing
+        if not isinstance(edge, Edge):
             raise Mistake(
-                f"'{name} {st.operator}' acts on the output of an edge, but {thing!r} is no edge: write it "
+                f"'{name} {st.operator}' acts on the output of an edge, but {edge!r} is no edge: write it "
                 f"in an edge"
             )
         if order > 1:
@@ -176,65 +219,76 @@ class VariableStatements(Making):
             )
         if order == 1 and st.operator == "<=":
             raise Mistake(f"{name}' can be added to by an edge, not set: write {name}' +=")
+        self._put_action(equation, edge, name, rate=order == 1, adds=st.operator == "+=")
+
+    def _put_action(
+        self, equation: _Equation, edge: Edge, name: str, *, rate: bool, adds: bool = True
+    ) -> None:
+        """Put the action that an equation means on an edge.
+
+        name: the variable of its output node. rate: it acts on the rate of that. adds: it adds to what other
+            edges do; if not, it sets the variable.
+        """
+        st = equation.statement
         action = Action(
             name,
-            thing,
-            st.mark,
-            context,
-            None,
-            st.note,
-            text=text,
-            rate=order == 1,
-            adds=st.operator == "+=",
-            index=index,
+            edge,
+            mark=st.mark,
+            context=equation.context,
+            note=st.note,
+            text=equation.text or "0",
+            rate=rate,
+            adds=adds,
+            index=equation.index,
         )
-        action.states = self._states(st, context, k)
-        set_action(thing, action)
+        action.states = self._states(st, equation.context, equation.k)
+        set_action(edge, action)
 
-    def _derive(
-        self,
-        st: s.Assign,
-        thing: Object,
-        name: str,
-        order: int,
-        index: str,
-        text: str,
-        context: Context,
-        k: int,
-    ) -> None:
+    def _set_rate(self, equation: _Equation) -> None:
+        """Give the rate of a state. Of a derivative of higher order the lower ones are states too: x'' = -x
+        makes x, and dx, which is the rate of x."""
+        st, thing, name, order = equation.statement, equation.thing, equation.name, equation.order
         if isinstance(thing, Edge):
             if order > 1:
                 raise Mistake(f"an edge acts on first derivatives: write d{'d' * (order - 2)}{name}' +=")
-            action = Action(name, thing, st.mark, context, None, st.note, text=text, rate=True, index=index)
-            action.states = self._states(st, context, k)
-            set_action(thing, action)
+            self._put_action(equation, thing, name, rate=True)
             return
         if not isinstance(thing, Node):
             raise Mistake(f"{thing!r} has no states: only nodes have")
-        edge = thing.self_edge
         names = ["d" * i + name for i in range(order)]
-        for i, each in enumerate(names):
-            old = thing.variables.get(each)
-            if old is None:
-                size = thing.variables[names[0]].text if i and names[0] in thing.variables else "0"
-                start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
-                new = Variable(each, thing, st.mark, context, text=start, flags={"integrated"}, is_rate=i > 0)
-                set_variable(thing, new)
-            elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
-                flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
-                set_variable(thing, replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
-            variable = thing.variables[each]
-            self._flags(variable, st.flags)
-            if i + 1 < order and not any(a.rate and a.name == each for a in edge.actions.values()):
-                set_action(edge, Action(each, edge, st.mark, context, text=names[i + 1], rate=True))
+        for i in range(order):
+            self._put_state(equation, thing, names, i)
         if st.constraint is not None:
-            thing.variables[names[0]].constraint = self._constraint(st.constraint, name, context)
-        action = Action(names[-1], edge, st.mark, context, None, st.note, text=text, rate=True, index=index)
-        action.states = self._states(st, context, k)
-        set_action(edge, action)
+            constraint = self._constraint(st.constraint, name, equation.context)
+            thing.variables[names[0]].constraint = constraint
+        self._put_action(equation, thing.self_edge, names[-1], rate=True)
+
+    def _put_state(self, equation: _Equation, node: Node, names: list[str], i: int) -> None:
+        """Make the i-th of these names a state of a node, and the next its rate: each is the derivative of
+        the one before."""
+        st, context, name = equation.statement, equation.context, names[i]
+        edge = node.self_edge
+        old = node.variables.get(name)
+        if old is None:
+            # a derivative begins with zeros, as many as the state itself has entries
+            size = node.variables[names[0]].text if i and names[0] in node.variables else "0"
+            start = "0" if i == 0 or not _looks_like_matrix(size) else f"0 * ({size})"
+            new = Variable(
+                name, node, mark=st.mark, context=context, text=start, flags={"integrated"}, is_rate=i > 0
+            )
+            set_variable(node, new)
+        elif not old.flags & {"integrated", "discrete"} or (i > 0 and not old.is_rate):
+            flags = old.flags if "discrete" in old.flags else old.flags | {"integrated"}
+            set_variable(node, replace(old, flags=set(flags), is_rate=old.is_rate or i > 0))
+        self._set_flags(node.variables[name], st.flags)
+        is_last = i + 1 == len(names)
+        if not is_last and not any(a.rate and a.name == name for a in edge.actions.values()):
+            set_action(edge, Action(name, edge, mark=st.mark, context=context, text=names[i + 1], rate=True))
 
     def set(self, statement: s.SetStatement, places: list[Place]) -> None:
-        def one(k: int, place: Place) -> None:
+        """Set variables that a selector finds; in an event, note what it sets when it happens."""
+
+        def set_in(k: int, place: Place) -> None:
             selector = statement.selectors[k % len(statement.selectors)]
             if selector is None:
                 return
@@ -242,34 +296,41 @@ class VariableStatements(Making):
             if isinstance(place.thing, NetworkEvent):
                 if value is None:
                     raise Mistake("an event sets values, not flags")
-                place.thing.sets.append(Assignment(selector, place.context, value.text, statement.mark))
+                place.thing.sets.append(
+                    Assignment(selector, place.context, text=value.text, mark=statement.mark)
+                )
                 return
-            found = [
-                f
-                for f in self.select.below(selector, place.thing, place.context)
-                if isinstance(f.thing, (Variable, Alias))
+            variables = [
+                each
+                for each in self.select.below(selector, place.thing, place.context)
+                if isinstance(each.thing, (Variable, Alias))
             ]
-            if not found:
+            if not variables:
                 self.warnings.append(
                     NetworkProblem(
                         f"nothing is set: the selector finds no variable in {place.thing!r}", selector.mark
                     )
                 )
-            for i, f in enumerate(found):
-                text = None if value is None else self._value(value.text, f.context, i, len(found))
+            for i, each in enumerate(variables):
+                text = (
+                    None
+                    if value is None
+                    else self._value_for_name(value.text, each.context, i=i, count=len(variables))
+                )
                 st = s.Assign(
                     [],
                     "=",
                     flags=statement.flags,
-                    given=value is not None,
+                    has_values=value is not None,
                     mark=statement.mark,
                     note=statement.note,
                 )
-                assert isinstance(f.thing, Item)
-                self._define(st, f.thing.owner, f.thing.name, text, f.context)
+                assert isinstance(each.thing, Item)
+                self._set_variable(st, each.thing.owner, each.thing.name, text=text, context=each.context)
 
-        self.each(places, statement.mark, one)
+        self.for_each_place(places, statement.mark, set_in)
 
 
 def _looks_like_matrix(text: str) -> bool:
+    """Is a text anything but a single number?"""
     return not re.fullmatch(r"\s*[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*", text)

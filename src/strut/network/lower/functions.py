@@ -13,7 +13,7 @@ from strut.network.lower.evaluate import arguments
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.interpreter import Interpreter
 from strut.network.model import Function
-from strut.network.text.errors import Mistake, TooMuch
+from strut.network.text.errors import LimitExceeded, Mistake
 from strut.network.text.formula import Call, Name
 from strut.system import Discrete, Param, Random
 
@@ -108,7 +108,7 @@ class Functions:
             return shared[1]
         self.calls += 1
         if self.calls > MAX_CALLS:
-            raise TooMuch(
+            raise LimitExceeded(
                 f"functions are called more than {MAX_CALLS} times here, '{function.name}' among them: each "
                 f"calls the next several times, "
                 "with other arguments; name what they share as variables"

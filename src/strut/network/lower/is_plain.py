@@ -6,7 +6,7 @@ from __future__ import annotations
 from strut.network.lower import scope
 from strut.network.lower.meaning import Meaning
 from strut.network.model import Function, Node, Variable
-from strut.network.text.formula import Call, Derivative, Name, Number, Operator, read
+from strut.network.text.formula import Call, Derivative, Name, Number, Operator, read_formula
 
 
 def is_expression(m: Meaning, v: Variable) -> bool:
@@ -48,7 +48,7 @@ def is_plain_function(function: Function) -> bool:
         if each.pieces:
             return False
         texts = [each.text, *(a.default for a in (*each.arguments, *each.implicit) if a.default is not None)]
-        waiting: list[object] = [read(text).tree for text in texts]
+        waiting: list[object] = [read_formula(text).tree for text in texts]
         while waiting:
             part = waiting.pop()
             if isinstance(part, tuple):

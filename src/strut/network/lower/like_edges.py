@@ -22,7 +22,18 @@ from strut.network.lower.meaning import Meaning
 from strut.network.lower.read_table import Pool
 from strut.network.model import Action, Function, Object, Variable
 from strut.network.text.errors import Mistake
-from strut.network.text.formula import Binary, Call, Index, Matrix, Name, Number, Ternary, Tree, Unary, read
+from strut.network.text.formula import (
+    Binary,
+    Call,
+    Index,
+    Matrix,
+    Name,
+    Number,
+    Ternary,
+    Tree,
+    Unary,
+    read_formula,
+)
 from strut.system import Like, Sums, Terms, Totals, time
 
 LEAST = 16
@@ -169,7 +180,7 @@ class _Alike:
     # ---- texts ----
 
     def text(self, text: str) -> _Column:
-        formula = read(text)
+        formula = read_formula(text)
         if formula.rest:
             raise Unlike
         return self.column(formula.tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from strut.network.build.selectors import Select
+from strut.network.build.selectors import SelectorRunner
 from strut.network.model import Node
 
 
@@ -13,7 +13,7 @@ class LoadedNetwork(Protocol):
 
     name: str
     root: Node
-    select: Select
+    select: SelectorRunner
 
     @property
     def step(self) -> float:

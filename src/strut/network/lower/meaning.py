@@ -12,7 +12,7 @@ import numpy as np
 
 from strut.errors import did_you_mean
 from strut.network.build.calculation import CONSTANTS
-from strut.network.build.model_files import table
+from strut.network.build.model_files import read_table
 from strut.network.lower import algebra, scope
 from strut.network.lower.evaluate import evaluate
 from strut.network.lower.frame import EvaluationFrame
@@ -29,7 +29,7 @@ from strut.network.text.formula import (
     Name,
     Operator,
     Tree,
-    read,
+    read_formula,
     variable_names,
 )
 from strut.system import Delay, Discrete, Input, Param, Random, State, Sums, known_symbol, sx, time
@@ -70,7 +70,7 @@ class Meaning:
     def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
         """The expression of a text that belongs to an item."""
         try:
-            formula = read(text)
+            formula = read_formula(text)
             if formula.rest:
                 self.warn(
                     f"'{formula.rest}' after '{text[: len(text) - len(formula.rest)].strip()}' is left out",
@@ -281,7 +281,7 @@ class Meaning:
     def _from_file(self, variable: Variable) -> ca.SX:
         assert isinstance(variable.owner, Node)
         settings = variable.owner.table or {}
-        signal = table_signal(table(Path(settings["path"]), settings), variable.name, settings)
+        signal = table_signal(read_table(Path(settings["path"]), settings), variable.name, settings)
         if signal is None:
             return self.formula(variable.text, variable, EvaluationFrame(variable.owner))
         return signal
@@ -355,14 +355,14 @@ class Meaning:
         size = shape[0] * shape[1]
         if action.index.startswith("[") or ":" in action.index:
             numbers = ca.SX(ca.DM(np.arange(size).reshape(shape, order="F")))
-            tree = read(f"x[{action.index}]").tree
+            tree = read_formula(f"x[{action.index}]").tree
             found = evaluate(
                 tree,
                 lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame),
                 self.known,
             )
         else:
-            found = self.tree(read(f"[{action.index}]").tree, frame)
+            found = self.tree(read_formula(f"[{action.index}]").tree, frame)
         where = [whole(self.known(e)) for e in ca.vertsplit(ca.densify(algebra.flat(found)))]
         for k in where:
             if not 0 <= k < size:

@@ -19,9 +19,9 @@ from strut.network.lower.meaning import Meaning
 from strut.network.lower.naming import SystemNames
 from strut.network.lower.variable_kinds import add_changing, add_constant
 from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
-from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
+from strut.network.text.errors import MAX_PROBLEMS, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.formula import (
-    read,
+    read_formula,
 )
 from strut.system import Discrete, Sample, System, time
 from strut.system import Event as Jump
@@ -123,7 +123,7 @@ class Lowering:
             return act()
         except Mistake as mistake:
             new = mistake.at(mark).problem
-            if len(self.problems) < MOST and not any(
+            if len(self.problems) < MAX_PROBLEMS and not any(
                 p.message == new.message and p.mark == new.mark for p in self.problems
             ):
                 self.problems.append(new)
@@ -193,7 +193,8 @@ class Lowering:
                     )
                 for v, f in variables:
                     text = self._try(
-                        partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark
+                        partial(self.network.select.texts.expand_one, assignment.text, f.context),
+                        assignment.mark,
                     )
                     if text is not None:
                         found.append((v, text))
@@ -332,7 +333,7 @@ class Lowering:
         frame = EvaluationFrame(event)
         try:
             near = None if event.within is None else m.known(m.formula(event.within, event, frame))
-            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+            found = guards(read_formula(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
         except Mistake as mistake:
             raise m.placed(mistake, event.condition, event) from mistake
         sets, leads, when = self.effects(event)

@@ -25,7 +25,7 @@ from strut.network.text.formula import (
     Ternary,
     Tree,
     Unary,
-    read,
+    read_formula,
 )
 from strut.system import Discrete, Input, Param, State
 
@@ -79,7 +79,7 @@ def add_changing(m: Meaning, v: Variable, kind: str) -> None:
 def is_constant(text: str, thing: Object) -> bool:
     """Is an expression made of numbers, constants and functions of numbers only?"""
     try:
-        waiting: list[Tree | None] = [read(text).tree]
+        waiting: list[Tree | None] = [read_formula(text).tree]
     except Mistake:
         return False
     while waiting:

@@ -1,4 +1,4 @@
-"""Expressions of a text that cannot be read: found in its statements, before anything is made of them."""
+"""Finds expressions that cannot be read among the statements of a text, before anything is made of them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from lark import Tree
 from strut.network.build.text_parts import SPECIAL
 from strut.network.text import statements as s
 from strut.network.text.errors import Mark, NetworkProblem
-from strut.network.text.formula import FormulaError, read
+from strut.network.text.formula import FormulaError, read_formula
 
 
 def formula_problems(parts: Iterable[Any]) -> list[NetworkProblem]:
-    """What is wrong with expressions in statements, also in those within others. Texts that are still to be
-    expanded may become anything, and are left out."""
+    """Return the problems of expressions in statements, also in those within others.
+
+    parts: statements, or what the parser holds of them where it stopped. Texts that are still to be expanded
+        may become anything, and are left out.
+    """
     problems = []
     for text in _formulas(parts):
         if text.text.strip() and not SPECIAL.search(text.text):
             try:
-                read(text.text)
+                read_formula(text.text)
             except FormulaError as error:
                 mark = text.mark
                 on_one_line = (
@@ -32,6 +35,7 @@ def formula_problems(parts: Iterable[Any]) -> list[NetworkProblem]:
 
 
 def _formulas(parts: Iterable[Any]) -> Iterator[s.Text]:
+    """Walk statements, and yield every text in them that is an expression."""
     for part in parts:
         if isinstance(part, s.StatementBlock) and part.kind == "integrator":
             continue

@@ -1,5 +1,5 @@
-"""Words of the language. Keywords are told from names here, in any case; annotations are kept for what
-follows them."""
+"""Splits a text into words (the lexer of the grammar). Keywords are told from names here, in upper or lower
+case; annotations are kept for the word that follows them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lark import Token
 from strut.network.text.errors import Mark, Mistake, Source
 
 FLAGS = "in out once integrated discrete"
+"""Keywords that are flags of variables."""
 STATEMENTS = (
     "include require parse object edge interface polynomial import link-library from to piece defines "
     "integrator node layout at of on "
@@ -18,6 +19,7 @@ STATEMENTS = (
     "initial-state context as bidirectional "
     "settings no-self probability"
 )
+"""Keywords of statements."""
 SELECTORS = (
     "templates templates-root applied-templates root debug children parent first last subset edges siblings "
     "unique count name self nodes "
@@ -25,71 +27,78 @@ SELECTORS = (
     "reverse input output inputs "
     "outputs input-name output-name recurse append-context reduce sort xor"
 )
+"""Keywords that are steps of selectors."""
 KEYWORDS = {w: w.upper().replace("-", "_") for w in f"{FLAGS} {STATEMENTS} {SELECTORS}".split()}
+"""The kind of word, as the grammar names it, of every keyword."""
 
 
-def _nested(depth: int) -> str:
-    """Text between parentheses, themselves in pairs up to a depth."""
+def _parenthesised_pattern(depth: int) -> str:
+    """Return a pattern of text in parentheses that holds further pairs of them, nested up to a depth."""
     inside = r"[^()\\]|\\."
     for _ in range(depth):
         inside = rf"[^()\\]|\\.|\((?:{inside})*\)"
     return rf"\((?:{inside})*\)"
 
 
-KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
-TOKENS = re.compile(
+REFERENCE_KEY = r"(?:\[[^\]\n]*\]|[0-9]+|[^\W\d][\w\u0300-\u036f]*(?:-[^\W\d][\w\u0300-\u036f]*)*)"
+"""What stands behind the @ of a reference: a number, a name, or anything in brackets."""
+TOKEN_PATTERN = re.compile(
     rf"""
     (?P<SPACE>[\s;]+)
   | (?P<NOTE>\#\#[^\n]*)
   | (?P<COMMENT>\#[^\n]*)
   | (?P<STRING>"(?:[^"\\]|\\.)*")
   | (?P<REGEX>/(?:[^/\\\n]|\\.)+/)
-  | (?P<CHOICE>\$\${_nested(6)})
-  | (?P<CALCULATION>\${_nested(6)})
-  | (?P<REFERENCE>@+{KEY}(?:\[[^\]\n]*\])*)
+  | (?P<CHOICE>\$\${_parenthesised_pattern(6)})
+  | (?P<CALCULATION>\${_parenthesised_pattern(6)})
+  | (?P<REFERENCE>@+{REFERENCE_KEY}(?:\[[^\]\n]*\])*)
   | (?P<NUMBER>[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w]))
   | (?P<ID>[^\W\d](?:[\w\u0300-\u036f]|-(?=\w))*)
   | (?P<OP>\?\$=|\$=|\?=|\+=|<=|[-=|\[\](){{}}<>,:.+'])
 """,
     re.X | re.S,
 )
+"""One word of any kind, a comment, or space; the name of the group is its kind."""
 OPERATORS = {
     "?$=": "SET_ENVIRONMENT_IF_NEW", "$=": "SET_ENVIRONMENT", "?=": "SET_IF_NEW", "+=": "ADDS",
     "<=": "BECOMES", "=": "EQUALS", "|": "BAR", "[": "LSQ", "]": "RSQ", "(": "LPAR", ")": "RPAR",
     "{": "LBRACE", "}": "RBRACE", "<": "LESS", ">": "GREATER", ",": "COMMA", ":": "COLON",
     ".": "DOT", "+": "PLUS", "-": "MINUS", "'": "PRIME",
 }  # fmt: skip
+"""The kind of word, as the grammar names it, of every operator and bracket."""
 UNCLOSED = {
     '"': "a text that begins here is never closed: add '\"'",
     "/": "a pattern that begins here is never closed: add '/'",
 }
+"""What is wrong where no word begins, but one of these characters stands."""
 
 
 class Word(Token):
-    """A word that knows its text, and the annotation that stands before it."""
+    """A token of lark that knows the text it is from, and the annotation that stands before it."""
 
     source: Source
     note: str
 
     @property
     def mark(self) -> Mark:
+        """The place where the word begins."""
         return Mark(self.source, self.line or 0, self.column or 0)
 
 
 def words(source: Source) -> Iterator[Word]:
-    """The words of a text."""
+    """Split a text into words, one after the other. Raises `Mistake` where no word begins."""
     text, at, line, line_start = source.text, 0, 1, 0
     note: list[str] = []
     below = 0
-    match = TOKENS.match
+    match = TOKEN_PATTERN.match
     if text.startswith("\ufeff"):
         at = line_start = 1
     while at < len(text):
-        found = match(text, at)
-        if not found:
+        token = match(text, at)
+        if not token:
             what = UNCLOSED.get(text[at], f"'{text[at]}' is no part of the language")
             raise Mistake(what, Mark(source, line, at - line_start + 1))
-        kind, value = found.lastgroup or "", found[0]
+        kind, value = token.lastgroup or "", token[0]
         if kind == "NOTE":
             if line > below:
                 note = []
@@ -109,13 +118,14 @@ def words(source: Source) -> Iterator[Word]:
         if "\n" in value:
             line += value.count("\n")
             line_start = at + value.rindex("\n") + 1
-        at = found.end()
+        at = token.end()
 
 
 HEADING = re.compile(r"\ufeff?(?:[ \t]*(?:#(?!#)[^\n]*)?\n)*((?:[ \t]*##[^\n]*\n)+)[ \t]*\n")
+"""Annotations at the beginning of a text, and the empty line behind them."""
 
 
 def heading(text: str) -> str:
-    """The annotation a text begins with, if an empty line follows: it is that of the whole network."""
-    found = HEADING.match(text)
-    return "\n".join(line.strip()[2:].strip() for line in found[1].splitlines()) if found else ""
+    """Return the annotation a text begins with, if an empty line follows: it is that of the whole network."""
+    match = HEADING.match(text)
+    return "\n".join(line.strip()[2:].strip() for line in match[1].splitlines()) if match else ""
