@@ -17,6 +17,9 @@ def holding(network: System, machines: Mapping[str, System]) -> System:
     The node has variables of the same names as what it shares with the machine: one that is called like an
     input of the machine drives it; one with the flag `in` that is called like a state or output of the
     machine shows it. To the rest of the network it is a node like any other.
+
+    The walk of the whole is the one that the network's file states; else that of the machine that walks, with
+    its names prefixed; none where several machines walk.
     """
     parts: list[System] = []
     connect: dict[str, ca.SX] = {}
@@ -24,6 +27,8 @@ def holding(network: System, machines: Mapping[str, System]) -> System:
     seen: set[str] = set()
     for node, machine in machines.items():
         part = prefixed(machine, node)
+        if network.walk is not None:
+            part = part.replace(walk=None)
         known = {**{q.name: q.sym for q in (*part.x, *part.z, *part.p)}, **part.outputs}
         driven = {q.name for q in part.u if q.name in outside}
         shown = {q.name for q in network.u if q.name.startswith(f"{node}.")}

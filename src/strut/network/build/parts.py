@@ -168,10 +168,12 @@ class PartStatements(VariableStatements):
                 made = made if isinstance(made, Node) else self.new_node(e.text, place.thing, statement)
                 context = place.context.push(e).within(place.context.scope)
                 settings = {
-                    self.texts.one(key.text, context): self.texts.one(value.text, context)
+                    self.texts.one(key.text, context): ", ".join(
+                        self.texts.one(value.text, context) for value in values if value is not None
+                    )
                     for keys, values in statement.settings
-                    for key, value in zip(keys, values, strict=False)
-                    if key is not None and value is not None
+                    for key in keys
+                    if key is not None and any(value is not None for value in values)
                 }
                 made.table = {
                     "direction": statement.direction,
@@ -184,7 +186,7 @@ class PartStatements(VariableStatements):
                     for name in self.files.columns(path, made.table):
                         variable = Variable(name, made, statement.mark, context, text="0", flags={"in"})
                         set_variable(made, variable)
-                else:
+                elif statement.direction != "output" or made.table["type"] not in ("walk", "foot"):
                     what = (
                         f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of "
                         f"a simulation, and left out"

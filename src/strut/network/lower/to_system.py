@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import casadi as ca
 
@@ -18,6 +18,7 @@ from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.meaning import Meaning
 from strut.network.lower.naming import SystemNames
 from strut.network.lower.variable_kinds import add_changing, add_constant
+from strut.network.lower.walk import WalkReader, walk_units, with_units
 from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.formula import (
@@ -44,6 +45,7 @@ class Lowering:
         self.names = SystemNames()
         self.sets: dict[NetworkEvent, list[tuple[Variable, str]]] = {}
         self.extra_discrete: list[Discrete] = []
+        self.walk_reader = WalkReader(self.things, self.meaning)
 
     def system(self, outputs: Iterable[str] | None) -> System:
         """The hybrid system. outputs: names of variables wanted; None: all, of large networks single numbers
@@ -59,23 +61,35 @@ class Lowering:
         self._stop()
         sample = self._sample()
         self._stop()
-        self._unreached()
         m = self.meaning
-        quantities: dict[str, Any] = {
-            "x": tuple(m.states.values()),
-            "z": (
-                *m.discrete.values(),
-                *(s for s, _ in m.machines.values()),
-                *(h for h, _ in m.draws),
-                *self.extra_discrete,
-            ),
-            "u": tuple(m.inputs.values()),
-            "p": (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ())),
+        states = tuple(m.states.values())
+        discrete = (
+            *m.discrete.values(),
+            *(s for s, _ in m.machines.values()),
+            *(h for h, _ in m.draws),
+            *self.extra_discrete,
+        )
+        params = (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ()))
+        known = {
+            "event": [j.name for j in jumps],
+            "state": [q.name for q in (*states, *discrete)],
+            "discrete state": [q.name for q in discrete],
+            "parameter": [q.name for q in params],
+            "output": [*shown, *(q.name for q in discrete)],
         }
+        walk = self._try(partial(self.walk_reader.walk, known, self._changes), None)
+        self._stop()
+        self._unreached()
+        units = walk_units(walk)
         return System(
             self.network.name,
-            **quantities,
+            x=with_units(states, units),
+            z=with_units(discrete, units),
+            u=tuple(m.inputs.values()),
+            p=with_units(params, units),
             flow=flow,
+            walk=walk,
+            output_units={name: unit for name, unit in units.items() if name in shown},
             events=tuple(jumps),
             samples=sample,
             outputs=shown,
@@ -245,9 +259,10 @@ class Lowering:
                 or isinstance(v.owner, NetworkEvent)
             )
         ]
+        needed = self.walk_reader.output_variables()
         if wanted is not None:
             names = set(wanted)
-            rest = [v for v in rest if m.names[v] in names or v.path in names]
+            rest = [v for v in rest if v in needed or m.names[v] in names or v.path in names]
         sums = self._try(partial(alike.outputs, m, rest), None)
         found: dict[str, ca.SX] = {}
         size = 0
@@ -265,6 +280,7 @@ class Lowering:
                 and size > MOST_OUTPUTS
                 and (value.numel() > 1 or size > 4 * MOST_OUTPUTS)
                 and "out" not in v.flags
+                and v not in needed
             ):
                 continue
             found[m.names[v]] = algebra.flat(value)
