@@ -21,9 +21,9 @@ first."""
 CORRECTOR = ((1 / 2, 1 / 2), (5 / 12, 8 / 12, -1 / 12), (9 / 24, 19 / 24, -5 / 24, 1 / 24))
 """Coefficients of Adams-Moulton methods of order 3 and higher as the original counts them, the new rate
 first."""
-KEPT_RATES = 3
+PAST_RATES = 3
 """Rates of former steps that predict-correct uses."""
-SAME_TIME = 1e-13
+TIME_TOLERANCE = 1e-13
 """Times that differ by less are the same [s]."""
 SEES_BEGINNING = ("euler", "leap-frog")
 """Methods after which conditions of events see the time at which the step began."""
@@ -63,13 +63,13 @@ def adams_state(
     rates = ca.horzcat(now, past)
     predicted = x + h * ca.mtimes(rates, predictor)
     ahead = rate(t + h, predicted, 2)
-    return x + h * ca.mtimes(ca.horzcat(ahead, rates[:, :KEPT_RATES]), corrector), now
+    return x + h * ca.mtimes(ca.horzcat(ahead, rates[:, :PAST_RATES]), corrector), now
 
 
 def adams_coefficients(step: int, prediction: int, correction: int) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients for the given step of a run, counted from 0, where these orders are wanted."""
     a, b = PREDICTOR[min(prediction, step + 2) - 2], CORRECTOR[min(correction, step + 3) - 3]
-    return np.pad(a, (0, 1 + KEPT_RATES - len(a))), np.pad(b, (0, 1 + KEPT_RATES - len(b)))
+    return np.pad(a, (0, 1 + PAST_RATES - len(a))), np.pad(b, (0, 1 + PAST_RATES - len(b)))
 
 
 class History:
@@ -80,7 +80,7 @@ class History:
         self.times: list[float] = []
         self.rows: list[np.ndarray] = []
         for delay in self.delays:
-            if not delay >= step - SAME_TIME:
+            if not delay >= step - TIME_TOLERANCE:
                 raise ModelError(
                     f"a delay of {delay:g} s is shorter than a step of {step:g} s: give a shorter step"
                 )
@@ -102,5 +102,5 @@ class History:
         if i + 1 == len(self.times):
             return float(self.rows[i][k])
         begin, end = self.times[i], self.times[i + 1]
-        part = 0.0 if abs(t - begin) < SAME_TIME else (t - begin) / (end - begin)
+        part = 0.0 if abs(t - begin) < TIME_TOLERANCE else (t - begin) / (end - begin)
         return float(self.rows[i][k] + part * (self.rows[i + 1][k] - self.rows[i][k]))

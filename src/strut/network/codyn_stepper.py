@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from strut.network.codyn_integrators import (
-    KEPT_RATES,
+    PAST_RATES,
     SEES_BEGINNING,
     History,
     adams_coefficients,
@@ -33,7 +33,7 @@ from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read
 from strut.system import System, sx, time
 
-STRICT = 1e-10
+OVERSHOOT = 1e-10
 """A step that is to end beyond a bound is longer by this part."""
 EXACT = 1e-9
 """Parts of a step that do not count."""
@@ -64,7 +64,7 @@ class SteppedRows:
 
 
 @dataclass(eq=False)
-class _Watched:
+class _WatchedEvent:
     """An event: its condition, with the place of its first comparison among all, how far it may be exceeded,
     what it does, and after which part of a step it happened last."""
 
@@ -79,7 +79,7 @@ class _Watched:
     distance: float = 1.0
 
 
-class Stepping:
+class CodynStepper:
     """A network ready to be run in steps."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Stepping:
         self.sizes = {name: sx(e).numel() for name, e in s.outputs.items()}
         sample = s.samples[0].set if s.samples else {}
         self.clock = self._function([sx(sample.get(q.name, q.sym)) for q in (*s.x, *s.z)])
-        self.watched: list[_Watched] = []
+        self.watched: list[_WatchedEvent] = []
         comparisons: list[ca.SX] = []
         masks: list[ca.SX] = []
         for event in lowering.events:
@@ -123,27 +123,27 @@ class Stepping:
         """One step, all at once: the new states, with what the clock does, how far conditions are then, and
         the rates it began with where the method keeps them."""
         t, h = ca.MX.sym("t"), ca.MX.sym("h")
-        x, z, given, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:5])
+        x, z, constants, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:5])
         delayed = ca.MX.sym("d", self.symbols[5].shape[0], 3)
         past, a, b = (
             ca.MX.sym("r", *shape)
-            for shape in ((x.shape[0], KEPT_RATES), (1 + KEPT_RATES, 1), (1 + KEPT_RATES, 1))
+            for shape in ((x.shape[0], PAST_RATES), (1 + PAST_RATES, 1), (1 + PAST_RATES, 1))
         )
 
         def rate(at: ca.MX, of: ca.MX, stage: int) -> ca.MX:
-            return self.flow(at, of, z, given, chance, delayed[:, stage])
+            return self.flow(at, of, z, constants, chance, delayed[:, stage])
 
-        kept = ca.MX(0, 1)
+        first_rate = ca.MX(0, 1)
         if self.method == "predict-correct":
-            new, kept = adams_state(rate, t, h, x, past, a, b)
+            new, first_rate = adams_state(rate, t, h, x, past, a, b)
         else:
             new = new_state(self.method, rate, t, h, x, self.of_rates)
-        held = self.clock(t + h, new, z, given, chance, delayed[:, 2])
-        new, ticked = held[: x.shape[0]], held[x.shape[0] :]
+        ticked_states = self.clock(t + h, new, z, constants, chance, delayed[:, 2])
+        new, ticked = ticked_states[: x.shape[0]], ticked_states[x.shape[0] :]
         beginning = self.method in SEES_BEGINNING
-        now = (t if beginning else t + h, new, ticked, given, chance, delayed[:, 0 if beginning else 2])
-        results = [new, ticked, self.compare(*now), self.masks(*now), kept]
-        return ca.Function("attempt", [t, h, x, z, given, chance, delayed, past, a, b], results)
+        now = (t if beginning else t + h, new, ticked, constants, chance, delayed[:, 0 if beginning else 2])
+        results = [new, ticked, self.compare(*now), self.masks(*now), first_rate]
+        return ca.Function("attempt", [t, h, x, z, constants, chance, delayed, past, a, b], results)
 
     def _function(self, expressions: list[ca.SX]) -> ca.Function:
         return ca.Function(
@@ -152,7 +152,7 @@ class Stepping:
 
     def _watch(
         self, lowering: Lowering, event: NetworkEvent, comparisons: list[ca.SX], masks: list[ca.SX]
-    ) -> _Watched:
+    ) -> _WatchedEvent:
         m = lowering.meaning
         frame = EvaluationFrame(event)
         try:
@@ -161,12 +161,14 @@ class Stepping:
             leaves = _leaves(tree)
             first = len(comparisons)
             comparisons.extend(difference(leaf, lambda t: m.tree(t, frame)) for leaf in leaves)
-            within = math.inf if event.within is None else m.known(m.formula(event.within, event, frame))
+            within = (
+                math.inf if event.within is None else m.known_number(m.formula(event.within, event, frame))
+            )
         except Mistake as mistake:
-            raise NetworkError([m.placed(mistake, event.condition, event).problem]) from mistake
+            raise NetworkError([m.locate_mistake(mistake, event.condition, event).problem]) from mistake
         sets, leads, when = lowering.effects(event)
         masks.append(ca.SX(1) if when is None else when)
-        return _Watched(
+        return _WatchedEvent(
             event,
             tree,
             leaves,
@@ -181,9 +183,9 @@ class Stepping:
 
     def run(self, begin: float, end: float) -> SteppedRows:
         """All steps from one time to another."""
-        self.given = self._begin(begin)
+        self.constants = self._begin(begin)
         self.t = begin
-        self.past, self.attempts = np.zeros((len(self.x), KEPT_RATES)), 0
+        self.past, self.attempts = np.zeros((len(self.x), PAST_RATES)), 0
         self.history = self._history()
         self._tick()
         self._remember_signals()
@@ -202,30 +204,34 @@ class Stepping:
         s = self.system
         symbols: list[ca.SX] = [time]
         values: list[ca.DM] = [ca.DM(t)]
-        found: list[np.ndarray] = []
+        values_by_group: list[np.ndarray] = []
         for group in ((*s.u, *s.p), s.x, s.z):
             start = ca.Function("start", symbols, [sx(q.value) for q in group])
             new = start.call(values)
             values += new
             symbols += [q.sym for q in group]
-            found.append(np.concatenate([np.array(v).ravel() for v in new]) if new else np.zeros(0))
-        self.x, self.z = found[1], found[2]
-        return found[0]
+            values_by_group.append(np.concatenate([np.array(v).ravel() for v in new]) if new else np.zeros(0))
+        self.x, self.z = values_by_group[1], values_by_group[2]
+        return values_by_group[0]
 
     def _history(self) -> History:
         """Delayed signals of a run that begins now; how long they are delayed does not change in it."""
-        delays, given = self.system.delays, self.symbols[3]
+        delays, constants = self.system.delays, self.symbols[3]
         by = ca.Function(
-            "by", [given], [ca.densify(ca.vertcat(*[sx(d.by) for d in delays]))] if delays else [ca.SX(0, 1)]
+            "by",
+            [constants],
+            [ca.densify(ca.vertcat(*[sx(d.by) for d in delays]))] if delays else [ca.SX(0, 1)],
         )
         past = ca.Function(
             "past",
-            [time, given],
+            [time, constants],
             [ca.densify(ca.vertcat(*[sx(d.before) for d in delays]))] if delays else [ca.SX(0, 1)],
         )
-        return History(by(self.given).full().ravel(), lambda t: past(t, self.given).full().ravel(), self.step)
+        return History(
+            by(self.constants).full().ravel(), lambda t: past(t, self.constants).full().ravel(), self.step
+        )
 
-    def _remembered(self, start: float, length: float) -> tuple:
+    def _past_of_step(self, start: float, length: float) -> tuple:
         """What a step needs of the steps before: delayed signals, and rates with the weights they have."""
         delayed: Any = 0
         if self.system.delays:
@@ -239,7 +245,7 @@ class Stepping:
             self.history.push(self.t, self._call(self.signals, self.t))
 
     def _call(self, function: ca.Function, t: float) -> np.ndarray:
-        return function(t, self.x, self.z, self.given, self._chance(), self.history.at(t)).full().ravel()
+        return function(t, self.x, self.z, self.constants, self._chance(), self.history.at(t)).full().ravel()
 
     def _chance(self) -> np.ndarray:
         return self.random.random(len(self.system.randoms))
@@ -253,40 +259,40 @@ class Stepping:
         """One step, shorter where an event asks for it; says whether it was the last."""
         x, z, start, chance = self.x, self.z, self.t, self._chance()
         while True:
-            found = self.attempt(start, length, x, z, self.given, chance, *self._remembered(start, length))
-            self.x, self.z, now, masks, kept = (v.full().ravel() for v in found)
+            results = self.attempt(
+                start, length, x, z, self.constants, chance, *self._past_of_step(start, length)
+            )
+            self.x, self.z, now, masks, first_rate = (v.full().ravel() for v in results)
             self.t = start + length
             if self.method == "predict-correct":
-                self.past, self.attempts = np.column_stack([kept, self.past[:, :-1]]), self.attempts + 1
-            happened = self._happened(now, masks)
-            part = (
-                happened[0].distance if happened else 1.0
-            )  # of several events the first of the file decides
+                self.past, self.attempts = np.column_stack([first_rate, self.past[:, :-1]]), self.attempts + 1
+            events = self._events_that_began(now, masks)
+            part = events[0].distance if events else 1.0  # of several events the first of the file decides
             if part >= 1 - EXACT or length <= SHORTEST:
                 break
             length = max(part * length, SHORTEST)
         self.before = now
-        return self._execute(happened, start if self.method in SEES_BEGINNING else self.t)
+        return self._execute(events, start if self.method in SEES_BEGINNING else self.t)
 
     # ---- events ----
 
     def _differences(self, t: float) -> np.ndarray:
         return self._call(self.compare, t)
 
-    def _happened(self, now: np.ndarray, masks: np.ndarray) -> list[_Watched]:
-        found = []
+    def _events_that_began(self, now: np.ndarray, masks: np.ndarray) -> list[_WatchedEvent]:
+        began_events = []
         for w, on in zip(self.watched, masks, strict=True):
             if on:
                 began, w.distance = _began(w.tree, w, self.before, now)
                 if began:
-                    found.append(w)
-        return found
+                    began_events.append(w)
+        return began_events
 
-    def _execute(self, happened: list[_Watched], t: float) -> bool:
+    def _execute(self, events: list[_WatchedEvent], t: float) -> bool:
         """Take events one after the other, those that the one before left active: first all that it sets,
         with the values before it, then the state it leads to. Says whether one ends the run."""
         ended = False
-        for w in happened:
+        for w in events:
             if not self._call(self.masks, t)[self.watched.index(w)]:
                 continue
             if w.sets is not None:
@@ -318,11 +324,11 @@ def _stack(group: tuple) -> ca.SX:
 
 def _parts(group: tuple) -> list[tuple]:
     """Where each quantity is in the stack of its group."""
-    found, at = [], 0
+    slices, at = [], 0
     for q in group:
-        found.append((q, slice(at, at + q.sym.numel())))
+        slices.append((q, slice(at, at + q.sym.numel())))
         at += q.sym.numel()
-    return found
+    return slices
 
 
 def _leaves(tree: Tree) -> list[Binary]:
@@ -336,7 +342,7 @@ def _holds(leaf: Binary, z: float, within: float) -> bool:
     return z > 0 if leaf.operator in ("<", ">") else z >= 0
 
 
-def _all_hold(tree: Tree, w: _Watched, now: np.ndarray) -> bool:
+def _all_hold(tree: Tree, w: _WatchedEvent, now: np.ndarray) -> bool:
     assert isinstance(tree, Binary)
     if tree.operator in ("&&", "||"):
         both = (_all_hold(tree.left, w, now), _all_hold(tree.right, w, now))
@@ -344,11 +350,11 @@ def _all_hold(tree: Tree, w: _Watched, now: np.ndarray) -> bool:
     return _holds(tree, now[_index(tree, w)], w.within)
 
 
-def _index(leaf: Binary, w: _Watched) -> int:
+def _index(leaf: Binary, w: _WatchedEvent) -> int:
     return w.first + next(k for k, each in enumerate(w.leaves) if each is leaf)
 
 
-def _began(tree: Tree, w: _Watched, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
+def _began(tree: Tree, w: _WatchedEvent, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
     """Did a condition begin to hold in this step, and after which part of it?"""
     assert isinstance(tree, Binary)
     if tree.operator in ("&&", "||"):
@@ -366,4 +372,4 @@ def _began(tree: Tree, w: _Watched, before: np.ndarray, now: np.ndarray) -> tupl
     if tree.operator == "==" or now[k] <= w.within:
         return True, 1.0
     part = before[k] / (before[k] - now[k])
-    return True, part + STRICT if tree.operator in ("<", ">") else part
+    return True, part + OVERSHOOT if tree.operator in ("<", ">") else part

@@ -14,15 +14,15 @@ from strut.network.model import Edge, Node
 
 UNIT = 110.0
 """Pixels for one unit of a layout."""
-HALF = (36.0, 18.0)
+HALF_SIZE = (36.0, 18.0)
 """Half the size of a node without nodes in it [pixels]."""
 MARGIN = 26.0
-FORCED = 300
+MAX_FORCED_NODES = 300
 """Nodes that are moved apart by forces; more are put on a grid."""
-ROUNDS = 120
-LARGEST = 1600
+FORCE_ROUNDS = 120
+MAX_SIDE = 1600
 """Pixels along a side; larger networks are drawn smaller."""
-GATHERED = 0.5
+CENTRE_PULL = 0.5
 """How strongly nodes are drawn to the middle: what no edge holds would drift away."""
 
 
@@ -33,19 +33,19 @@ class DrawnBox:
     node: Node
     x: float = 0.0
     y: float = 0.0
-    half: tuple[float, float] = HALF
+    half: tuple[float, float] = HALF_SIZE
     inside: tuple[DrawnBox, ...] = ()
 
-    def moved(self, dx: float, dy: float) -> None:
+    def move(self, dx: float, dy: float) -> None:
         self.x, self.y = self.x + dx, self.y + dy
         for box in self.inside:
-            box.moved(dx, dy)
+            box.move(dx, dy)
 
 
 def svg(root: Node, title: str = "") -> str:
     """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their
     own."""
-    boxes = _arranged(root)
+    boxes = _arrange(root)
     at: dict[Node, DrawnBox] = {}
     _collect(boxes, at)
     left, top, right, bottom = _extent(boxes)
@@ -64,7 +64,7 @@ def svg(root: Node, title: str = "") -> str:
         lines.append(_arrow(edge, at[a], at[b], bends[a, b], (b, a) in pairs))
     width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
-    scale = min(1.0, LARGEST / max(width, height))
+    scale = min(1.0, MAX_SIDE / max(width, height))
     size = f'width="{scale * width:.0f}" height="{scale * height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {size} font-family="sans-serif">\n'
@@ -86,15 +86,15 @@ text { font-size: 12px; fill: #1c2b38 }
 # ---- where things are ----
 
 
-def _arranged(parent: Node) -> tuple[DrawnBox, ...]:
+def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
     boxes = []
     for child in parent.children.values():
         if isinstance(child, Node):
-            box = DrawnBox(child, inside=_arranged(child))
+            box = DrawnBox(child, inside=_arrange(child))
             if box.inside:
                 left, top, right, bottom = _extent(box.inside)
                 for each in box.inside:
-                    each.moved(-(left + right) / 2, -(top + bottom) / 2)
+                    each.move(-(left + right) / 2, -(top + bottom) / 2)
                 box.half = ((right - left) / 2 + MARGIN / 2, (bottom - top) / 2 + MARGIN)
             boxes.append(box)
     if not boxes:
@@ -110,23 +110,23 @@ def _arranged(parent: Node) -> tuple[DrawnBox, ...]:
     loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
     free = [b for b in free if b not in loose]
     scale = UNIT * max(
-        [1.0, *(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in [*placed, *free])]
+        [1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in [*placed, *free])]
     )
     for box in placed:
         x, y = box.node.place or (0.0, 0.0)
-        box.moved(scale * x, scale * y)
+        box.move(scale * x, scale * y)
     below = max((b.y for b in placed), default=0.0) + (scale if placed else 0.0)
-    for box, (x, y) in zip(free, _found(parent, [b.node for b in free]), strict=True):
-        box.moved(scale * x, scale * y)
+    for box, (x, y) in zip(free, _force_directed_layout(parent, [b.node for b in free]), strict=True):
+        box.move(scale * x, scale * y)
     if placed and free:
         down = below - min(b.y for b in free)
         for box in free:
-            box.moved(0.0, down)
-    _packed(loose, [*placed, *free])
+            box.move(0.0, down)
+    _pack_rows(loose, [*placed, *free])
     return tuple(boxes)
 
 
-def _packed(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
+def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     """Boxes that no edge holds, in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
     wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
@@ -134,17 +134,17 @@ def _packed(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
     for box in sorted(loose, key=lambda b: b.half[1]):
         if x > left and x + 2 * box.half[0] > left + wide:
             x, y, tall = left, y + tall + MARGIN, 0.0
-        box.moved(x + box.half[0] - box.x, y + box.half[1] - box.y)
+        box.move(x + box.half[0] - box.x, y + box.half[1] - box.y)
         x, tall = x + 2 * box.half[0] + MARGIN, max(tall, 2 * box.half[1])
 
 
-def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
+def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     """Places for nodes that have none: apart from each other, near what they are connected to. In units of a
     layout."""
     n = len(nodes)
     if n < 2:
         return np.zeros((n, 2))
-    if n > FORCED:
+    if n > MAX_FORCED_NODES:
         columns = math.ceil(math.sqrt(n))
         return np.array([(k % columns, k // columns) for k in range(n)], dtype=float)
     place = {node: k for k, node in enumerate(nodes)}
@@ -158,7 +158,7 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     at = max(1.0, n / 6) * np.column_stack([np.cos(angle), np.sin(angle)])
     if not len(pulled) or len(pulled) >= n * (n - 1) / 2:
         return at
-    for k in range(ROUNDS):
+    for k in range(FORCE_ROUNDS):
         away = at[:, None] - at[None]
         distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), 0.05)
         force = (away / distance[..., None] ** 2).sum(axis=1)
@@ -166,9 +166,9 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         np.add.at(force, pulled[:, 0], along * length)
         np.add.at(force, pulled[:, 1], -along * length)
-        force -= GATHERED * (at - at.mean(axis=0))
+        force -= CENTRE_PULL * (at - at.mean(axis=0))
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
-        at = at + force / size * np.minimum(size, 0.4 * (1 - k / ROUNDS))
+        at = at + force / size * np.minimum(size, 0.4 * (1 - k / FORCE_ROUNDS))
     nearest = (distance + 1e9 * np.eye(n)).min()
     return at / min(float(nearest), 1.0)
 
@@ -199,7 +199,7 @@ def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
 
 def _box(box: DrawnBox) -> str:
     (w, h), name = box.half, escape(box.node.name)
-    said = ", ".join(box.node.variables) or "no variables"
+    variables = ", ".join(box.node.variables) or "no variables"
     shape = (
         f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" '
         f'rx="{min(h, 14):.0f}"'
@@ -212,7 +212,7 @@ def _box(box: DrawnBox) -> str:
     )
     return (
         f'<g id="{escape(box.node.path, quote=True)}"><title>{escape(box.node.path)}: '
-        f'{escape(said)}</title><rect class="{kind}" {shape}/>'
+        f'{escape(variables)}</title><rect class="{kind}" {shape}/>'
         f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"{fits}>{name}</text></g>'
     )
 
@@ -225,11 +225,11 @@ def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
 
 
 def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, count: int, answered: bool) -> str:
-    said = ", ".join(
+    actions = ", ".join(
         f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"
         for a in edge.actions.values()
     )
-    title = f"<title>{escape(edge.path)}: {escape(said or 'no actions')}</title>"
+    title = f"<title>{escape(edge.path)}: {escape(actions or 'no actions')}</title>"
     if source is target:
         x, y, r = source.x, source.y - source.half[1], 14.0 + 5 * (count - 1)
         path = (

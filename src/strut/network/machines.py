@@ -11,7 +11,7 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import System, join, prefixed
 
 
-def holding(network: System, machines: Mapping[str, System]) -> System:
+def join_machines(network: System, machines: Mapping[str, System]) -> System:
     """The system of a network in which some nodes are machines.
 
     The node has variables of the same names as what it shares with the machine: one that is called like an
@@ -29,34 +29,36 @@ def holding(network: System, machines: Mapping[str, System]) -> System:
         part = prefixed(machine, node)
         if network.walk is not None:
             part = part.replace(walk=None)
-        known = {**{q.name: q.sym for q in (*part.x, *part.z, *part.p)}, **part.outputs}
+        visible = {**{q.name: q.sym for q in (*part.x, *part.z, *part.p)}, **part.outputs}
         driven = {q.name for q in part.u if q.name in outside}
-        shown = {q.name for q in network.u if q.name.startswith(f"{node}.")}
-        for name in shown - known.keys():
+        shown_names = {q.name for q in network.u if q.name.startswith(f"{node}.")}
+        for name in shown_names - visible.keys():
             raise UnknownNameError(
                 f"node '{node}' shows '{name}', which '{machine.name}' does not have: "
-                f"{did_you_mean(name, list(known))}"
+                f"{did_you_mean(name, list(visible))}"
             )
-        if not driven and not shown:
+        if not driven and not shown_names:
             inputs = ", ".join(q.name for q in machine.u) or "it has none"
             raise ModelError(
                 f"node '{node}' shares nothing with '{machine.name}': give it variables named like its "
                 f"inputs ({inputs}), "
                 "or like its states with the flag 'in'"
             )
-        connect |= {f"{n}.driven": outside[n] for n in driven} | {f"{n}.shown": known[n] for n in shown}
-        seen |= shown
-        parts.append(_inputs_renamed(part, driven, "driven"))
+        connect |= {f"{n}.driven": outside[n] for n in driven} | {
+            f"{n}.shown": visible[n] for n in shown_names
+        }
+        seen |= shown_names
+        parts.append(_rename_inputs(part, driven, "driven"))
     return join(
         network.name,
-        _inputs_renamed(network, seen, "shown"),
+        _rename_inputs(network, seen, "shown"),
         *parts,
         connect=connect,
         description=network.description,
     )
 
 
-def _inputs_renamed(system: System, names: set[str], word: str) -> System:
+def _rename_inputs(system: System, names: set[str], word: str) -> System:
     """Inputs that are about to be connected give up their names to what is on the other side."""
     changed = []
     for q in system.u:

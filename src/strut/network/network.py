@@ -18,14 +18,14 @@ from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
 from strut.network.build.selected import Selected
 from strut.network.build.snapshot import Snapshot
-from strut.network.codyn_stepper import SteppedRows, Stepping
+from strut.network.codyn_stepper import CodynStepper, SteppedRows
 from strut.network.drawing import svg
 from strut.network.lower.naming import SystemNames
 from strut.network.lower.to_system import Lowering
 from strut.network.lower.whole_numbers import whole
-from strut.network.machines import holding
+from strut.network.machines import join_machines
 from strut.network.model import Action, Edge, Function, Item, Node, Object, Variable
-from strut.network.query import Asking
+from strut.network.query import NetworkQuery
 from strut.network.text.errors import Mistake, NetworkError, NetworkProblem, Source
 from strut.network.text.lexer import heading
 from strut.network.text.limits import Includes
@@ -41,7 +41,7 @@ METHODS = {
 """Integrators by their names in the language, and ours."""
 
 
-MOST_ROWS = 1e8
+MAX_ROWS = 1e8
 """So many rows of a run in whole steps are taken for a mistake."""
 
 
@@ -138,10 +138,10 @@ class Network:
         statements = parse(Source("selector", f"delete {selector}"))
         chosen = statements[0].selectors[0]  # type: ignore[attr-defined]
         try:
-            found: list[Selected] = self.select.below(chosen, self.root, Context(self._builder.scope))
+            selection: list[Selected] = self.select.below(chosen, self.root, Context(self._builder.scope))
         except Mistake as mistake:
             raise NetworkError([mistake.problem]) from mistake
-        return [f.thing for f in found]
+        return [f.thing for f in selection]
 
     @checked
     def change(self, text: str) -> Network:
@@ -178,12 +178,12 @@ class Network:
         seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
         with paused():
-            made = lowering.system(outputs)
+            system = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
-        return holding(made, machines) if machines else made
+        return join_machines(system, machines) if machines else system
 
     @checked
-    def stepped(
+    def run_steps(
         self,
         t: float | tuple[float, float],
         step: float | None = None,
@@ -200,12 +200,12 @@ class Network:
         seed_number(seed)
         begin, end = t if isinstance(t, tuple) else (0.0, t)
         chosen = self.step if step is None else _positive(step)
-        if not (end - begin) / chosen <= MOST_ROWS:
+        if not (end - begin) / chosen <= MAX_ROWS:
             raise ValueRangeError(
-                f"{end - begin:g} s in steps of {chosen:g} s are more than {MOST_ROWS:g} rows: give longer "
+                f"{end - begin:g} s in steps of {chosen:g} s are more than {MAX_ROWS:g} rows: give longer "
                 f"steps"
             )
-        return Stepping(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
+        return CodynStepper(self, step, seed, None if outputs is None else list(outputs), at).run(begin, end)
 
     @checked
     def value(
@@ -217,7 +217,7 @@ class Network:
         at: values of states, parameters and inputs by name. of: the node or edge from which names are looked
             up.
         """
-        return Asking(self).value(text, t, at, of)
+        return NetworkQuery(self).value(text, t, at, of)
 
     @checked
     def graph(self) -> str:
@@ -229,9 +229,9 @@ class Network:
         """SystemNames of the states a node can be in, in the order in which they are counted."""
         lowering = Lowering(self, 0)
         lowering.system(())
-        for each, (_, known) in lowering.meaning.machines.items():
+        for each, (_, states) in lowering.meaning.machines.items():
             if each.path == node:
-                return known
+                return states
         raise NetworkError([NetworkProblem(f"'{node}' has no states")])
 
 

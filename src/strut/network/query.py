@@ -16,7 +16,7 @@ from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
 from strut.system import System, sx, time
 
 
-class Asking:
+class NetworkQuery:
     """A network, its system, and the meaning of further expressions in it."""
 
     def __init__(self, network: LoadedNetwork, seed: int = 0) -> None:
@@ -26,17 +26,17 @@ class Asking:
 
     def place(self, path: str) -> Object:
         """The node or edge of a path such as 'leg.knee'; nothing means the network."""
-        found = scope.step_into(path, self.network.root) if path else self.network.root
-        if found is None:
+        thing = scope.step_into(path, self.network.root) if path else self.network.root
+        if thing is None:
             raise NetworkError([NetworkProblem(f"there is no '{path}' in the network")])
-        return found
+        return thing
 
     def expression(self, text: str, path: str = "") -> ca.SX:
         """What a text stands for, as an expression of the system's quantities."""
         place = self.place(path)
         before = len(self._lowering.meaning.draws), len(self._lowering.meaning.delays)
         try:
-            found = self._lowering.meaning.formula(
+            value = self._lowering.meaning.formula(
                 text, Variable("it", place, text=text), EvaluationFrame(place)
             )
         except Mistake as mistake:
@@ -45,7 +45,7 @@ class Asking:
             raise NetworkError(
                 [NetworkProblem(f"'{text}' needs a state of its own (rand or delayed): make it a variable")]
             )
-        return found
+        return value
 
     def value(
         self, text: str, t: float = 0.0, at: Mapping[str, object] | None = None, path: str = ""

@@ -14,7 +14,7 @@ from strut.network.text.errors import Mistake
 Matrix = ca.SX
 
 
-def shape(m: Matrix) -> str:
+def shape_text(m: Matrix) -> str:
     return f"{m.shape[0]}×{m.shape[1]}"
 
 
@@ -22,7 +22,7 @@ def flat(m: Matrix) -> Matrix:
     return ca.reshape(m, m.numel(), 1)
 
 
-def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
+def broadcast(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
     """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many
     elements."""
     if a.shape == b.shape or a.numel() == 1 or b.numel() == 1:
@@ -40,12 +40,14 @@ def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
             return (b, wide)[::-1] if not swapped else (a, wide)
     if a.numel() == b.numel():
         return ca.reshape(a, *b.shape), b
-    raise Mistake(f"the shapes of '{what}' do not fit: {shape(a)} on the left, {shape(b)} on the right")
+    raise Mistake(
+        f"the shapes of '{what}' do not fit: {shape_text(a)} on the left, {shape_text(b)} on the right"
+    )
 
 
-def _each(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, Matrix], Matrix]:
+def _elementwise(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, Matrix], Matrix]:
     def apply(a: Matrix, b: Matrix) -> Matrix:
-        return operation(*alike(a, b, what))
+        return operation(*broadcast(a, b, what))
 
     return apply
 
@@ -55,7 +57,7 @@ def times(a: Matrix, b: Matrix) -> Matrix:
     return (
         ca.mtimes(a, b)
         if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1
-        else _each(lambda x, y: x * y, "*")(a, b)
+        else _elementwise(lambda x, y: x * y, "*")(a, b)
     )
 
 
@@ -72,29 +74,29 @@ def cycle(x: Matrix, low: Matrix, high: Matrix) -> Matrix:
 
 
 BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
-    "+": _each(lambda a, b: a + b, "+"),
-    "-": _each(lambda a, b: a - b, "-"),
+    "+": _elementwise(lambda a, b: a + b, "+"),
+    "-": _elementwise(lambda a, b: a - b, "-"),
     "*": times,
-    ".*": _each(lambda a, b: a * b, ".*"),
-    "/": _each(lambda a, b: a / b, "/"),
-    "%": _each(modulo, "%"),
-    "^": _each(lambda a, b: a**b, "^"),
-    "<": _each(lambda a, b: a < b, "<"),
-    ">": _each(lambda a, b: a > b, ">"),
-    "<=": _each(lambda a, b: a <= b, "<="),
-    ">=": _each(lambda a, b: a >= b, ">="),
-    "==": _each(lambda a, b: a == b, "=="),
-    "!=": _each(lambda a, b: a != b, "!="),
-    "&&": _each(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
-    "||": _each(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
+    ".*": _elementwise(lambda a, b: a * b, ".*"),
+    "/": _elementwise(lambda a, b: a / b, "/"),
+    "%": _elementwise(modulo, "%"),
+    "^": _elementwise(lambda a, b: a**b, "^"),
+    "<": _elementwise(lambda a, b: a < b, "<"),
+    ">": _elementwise(lambda a, b: a > b, ">"),
+    "<=": _elementwise(lambda a, b: a <= b, "<="),
+    ">=": _elementwise(lambda a, b: a >= b, ">="),
+    "==": _elementwise(lambda a, b: a == b, "=="),
+    "!=": _elementwise(lambda a, b: a != b, "!="),
+    "&&": _elementwise(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
+    "||": _elementwise(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
 }
 
 
 def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
     if condition.numel() != 1:
-        raise Mistake(f"the condition of '? :' is {shape(condition)}: a single number is needed")
+        raise Mistake(f"the condition of '? :' is {shape_text(condition)}: a single number is needed")
     if yes.shape != no.shape:
-        raise Mistake(f"both sides of '? :' need one shape: they are {shape(yes)} and {shape(no)}")
+        raise Mistake(f"both sides of '? :' need one shape: they are {shape_text(yes)} and {shape_text(no)}")
     if condition.is_constant():
         return yes if float(condition) != 0 else no
     return ca.if_else(condition != 0, yes, no)
@@ -102,21 +104,21 @@ def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
 
 def stack(rows: list[list[Matrix]]) -> Matrix:
     """Blocks put together, row by row."""
-    made = []
+    row_blocks = []
     for row in rows:
         heights = {m.shape[0] for m in row}
         if len(heights) > 1:
             raise Mistake(
-                f"in a row of a matrix stand {' and '.join(shape(m) for m in row)}: they need equally many "
+                f"in a row of a matrix stand {' and '.join(shape_text(m) for m in row)}: they need equally many "
                 f"rows"
             )
-        made.append(ca.horzcat(*row))
-    widths = {m.shape[1] for m in made}
+        row_blocks.append(ca.horzcat(*row))
+    widths = {m.shape[1] for m in row_blocks}
     if len(widths) > 1:
         raise Mistake(
-            f"the rows of a matrix are {' and '.join(shape(m) for m in made)}: they need equally many columns"
+            f"the rows of a matrix are {' and '.join(shape_text(m) for m in row_blocks)}: they need equally many columns"
         )
-    return ca.vertcat(*made) if made else ca.SX(0, 0)
+    return ca.vertcat(*row_blocks) if row_blocks else ca.SX(0, 0)
 
 
 # ---- functions ----
@@ -126,7 +128,7 @@ def sign(x: Matrix) -> Matrix:
     return 2 * (x >= 0) - 1
 
 
-def rounded(x: Matrix) -> Matrix:
+def round_half_away(x: Matrix) -> Matrix:
     return sign(x) * ca.floor(ca.fabs(x) + 0.5)
 
 
@@ -167,12 +169,12 @@ UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     "invsqrt": lambda x: 1 / ca.sqrt(x),
     "exp2": lambda x: 2**x,
     "sign": sign,
-    "round": rounded,
+    "round": round_half_away,
 }
 BINARY_FUNCTIONS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
-    "atan2": _each(ca.atan2, "atan2"),
-    "pow": _each(lambda a, b: a**b, "pow"),
-    "csign": _each(lambda x, y: ca.fabs(x) * sign(y), "csign"),
+    "atan2": _elementwise(ca.atan2, "atan2"),
+    "pow": _elementwise(lambda a, b: a**b, "pow"),
+    "csign": _elementwise(lambda x, y: ca.fabs(x) * sign(y), "csign"),
 }
 
 
@@ -207,32 +209,32 @@ def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]
     be known."""
     n = len(arguments)
 
-    def need(*counts: int) -> None:
+    def check_count(*counts: int) -> None:
         if n not in counts:
             raise Mistake(f"{name} takes {' or '.join(map(str, counts))} argument(s), not {n}")
 
     if name in UNARY:
-        need(1)
+        check_count(1)
         return UNARY[name](arguments[0])
     if name in BINARY_FUNCTIONS:
-        need(2)
+        check_count(2)
         return BINARY_FUNCTIONS[name](*arguments)
     if name in REDUCERS:
-        need(1, 2)
+        check_count(1, 2)
         alone, together = REDUCERS[name]
-        return alone(arguments[0]) if n == 1 else _each(together, name)(*arguments)
+        return alone(arguments[0]) if n == 1 else _elementwise(together, name)(*arguments)
     if name in ("lerp", "clip", "cycle"):
-        need(3)
+        check_count(3)
         x, a, b = arguments
-        x, a = alike(x, a, name)
-        x, b = alike(x, b, name)
-        a, x = alike(a, x, name)
+        x, a = broadcast(x, a, name)
+        x, b = broadcast(x, b, name)
+        a, x = broadcast(a, x, name)
         if name == "lerp":
             return a + (b - a) * x
         return ca.fmin(ca.fmax(x, a), b) if name == "clip" else cycle(x, a, b)
     from strut.network.lower import linear_algebra as linear
 
-    return linear.call(name, arguments, constant, need)
+    return linear.call(name, arguments, constant, check_count)
 
 
 # ---- indices ----
@@ -246,7 +248,7 @@ def index(
     Two lists of one shape are pairs; a column of rows and a row of columns are a block.
     """
     if len(at) == 1:
-        return _linear(m, at[0], constant)
+        return _linear_index(m, at[0], constant)
     if len(at) != 2:
         raise Mistake(f"a matrix has rows and columns: {len(at)} indices are too many")
     rows, columns = at
@@ -262,24 +264,24 @@ def index(
                 f"column [0; 1] and a row [0, 1]"
             )
         picked = [
-            m[_in(r, m.shape[0]), _in(c, m.shape[1])]
+            m[_check_index(r, m.shape[0]), _check_index(c, m.shape[1])]
             for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
         ]
         return ca.reshape(ca.vertcat(*picked), *rows.shape)
     dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
     if any(dynamic) and all(isinstance(i, ca.SX) and i.numel() == 1 for i in at):
-        return _linear(m, rows + columns * m.shape[0], constant)  # type: ignore[operator]
+        return _linear_index(m, rows + columns * m.shape[0], constant)  # type: ignore[operator]
     r = _positions(rows, m.shape[0], constant)
     c = _positions(columns, m.shape[1], constant)
     return m[r, c]
 
 
-def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
+def _linear_index(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
     if at is None:
         return ca.reshape(m, 1, m.numel())
     if isinstance(at, tuple):
-        found = flat(m)[_positions(at, m.numel(), constant)]
-        return found if m.shape[1] == 1 else found.T
+        elements_at = flat(m)[_positions(at, m.numel(), constant)]
+        return elements_at if m.shape[1] == 1 else elements_at.T
     if at.numel() == 1 and not at.is_constant():
         if m.numel() > 1000:
             raise Mistake(
@@ -290,7 +292,7 @@ def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
         for k in range(len(elements) - 2, -1, -1):
             result = ca.if_else(at < k + 0.5, elements[k], result)
         return result
-    numbers = [_in(k, m.numel()) for k in _numbers(at, constant)]
+    numbers = [_check_index(k, m.numel()) for k in _numbers(at, constant)]
     return ca.reshape(flat(m)[numbers], *at.shape)
 
 
@@ -298,7 +300,7 @@ def _numbers(m: Matrix, constant: Callable[[Matrix], float]) -> list[int]:
     return [whole(constant(e)) for e in ca.vertsplit(ca.densify(flat(m)))]
 
 
-def _in(k: int, size: int) -> int:
+def _check_index(k: int, size: int) -> int:
     if not 0 <= k < size:
         raise Mistake(f"index {k} is outside: there are {size}, counted from 0")
     return k
@@ -312,11 +314,11 @@ def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[
         end = size if end is None else end
         if step == 0:
             raise Mistake("a range has a step of 0")
-        found = range(begin, end, step)
-        for k in (*found[:1], *found[-1:]):
-            _in(k, size)
-        return list(found)
-    return [_in(k, size) for k in _numbers(at, constant)]
+        positions = range(begin, end, step)
+        for k in (*positions[:1], *positions[-1:]):
+            _check_index(k, size)
+        return list(positions)
+    return [_check_index(k, size) for k in _numbers(at, constant)]
 
 
 def value(m: Matrix) -> np.ndarray:
@@ -324,7 +326,7 @@ def value(m: Matrix) -> np.ndarray:
     return np.array(ca.DM(m))
 
 
-def fitted(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
+def fit_shape(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
     """A value in the shape that is needed: its own, one number for all, or as many elements."""
     if m.shape == wanted:
         return m
@@ -332,4 +334,4 @@ def fitted(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
         return ca.repmat(m, *wanted)
     if m.numel() == wanted[0] * wanted[1]:
         return ca.reshape(m, *wanted)
-    raise Mistake(f"{what} is {shape(m)}: {wanted[0]}×{wanted[1]} is needed")
+    raise Mistake(f"{what} is {shape_text(m)}: {wanted[0]}×{wanted[1]} is needed")

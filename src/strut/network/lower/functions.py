@@ -17,7 +17,7 @@ from strut.network.text.errors import Mistake, TooMuch
 from strut.network.text.formula import Call, Name
 from strut.system import Discrete, Param, Random
 
-DEEPEST_CALL = 100
+MAX_CALL_DEPTH = 100
 """Functions call each other no deeper."""
 MAX_CALLS = 5000
 """Calls of functions that one variable or action needs, those with equal arguments counted once."""
@@ -35,7 +35,7 @@ class Functions:
     def __init__(self, meaning: Interpreter) -> None:
         self.meaning = meaning
         self.calls = 0
-        self._known: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
+        self._results: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
 
     def call(self, tree: Call, frame: EvaluationFrame) -> ca.SX:
         """The value of a call; the same call in the same place is evaluated once, unless it draws random
@@ -56,25 +56,25 @@ class Functions:
 
     def _call(self, tree: Call, frame: EvaluationFrame) -> ca.SX:
         function = scope.function(tree.name, frame.thing)
-        values = arguments(tree, lambda t: self.meaning.resolve(t, frame), self.meaning.known)
+        values = arguments(tree, lambda t: self.meaning.resolve(t, frame), self.meaning.known_number)
         if function is not None:
-            return self.meaning.derived(self.apply(function, values, frame), tree.order, frame)
+            return self.meaning.time_derivative(self.apply(function, values, frame), tree.order, frame)
         if tree.name == "rand":
             return self.rand(values, frame)
-        result = algebra.call(tree.name, values, self.meaning.known)
+        result = algebra.call(tree.name, values, self.meaning.known_number)
         if result is None:
             raise Mistake(f"there is no function '{tree.name}': {did_you_mean(tree.name, sorted(BUILT_IN))}")
-        return self.meaning.derived(result, tree.order, frame)
+        return self.meaning.time_derivative(result, tree.order, frame)
 
     def apply(self, function: Function, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
         """The value of a function that the network defines; what it takes from the caller is looked up
         there."""
         if not frame.depth:  # what is shared may change its meaning between expressions
             self.calls = 0
-            self._known.clear()
-        if frame.depth > DEEPEST_CALL:
+            self._results.clear()
+        if frame.depth > MAX_CALL_DEPTH:
             raise Mistake(
-                f"functions call each other more than {DEEPEST_CALL} deep, '{function.name}' among them"
+                f"functions call each other more than {MAX_CALL_DEPTH} deep, '{function.name}' among them"
             )
         if function.pieces:
             if len(values) != 1:
@@ -82,9 +82,9 @@ class Functions:
             return self.polynomial(function, values[0])
         least = sum(a.default is None for a in function.arguments)
         if not least <= len(values) <= len(function.arguments):
-            shown, most = ", ".join(a.name for a in function.arguments), len(function.arguments)
+            argument_names, most = ", ".join(a.name for a in function.arguments), len(function.arguments)
             takes = f"{least}" if least == most else f"{least} to {most}"
-            raise Mistake(f"{function.name}({shown}) takes {takes} argument(s), not {len(values)}")
+            raise Mistake(f"{function.name}({argument_names}) takes {takes} argument(s), not {len(values)}")
         named = {a.name: v for a, v in zip(function.arguments, values, strict=False)}
         inner = EvaluationFrame(function.owner, named, frame.initial, frame.depth + 1)
         for a in function.arguments[len(values) :]:
@@ -103,7 +103,7 @@ class Functions:
         """What a function gives in a frame: evaluated once for equal arguments, unless it draws random
         numbers or remembers."""
         key = (function, frame.initial, *((name, _identity(value)) for name, value in frame.values.items()))
-        shared = self._known.get(key)
+        shared = self._results.get(key)
         if shared is not None:
             return shared[1]
         self.calls += 1
@@ -116,7 +116,7 @@ class Functions:
         before = self.meaning.spare
         result = self.meaning.formula(function.text, function, frame)
         if self.meaning.spare == before:
-            self._known[key] = (
+            self._results[key] = (
                 list(frame.values.values()),
                 result,
             )  # arguments are kept: a symbol's hash is its address
@@ -128,7 +128,7 @@ class Functions:
         pieces = []
         for piece in function.pieces:
             begin, end = (
-                self.meaning.known(self.meaning.formula(text, function, frame))
+                self.meaning.known_number(self.meaning.formula(text, function, frame))
                 for text in (piece.begin, piece.end)
             )
             pieces.append(
@@ -165,7 +165,7 @@ class Functions:
         low, high = (
             (ca.SX(0), ca.SX(1)) if not values else (ca.SX(0), values[0]) if len(values) == 1 else values
         )
-        low, high = algebra.alike(low, high, "rand")
+        low, high = algebra.broadcast(low, high, "rand")
         drawn = ca.vertcat(*[self._draw(frame) for _ in range(low.numel())])
         return low + (high - low) * ca.reshape(drawn, *low.shape)
 
@@ -180,13 +180,13 @@ class Functions:
         self.meaning.extra_params.append(first)
         if frame.initial:
             return first.sym
-        held = Discrete(
+        number = Discrete(
             f"rand.held{self.meaning.spare}",
             first.sym,
             description="a random number, drawn anew in every step",
         )
-        self.meaning.draws.append((held, Random(f"rand.drawn{self.meaning.spare}")))
-        return held.sym
+        self.meaning.draws.append((number, Random(f"rand.drawn{self.meaning.spare}")))
+        return number.sym
 
 
 def _identity(m: ca.SX) -> tuple:

@@ -10,9 +10,9 @@ import casadi as ca
 from strut.network.text.errors import Mistake
 from strut.network.text.formula import Binary, Tree
 
-NEAR = 1e-9
+EQUALITY_TOLERANCE = 1e-9
 """Two numbers count as equal, where an event says no more."""
-MOST = 64
+MAX_ALTERNATIVES = 64
 """One condition has no more alternatives."""
 
 
@@ -31,20 +31,20 @@ def guards(
 
     flows: does an expression change between events? What does not is compared exactly.
     """
-    found = []
+    event_guards = []
     for together in alternatives(condition):
         if len(together) == 1 and together[0].operator == "==":
             z = difference(together[0], value)
             if flows(z):
-                found.append(Guard(z, "both"))
+                event_guards.append(Guard(z, "both"))
                 continue
         expression = None
         for comparison in together:
-            z = _one(comparison, value, flows, near)
+            z = _comparison_guard(comparison, value, flows, near)
             expression = z if expression is None else ca.fmin(expression, z)
         assert expression is not None
-        found.append(Guard(expression))
-    return found
+        event_guards.append(Guard(expression))
+    return event_guards
 
 
 def alternatives(tree: Tree) -> list[list[Binary]]:
@@ -59,8 +59,8 @@ def alternatives(tree: Tree) -> list[list[Binary]]:
         raise Mistake(
             "the condition of an event is made of < > <= >= == and of && ||, so that its moment can be found"
         )
-    if len(both) > MOST:
-        raise Mistake(f"the condition has more than {MOST} alternatives: use several events")
+    if len(both) > MAX_ALTERNATIVES:
+        raise Mistake(f"the condition has more than {MAX_ALTERNATIVES} alternatives: use several events")
     return both
 
 
@@ -75,12 +75,12 @@ def difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
     return right - left if comparison.operator in ("<", "<=") else left - right
 
 
-def _one(
+def _comparison_guard(
     comparison: Binary, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None
 ) -> ca.SX:
     z = difference(comparison, value)
     if comparison.operator == "==":
-        z = (NEAR if near is None else near) - ca.fabs(z)
+        z = (EQUALITY_TOLERANCE if near is None else near) - ca.fabs(z)
     if flows(z):
         return z
     return ca.if_else(z > 0 if comparison.operator in ("<", ">") else z >= 0, 1, -1)

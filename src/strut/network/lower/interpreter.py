@@ -43,10 +43,10 @@ class Interpreter(Protocol):
         """The expression of a name, or its derivative."""
         ...
 
-    def known(self, m: ca.SX) -> float:
+    def known_number(self, m: ca.SX) -> float:
         """The number of an expression of which parameters are known: an index, a size."""
         ...
 
-    def derived(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
+    def time_derivative(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
         """The time derivative."""
         ...

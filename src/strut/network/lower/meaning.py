@@ -54,11 +54,11 @@ class Meaning:
         self.awaited: list[tuple[Node, str, Mark | None]] = []  # states that something waits for
         self.memo: dict[tuple[Variable, bool], ca.SX] = {}
         self.rates: dict[Variable, ca.SX] = {}
-        self.working: dict[tuple[Variable, bool], None] = {}
+        self.in_progress: dict[tuple[Variable, bool], None] = {}
         self.owners: dict[int, tuple[Variable, int]] = {}
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
-        self.rating: set[Variable] = set()
+        self.rates_in_progress: set[Variable] = set()
         self.summed: Sums | None = None
         self.random = random.Random(seed)
         self.spare = 0
@@ -78,14 +78,14 @@ class Meaning:
                 )
             return self.tree(formula.tree, frame)
         except Mistake as mistake:
-            self.placed(mistake, text, item)
+            self.locate_mistake(mistake, text, item)
             raise
         except (RuntimeError, NotImplementedError) as error:
             if not isinstance(error, RecursionError):
-                raise self.placed(
+                raise self.locate_mistake(
                     Mistake(f"cannot be calculated: {str(error).splitlines()[-1][:200]}"), text, item
                 ) from error
-            raise self.placed(
+            raise self.locate_mistake(
                 Mistake("the expression leads too deep: variables or functions call each other endlessly"),
                 text,
                 item,
@@ -95,7 +95,7 @@ class Meaning:
         if len(self.warnings) < 100:
             self.warnings.append(NetworkProblem(message, mark))
 
-    def placed(self, mistake: Mistake, text: str, item: Item | Object) -> Mistake:
+    def locate_mistake(self, mistake: Mistake, text: str, item: Item | Object) -> Mistake:
         mark = item.mark
         if mark is not None and mistake.problem.mark is None and isinstance(mistake, FormulaError):
             place = mark.source.line(mark.line).find(text, mark.column - 1)
@@ -103,19 +103,19 @@ class Meaning:
                 mark = Mark(mark.source, mark.line, place + 1 + mistake.place)
         owner = item.owner
         where = f"in {owner!r}" if owner is not None and owner.path else ""
-        shown = text if len(text) < 80 else text[:77] + "..."
-        label = f'{item.name} = "{shown}"' if not isinstance(item, Object) else f'"{shown}"'
+        short_text = text if len(text) < 80 else text[:77] + "..."
+        label = f'{item.name} = "{short_text}"' if not isinstance(item, Object) else f'"{short_text}"'
         trail = item.context.trail() if isinstance(item, Item) and item.context is not None else ""
         came = f", expanded for {trail}" if trail and trail != f"'{item.name}'" else ""
         return mistake.at(mark, f"{label} {where}{came}".strip())
 
     def tree(self, tree: Tree, frame: EvaluationFrame) -> ca.SX:
-        return evaluate(tree, lambda t: self.resolve(t, frame), self.known)
+        return evaluate(tree, lambda t: self.resolve(t, frame), self.known_number)
 
-    def known(self, m: ca.SX) -> float:
+    def known_number(self, m: ca.SX) -> float:
         """The number of an expression of which parameters are known: an index, a size."""
         if m.numel() != 1:
-            raise Mistake(f"a single number is needed, not {algebra.shape(m)}")
+            raise Mistake(f"a single number is needed, not {algebra.shape_text(m)}")
         if m.is_constant():
             return float(m)
         symbols = ca.symvar(m)
@@ -135,7 +135,7 @@ class Meaning:
         if isinstance(tree, Operator):
             return self.operators.operator(tree, frame)
         if isinstance(tree, Derivative):
-            return self.derived(self.tree(tree.of, frame), tree.order, frame)
+            return self.time_derivative(self.tree(tree.of, frame), tree.order, frame)
         raise Mistake("a range ':' has its place in an index only")
 
     # ---- names ----
@@ -145,19 +145,19 @@ class Meaning:
         if primed in frame.values:
             return frame.values[primed]
         if tree.name in frame.values:
-            return self.derived(frame.values[tree.name], tree.order, frame)
-        found = scope.variable(tree.name, frame.thing)
-        if found is not None:
-            if tree.order and not frame.initial and found in self.states and found.constraint is None:
-                return self.derived(self.rate(found), tree.order - 1, frame)
-            return self.derived(self.value(found, frame.initial), tree.order, frame)
+            return self.time_derivative(frame.values[tree.name], tree.order, frame)
+        variable = scope.variable(tree.name, frame.thing)
+        if variable is not None:
+            if tree.order and not frame.initial and variable in self.states and variable.constraint is None:
+                return self.time_derivative(self.rate(variable), tree.order - 1, frame)
+            return self.time_derivative(self.value(variable, frame.initial), tree.order, frame)
         if tree.name == "t":
-            return self.derived(ca.SX(0) if frame.initial else time, tree.order, frame)
+            return self.time_derivative(ca.SX(0) if frame.initial else time, tree.order, frame)
         if tree.name == "dt":
-            return self.derived(self.time_step().sym, tree.order, frame)
+            return self.time_derivative(self.time_step().sym, tree.order, frame)
         if tree.name in CONSTANTS:
-            return self.derived(ca.SX(CONSTANTS[tree.name]), tree.order, frame)
-        shown = [n for n in [*frame.values, *scope.known(frame.thing)] if n]
+            return self.time_derivative(ca.SX(CONSTANTS[tree.name]), tree.order, frame)
+        names_here = [n for n in [*frame.values, *scope.visible_names(frame.thing)] if n]
         if "." in tree.name:
             path = tree.name.rpartition(".")[0]
             inside = scope.step_into(path, frame.thing)
@@ -165,13 +165,13 @@ class Meaning:
                 raise Mistake(f"'{tree.name}' is unknown: there is no '{path}' here")
             near = did_you_mean(tree.name.rpartition(".")[2], list(inside.variables))
             raise Mistake(f"'{tree.name}' is unknown: {inside!r} has no such variable; {near}")
-        raise Mistake(f"'{tree.name}' is unknown here: {did_you_mean(tree.name, shown)}")
+        raise Mistake(f"'{tree.name}' is unknown here: {did_you_mean(tree.name, names_here)}")
 
     def time_step(self) -> Param:
         if self.dt is None:
-            taken = any(v.name == "dt" for v in self.root.variables.values())
+            has_own_dt = any(v.name == "dt" for v in self.root.variables.values())
             self.dt = Param(
-                "dt" if not taken else "dt_", self.step, "s", description="the step of the integrator"
+                "dt" if not has_own_dt else "dt_", self.step, "s", description="the step of the integrator"
             )
         return self.dt
 
@@ -180,30 +180,30 @@ class Meaning:
     def value(self, variable: Variable, initial: bool = False) -> ca.SX:
         """What a variable is, now or at the beginning of a run."""
         key = (variable, initial)
-        found = self.memo.get(key)
-        if found is not None:
-            return found
-        if not self.working:
+        value = self.memo.get(key)
+        if value is not None:
+            return value
+        if not self.in_progress:
             self._prepare(variable, initial)
-            found = self.memo.get(key)
-            if found is not None:
-                return found
-        if key in self.working:
-            loop = [v.path for v, _ in self.working]
+            value = self.memo.get(key)
+            if value is not None:
+                return value
+        if key in self.in_progress:
+            loop = [v.path for v, _ in self.in_progress]
             loop = loop[loop.index(variable.path) :]
             raise Mistake(f"'{variable.path}' depends on itself: {' -> '.join([*loop, variable.path])}")
-        with self._working(key):
-            result = self._find(variable, initial)
+        with self._mark_in_progress(key):
+            result = self._evaluate_variable(variable, initial)
         self.memo[key] = result
         return result
 
     @contextmanager
-    def _working(self, key: tuple[Variable, bool]) -> Iterator[None]:
-        self.working[key] = None
+    def _mark_in_progress(self, key: tuple[Variable, bool]) -> Iterator[None]:
+        self.in_progress[key] = None
         try:
             yield
         finally:
-            self.working.pop(key, None)
+            self.in_progress.pop(key, None)
 
     def _prepare(self, variable: Variable, initial: bool) -> None:
         """Long chains of variables are found one by one, what others need first."""
@@ -213,19 +213,19 @@ class Meaning:
             waiting = []
             if (top, initial) not in self.memo:
                 for name in variable_names(top.text):
-                    found = scope.variable(name, top.owner)
-                    if found is not None and found not in opened and (found, initial) not in self.memo:
-                        waiting.append(found)
-                        opened.add(found)
+                    needed = scope.variable(name, top.owner)
+                    if needed is not None and needed not in opened and (needed, initial) not in self.memo:
+                        waiting.append(needed)
+                        opened.add(needed)
             if waiting:
                 stack.extend(waiting)
                 continue
             stack.pop()
             if stack and (top, initial) not in self.memo:
-                with self._working((top, initial)):
-                    self.memo[(top, initial)] = self._find(top, initial)
+                with self._mark_in_progress((top, initial)):
+                    self.memo[(top, initial)] = self._evaluate_variable(top, initial)
 
-    def _find(self, variable: Variable, initial: bool) -> ca.SX:
+    def _evaluate_variable(self, variable: Variable, initial: bool) -> ca.SX:
         if not initial:
             for group in (self.states, self.discrete, self.params, self.inputs):
                 if variable in group:
@@ -246,7 +246,7 @@ class Meaning:
             return self._once(variable, own)
         direct = [a for a in self.actions.get(variable, ()) if not a.rate]
         result = self._direct(variable, own, direct, frame) if direct else own
-        return self._constrained(variable, result, frame)
+        return self._apply_constraint(variable, result, frame)
 
     def _once(self, variable: Variable, own: ca.SX) -> ca.SX:
         """The value a variable has when a run begins, kept from then on."""
@@ -256,19 +256,19 @@ class Meaning:
         begins = ca.substitute([own], [time, *(a for a, _ in others)], [ca.SX(0), *(b for _, b in others)])[0]
         if not any(h in self.owners for h in now):
             return begins
-        held = Discrete(self.names[variable], algebra.flat(begins), description=variable.note)
-        self.discrete[variable] = held
-        return ca.reshape(held.sym, *own.shape)
+        initial_value = Discrete(self.names[variable], algebra.flat(begins), description=variable.note)
+        self.discrete[variable] = initial_value
+        return ca.reshape(initial_value.sym, *own.shape)
 
     def _read(self, variable: Variable, symbol: ca.SX) -> ca.SX:
         shaped = ca.reshape(symbol, *self.shape(variable))
-        return self._constrained(variable, shaped, EvaluationFrame(variable.owner))
+        return self._apply_constraint(variable, shaped, EvaluationFrame(variable.owner))
 
-    def _constrained(self, variable: Variable, raw: ca.SX, frame: EvaluationFrame) -> ca.SX:
+    def _apply_constraint(self, variable: Variable, raw: ca.SX, frame: EvaluationFrame) -> ca.SX:
         if variable.constraint is None:
             return raw
         inner = EvaluationFrame(frame.thing, {variable.name: raw}, frame.initial)
-        return algebra.fitted(
+        return algebra.fit_shape(
             self.formula(variable.constraint, variable, inner),
             raw.shape,
             f"the constraint of '{variable.name}'",
@@ -294,7 +294,7 @@ class Meaning:
             return None
         edge = action.owner
         assert isinstance(edge, Edge)
-        node = scope.machine(edge.input)
+        node = scope.state_machine(edge.input)
         if node is None:
             raise Mistake(
                 f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: "
@@ -304,17 +304,17 @@ class Meaning:
         return self.in_state(node, action.states, action.mark)
 
     def in_state(self, node: Node, states: tuple[str, ...], mark: Mark | None) -> ca.SX:
-        symbol, known = self.machines[node]
+        symbol, state_names = self.machines[node]
         for state in states:
-            if state not in known:
-                known.append(state)
+            if state not in state_names:
+                state_names.append(state)
             self.awaited.append((node, state, mark))
         result = ca.SX(0)
         for state in states:
             result = (
-                ca.logic_or(result, symbol.sym == known.index(state))
+                ca.logic_or(result, symbol.sym == state_names.index(state))
                 if len(states) > 1
-                else symbol.sym == known.index(state)
+                else symbol.sym == state_names.index(state)
             )
         return result
 
@@ -324,7 +324,7 @@ class Meaning:
         if action.index:
             return value
         try:
-            return algebra.fitted(value, wanted, f"what {action.owner!r} does to '{action.name}'")
+            return algebra.fit_shape(value, wanted, f"what {action.owner!r} does to '{action.name}'")
         except Mistake as mistake:
             raise mistake.at(action.mark) from None
 
@@ -356,14 +356,14 @@ class Meaning:
         if action.index.startswith("[") or ":" in action.index:
             numbers = ca.SX(ca.DM(np.arange(size).reshape(shape, order="F")))
             tree = read(f"x[{action.index}]").tree
-            found = evaluate(
+            indices = evaluate(
                 tree,
                 lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame),
-                self.known,
+                self.known_number,
             )
         else:
-            found = self.tree(read(f"[{action.index}]").tree, frame)
-        where = [whole(self.known(e)) for e in ca.vertsplit(ca.densify(algebra.flat(found)))]
+            indices = self.tree(read(f"[{action.index}]").tree, frame)
+        where = [whole(self.known_number(e)) for e in ca.vertsplit(ca.densify(algebra.flat(indices)))]
         for k in where:
             if not 0 <= k < size:
                 raise Mistake(
@@ -398,17 +398,17 @@ class Meaning:
         if self.summed is not None and self.names[variable] in self.summed:
             self.rates[variable] = ca.reshape(self.summed[self.names[variable]], *self.shape(variable))
             return self.rates[variable]
-        total = self.added(self.actions.get(variable, ()), variable)
+        total = self.sum_of_actions(self.actions.get(variable, ()), variable)
         self.rates[variable] = total
         return total
 
-    def added(self, actions: Iterable[Action], variable: Variable) -> ca.SX:
+    def sum_of_actions(self, actions: Iterable[Action], variable: Variable) -> ca.SX:
         """What some actions give together."""
         wanted = self.shape(variable)
         total = ca.SX(*wanted)
-        if variable in self.rating:
+        if variable in self.rates_in_progress:
             raise Mistake(f"the rate of '{variable.path}' depends on itself")
-        self.rating.add(variable)
+        self.rates_in_progress.add(variable)
         try:
             for action in actions:
                 if not action.rate:
@@ -419,10 +419,10 @@ class Meaning:
                 on = self.active(action)
                 total = total + (value if on is None else ca.if_else(on, value, ca.SX(*wanted)))
         finally:
-            self.rating.discard(variable)
+            self.rates_in_progress.discard(variable)
         return total
 
-    def derived(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
+    def time_derivative(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
         """The time derivative: states change as their equations say, and t by 1."""
         check_order(order)
         for _ in range(order):

@@ -40,7 +40,7 @@ class SystemNames:
         self.taken.add(name)
         return name
 
-    def shared(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
+    def collisions(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
         """Variables that got another name than their own because that is another variable's, with the name
         they share."""
         wanted = ((v, ".".join(identifier(part) for part in (*v.owner.names, v.name))) for v in names)

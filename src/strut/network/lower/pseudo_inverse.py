@@ -58,11 +58,11 @@ def pinv(a: Matrix) -> Matrix:
     dropped = [sizes[0] <= 0]
     for size in sizes[1:]:
         dropped.append(ca.logic_or(dropped[-1], size <= MIN_SINGULAR_VALUE * sizes[0]))
-    kept = basis * ca.repmat(1 - ca.horzcat(*dropped), a.shape[0], 1)
-    rows, triangle = _factor(ca.mtimes(a.T, kept))
+    kept_basis = basis * ca.repmat(1 - ca.horzcat(*dropped), a.shape[0], 1)
+    rows, triangle = _factor(ca.mtimes(a.T, kept_basis))
     for k in range(rank):
         triangle[k, k] = ca.if_else(dropped[k], 1, triangle[k, k])
-    result = ca.vertcat(_solve_lower(triangle.T, kept.T), ca.SX.zeros(a.shape[1] - rank, a.shape[0]))
+    result = ca.vertcat(_solve_lower(triangle.T, kept_basis.T), ca.SX.zeros(a.shape[1] - rank, a.shape[0]))
     for reflection in reversed(rows):
         result = reflection.apply(result)
     return result / scale
@@ -100,10 +100,10 @@ def _factor_with_pivots(a: Matrix) -> tuple[list[_Reflection], Matrix]:
         longest = ca.mmax(lengths)
         if k == 0:
             largest = longest
-        chosen, taken = [], ca.SX(0)
+        chosen, is_chosen = [], ca.SX(0)
         for j in range(a.shape[1]):
-            this = ca.logic_and(lengths[j] >= longest, ca.logic_not(taken))
-            taken = ca.logic_or(taken, this)
+            this = ca.logic_and(lengths[j] >= longest, ca.logic_not(is_chosen))
+            is_chosen = ca.logic_or(is_chosen, this)
             chosen.append(this)
         column = ca.mtimes(left, ca.vertcat(*chosen))
         rounding = longest <= MIN_PIVOT**2 * largest

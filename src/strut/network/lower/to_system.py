@@ -10,8 +10,7 @@ from typing import TypeVar
 import casadi as ca
 
 from strut.errors import did_you_mean
-from strut.network.lower import algebra, scope
-from strut.network.lower import like_edges as alike
+from strut.network.lower import algebra, like_edges, scope
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import guards
 from strut.network.lower.loaded_network import LoadedNetwork
@@ -28,7 +27,7 @@ from strut.system import Discrete, Sample, System, time
 from strut.system import Event as Jump
 
 T = TypeVar("T")
-MOST_OUTPUTS = 3000
+MAX_OUTPUTS = 3000
 """Elements of variables that become outputs; of larger networks only single numbers do, or none."""
 
 
@@ -52,15 +51,15 @@ class Lowering:
         first. Raises `NetworkError` with all mistakes found."""
         self._name_variables()
         self._connect()
-        self._machines()
+        self._add_machines()
         self._find_sets()
-        self._kinds()
+        self._assign_kinds()
         flow = self._flow()
-        shown = self._outputs(outputs)
-        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e), e.mark) or [])]
-        self._stop()
-        sample = self._sample()
-        self._stop()
+        outputs_shown = self._outputs(outputs)
+        jumps = [j for e in self.events for j in (self._try(partial(self._system_events, e), e.mark) or [])]
+        self._raise_problems()
+        sample = self._step_sample()
+        self._raise_problems()
         m = self.meaning
         states = tuple(m.states.values())
         discrete = (
@@ -70,16 +69,16 @@ class Lowering:
             *self.extra_discrete,
         )
         params = (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ()))
-        known = {
+        names_by_kind = {
             "event": [j.name for j in jumps],
             "state": [q.name for q in (*states, *discrete)],
             "discrete state": [q.name for q in discrete],
             "parameter": [q.name for q in params],
-            "output": [*shown, *(q.name for q in discrete)],
+            "output": [*outputs_shown, *(q.name for q in discrete)],
         }
-        walk = self._try(partial(self.walk_reader.walk, known, self._changes), None)
-        self._stop()
-        self._unreached()
+        walk = self._try(partial(self.walk_reader.walk, names_by_kind, self._changes), None)
+        self._raise_problems()
+        self._warn_of_unreached_states()
         units = walk_units(walk)
         return System(
             self.network.name,
@@ -89,10 +88,10 @@ class Lowering:
             p=with_units(params, units),
             flow=flow,
             walk=walk,
-            output_units={name: unit for name, unit in units.items() if name in shown},
+            output_units={name: unit for name, unit in units.items() if name in outputs_shown},
             events=tuple(jumps),
             samples=sample,
-            outputs=shown,
+            outputs=outputs_shown,
             randoms=tuple(r for _, r in m.draws),
             delays=tuple(m.delays),
             description=self.network.root.note,
@@ -101,7 +100,7 @@ class Lowering:
     def _flow(self) -> Mapping[str, ca.SX]:
         """The rates of states; where many edges act alike, as sums."""
         m = self.meaning
-        m.summed = sums = self._try(partial(alike.rates, m), None)
+        m.summed = sums = self._try(partial(like_edges.rate_sums, m), None)
         rates: dict[str, ca.SX] = {}
         for variable, state in m.states.items():
             if sums is not None and state.name in sums:
@@ -112,10 +111,10 @@ class Lowering:
                 rates[state.name] = algebra.flat(rate)
         return rates if sums is None else sums.within(rates)
 
-    def _unreached(self) -> None:
+    def _warn_of_unreached_states(self) -> None:
         """States that something waits for, and nothing leads to: most likely misspelt."""
         led = {
-            (scope.machine(e.parent), e.target)
+            (scope.state_machine(e.parent), e.target)
             for e in self.events
             if e.target is not None and e.parent is not None
         }
@@ -143,7 +142,7 @@ class Lowering:
                 self.problems.append(new)
             return None
 
-    def _stop(self) -> None:
+    def _raise_problems(self) -> None:
         if self.problems:
             raise NetworkError(self.problems)
 
@@ -152,7 +151,7 @@ class Lowering:
     def _name_variables(self) -> None:
         m = self.meaning
         m.names.update(self.names.variables((*self.things, *self.events)))
-        for v, name in self.names.shared(m.names):
+        for v, name in self.names.collisions(m.names):
             m.warn(
                 f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another "
                 f"variable",
@@ -171,7 +170,7 @@ class Lowering:
                     )
                 continue
             for action in edge.actions.values():
-                target = scope.own(edge.output, action.name)
+                target = scope.own_variable(edge.output, action.name)
                 if target is None:
                     near = did_you_mean(action.name, list(edge.output.variables))
                     message = (
@@ -182,7 +181,7 @@ class Lowering:
                     continue
                 actions.setdefault(target, []).append(action)
 
-    def _machines(self) -> None:
+    def _add_machines(self) -> None:
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
                 name = self.names.new(*node.names, "state")
@@ -193,7 +192,7 @@ class Lowering:
 
     def _find_sets(self) -> None:
         for event in self.events:
-            found = self.sets.setdefault(event, [])
+            assignments = self.sets.setdefault(event, [])
             for assignment in event.sets:
                 selected = self._try(
                     partial(self.network.select.below, assignment.selector, event, assignment.context),
@@ -210,18 +209,18 @@ class Lowering:
                         partial(self.network.select.texts.one, assignment.text, f.context), assignment.mark
                     )
                     if text is not None:
-                        found.append((v, text))
+                        assignments.append((v, text))
 
     @staticmethod
     def _variable(thing: object) -> Variable | None:
         if isinstance(thing, Variable):
             return thing
         owner = getattr(thing, "owner", None)
-        return scope.own(owner, thing.name) if isinstance(owner, Node) else None  # type: ignore[attr-defined]
+        return scope.own_variable(owner, thing.name) if isinstance(owner, Node) else None  # type: ignore[attr-defined]
 
     # ---- what each variable is ----
 
-    def _kinds(self) -> None:
+    def _assign_kinds(self) -> None:
         m = self.meaning
         written = {v for sets in self.sets.values() for v, _ in sets}
         rated = {v for v, actions in m.actions.items() if any(a.rate for a in actions)}
@@ -263,8 +262,8 @@ class Lowering:
         if wanted is not None:
             names = set(wanted)
             rest = [v for v in rest if v in needed or m.names[v] in names or v.path in names]
-        sums = self._try(partial(alike.outputs, m, rest), None)
-        found: dict[str, ca.SX] = {}
+        sums = self._try(partial(like_edges.output_sums, m, rest), None)
+        values: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
             value = (
@@ -277,15 +276,15 @@ class Lowering:
             size += value.numel()
             if (
                 wanted is None
-                and size > MOST_OUTPUTS
-                and (value.numel() > 1 or size > 4 * MOST_OUTPUTS)
+                and size > MAX_OUTPUTS
+                and (value.numel() > 1 or size > 4 * MAX_OUTPUTS)
                 and "out" not in v.flags
                 and v not in needed
             ):
                 continue
-            found[m.names[v]] = algebra.flat(value)
-        chosen = None if sums is None else sums.only(found)
-        return found if chosen is None or not chosen.terms else chosen.within(found)
+            values[m.names[v]] = algebra.flat(value)
+        chosen = None if sums is None else sums.only(values)
+        return values if chosen is None or not chosen.terms else chosen.within(values)
 
     def flows(self, z: ca.SX) -> bool:
         """Does an expression change between events?"""
@@ -306,7 +305,7 @@ class Lowering:
         happen, None if always."""
         m = self.meaning
         frame = EvaluationFrame(event)
-        node = scope.machine(event)
+        node = scope.state_machine(event)
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
             value = m.formula(text, event, frame)
@@ -314,7 +313,7 @@ class Lowering:
             if value.shape != wanted:
                 if value.numel() not in (1, wanted[0] * wanted[1]):
                     raise Mistake(
-                        f"the event sets '{v.path}' to {algebra.shape(value)}: {wanted[0]}×{wanted[1]} is "
+                        f"the event sets '{v.path}' to {algebra.shape_text(value)}: {wanted[0]}×{wanted[1]} is "
                         f"needed",
                         event.mark,
                     )
@@ -337,24 +336,24 @@ class Lowering:
                     f"initial-state",
                     event.mark,
                 )
-            symbol, known = m.machines[node]
-            if event.target not in known:
-                known.append(event.target)
-            leads[symbol.name] = ca.SX(known.index(event.target))
+            symbol, state_names = m.machines[node]
+            if event.target not in state_names:
+                state_names.append(event.target)
+            leads[symbol.name] = ca.SX(state_names.index(event.target))
         return reset, leads, when
 
-    def _jumps(self, event: NetworkEvent) -> list[Jump]:
+    def _system_events(self, event: NetworkEvent) -> list[Jump]:
         m = self.meaning
         frame = EvaluationFrame(event)
         try:
-            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
-            found = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+            near = None if event.within is None else m.known_number(m.formula(event.within, event, frame))
+            event_guards = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
         except Mistake as mistake:
-            raise m.placed(mistake, event.condition, event) from mistake
+            raise m.locate_mistake(mistake, event.condition, event) from mistake
         sets, leads, when = self.effects(event)
         reset = sets | leads
         jumps = []
-        for guard in found:
+        for guard in event_guards:
             if not self._changes(guard.expression):
                 m.warn(
                     f"the condition '{event.condition}' never changes: the event never happens", event.mark
@@ -376,17 +375,17 @@ class Lowering:
 
     # ---- what happens in every step ----
 
-    def _sample(self) -> tuple[Sample, ...]:
+    def _step_sample(self) -> tuple[Sample, ...]:
         """Once in a step: new random numbers, discrete variables, and constraints of states."""
         m = self.meaning
-        sets: dict[str, ca.SX] = {held.name: drawn.sym for held, drawn in m.draws}
+        sets: dict[str, ca.SX] = {number.name: drawn.sym for number, drawn in m.draws}
         moving = [
             v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))
         ]
         later: list[tuple[Discrete, Variable, ca.SX]] = []
-        begun = Discrete("step.begun", 0.0, description="0 until the first step")
+        first_step_done = Discrete("step.begun", 0.0, description="0 until the first step")
         for v in moving:
-            step = self._try(partial(self._next, v), v.mark)
+            step = self._try(partial(self._next_value, v), v.mark)
             if step is None:
                 continue
             if self.flows(step):
@@ -402,23 +401,23 @@ class Lowering:
                     )
                 )
             else:
-                sets[m.names[v]] = ca.if_else(begun.sym, step, m.discrete[v].sym)
+                sets[m.names[v]] = ca.if_else(first_step_done.sym, step, m.discrete[v].sym)
         if later:
             old = [m.discrete[v].sym for _, v, _ in later]
-            new = [ca.if_else(begun.sym, q.sym, m.discrete[v].sym) for q, v, _ in later]
+            new = [ca.if_else(first_step_done.sym, q.sym, m.discrete[v].sym) for q, v, _ in later]
             for (q, v, step), value in zip(later, new, strict=True):
                 sets[m.names[v]] = value
                 sets[q.name] = ca.substitute([step], old, new)[0]
                 self.extra_discrete.append(q)
         if moving:
-            self.extra_discrete.append(begun)
-            sets[begun.name] = ca.SX(1)
+            self.extra_discrete.append(first_step_done)
+            sets[first_step_done.name] = ca.SX(1)
         for v, state in m.states.items():
             if v.constraint is not None:
                 sets[state.name] = algebra.flat(m.value(v))
         return (Sample("step", m.time_step().sym, sets),) if sets else ()
 
-    def _next(self, v: Variable) -> ca.SX:
+    def _next_value(self, v: Variable) -> ca.SX:
         return algebra.flat(self.meaning.value(v) + self.meaning.rate(v))
 
     def _at_start(self, expression: ca.SX) -> ca.SX:

@@ -52,13 +52,13 @@ def add_constant(m: Meaning, v: Variable) -> None:
     if not math.isfinite(number):
         return
     kind = Input if "in" in v.flags else Param
-    made = kind(m.names[v], number, description=v.note)
-    m.memo[(v, True)] = ca.SX(number) if "in" in v.flags else made.sym
-    if isinstance(made, Input):
-        m.inputs[v] = made
+    quantity = kind(m.names[v], number, description=v.note)
+    m.memo[(v, True)] = ca.SX(number) if "in" in v.flags else quantity.sym
+    if isinstance(quantity, Input):
+        m.inputs[v] = quantity
     else:
-        m.params[v] = made  # type: ignore[assignment]
-        m.memo[(v, False)] = made.sym
+        m.params[v] = quantity  # type: ignore[assignment]
+        m.memo[(v, False)] = quantity.sym
 
 
 def add_changing(m: Meaning, v: Variable, kind: str) -> None:

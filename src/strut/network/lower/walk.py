@@ -127,7 +127,7 @@ class WalkReader:
             return self._meaning.names[variable]
         # Events and states of nodes are no variables: they are known by their names in the system alone.
         parts = [identifier(part) for part in name.split(".")]
-        for around in scope.around(place):
+        for around in scope.search_path(place):
             candidate = ".".join([*(identifier(part) for part in around.names), *parts])
             if candidate in choices:
                 return candidate

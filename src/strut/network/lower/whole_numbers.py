@@ -16,22 +16,22 @@ def whole(value: float | str) -> int:
         raise Mistake(f"'{text if len(text) < 40 else text[:37] + '...'}' is no whole number") from error
 
 
-HIGHEST = 20
+MAX_DERIVATIVE_ORDER = 20
 """Orders of derivatives go no higher."""
 
 
 def check_order(order: int) -> int:
-    if not 0 <= order <= HIGHEST:
-        raise Mistake(f"a derivative of order {order} is asked for: 0 to {HIGHEST} are possible")
+    if not 0 <= order <= MAX_DERIVATIVE_ORDER:
+        raise Mistake(f"a derivative of order {order} is asked for: 0 to {MAX_DERIVATIVE_ORDER} are possible")
     return order
 
 
-LARGEST = 100_000
+MAX_DERIVED_OPERATIONS = 100_000
 """Operations of an expression that is derived."""
 
 
 def check_size(expression: ca.SX) -> None:
-    if ca.n_nodes(expression) > LARGEST:
+    if ca.n_nodes(expression) > MAX_DERIVED_OPERATIONS:
         raise Mistake(
-            f"a derivative of more than {LARGEST} operations is needed here: derive something simpler"
+            f"a derivative of more than {MAX_DERIVED_OPERATIONS} operations is needed here: derive something simpler"
         )
