@@ -1,4 +1,4 @@
-"""One whole step of each method of the original, as a CasADi function, and what delayed signals were.
+"""The integrators of the original, one step each as CasADi expressions; and the `History` of delayed signals.
 
 euler and runge-kutta are as everywhere. leap-frog is symplectic Euler: velocities first, seen from half a
 step before, then positions with the new velocities; only equations of second order (x'') have velocities.
@@ -9,6 +9,7 @@ at the beginning of a run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -22,15 +23,26 @@ CORRECTOR = ((1 / 2, 1 / 2), (5 / 12, 8 / 12, -1 / 12), (9 / 24, 19 / 24, -5 / 2
 """Coefficients of Adams-Moulton methods of order 3 and higher as the original counts them, the new rate
 first."""
 PAST_RATES = 3
-"""Rates of former steps that predict-correct uses."""
+"""How many rates of former steps predict-correct uses."""
 TIME_TOLERANCE = 1e-13
-"""Times that differ by less are the same [s]."""
+"""Times that differ by less than this are the same [s]."""
 SEES_BEGINNING = ("euler", "leap-frog")
 """Methods after which conditions of events see the time at which the step began."""
 
 Rate = Callable[[ca.MX, ca.MX, int], ca.MX]
-"""Rates at a time, of a state, with delayed signals of the beginning (0), middle (1) or end (2) of the
-step."""
+"""Gives the rates at a time and a state, with delayed signals of the beginning (0), middle (1) or end (2) of
+the step."""
+
+
+@dataclass(frozen=True)
+class StepStart:
+    """Where a step begins. rate: gives the rates. t: the time [s]. h: the length of the step [s]. x: the
+    state."""
+
+    rate: Rate
+    t: ca.MX
+    h: ca.MX
+    x: ca.MX
 
 
 def stage_times(method: str, t: float, h: float) -> tuple[float, float, float]:
@@ -39,9 +51,12 @@ def stage_times(method: str, t: float, h: float) -> tuple[float, float, float]:
     return (t, t - h / 2, t + h) if method == "leap-frog" else (t, t + h / 2, t + h)
 
 
-def new_state(method: str, rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, of_rates: ca.DM) -> ca.MX:
-    """The state after a step of a method that needs nothing but the state; `of_rates` is 1 where it is a
-    velocity."""
+def new_state(method: str, start: StepStart, of_rates: ca.DM) -> ca.MX:
+    """The state after a step of Euler, leap-frog or Runge-Kutta of order 4, which need the state alone.
+
+    of_rates: 1 where the state is a velocity, else 0.
+    """
+    rate, t, h, x = start.rate, start.t, start.h, start.x
     if method == "leap-frog":
         x = x + h * of_rates * rate(t - h / 2, x, 1)
         return x + h * (1 - of_rates) * rate(t, x, 0)
@@ -54,11 +69,12 @@ def new_state(method: str, rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, of_rates: c
     return x + h / 6 * (a + 2 * b + 2 * c + d)
 
 
-def adams_state(
-    rate: Rate, t: ca.MX, h: ca.MX, x: ca.MX, past: ca.MX, predictor: ca.MX, corrector: ca.MX
-) -> tuple[ca.MX, ca.MX]:
-    """The state after a step of predict-correct, and the rate at its beginning; `past` has former rates as
-    columns."""
+def adams_state(start: StepStart, past: ca.MX, predictor: ca.MX, corrector: ca.MX) -> tuple[ca.MX, ca.MX]:
+    """The state after a step of predict-correct (Adams-Bashforth-Moulton), and the rate at its beginning.
+
+    past: rates of former steps as columns, the newest first. predictor, corrector: the coefficients.
+    """
+    rate, t, h, x = start.rate, start.t, start.h, start.x
     now = rate(t, x, 0)
     rates = ca.horzcat(now, past)
     predicted = x + h * ca.mtimes(rates, predictor)
@@ -67,13 +83,20 @@ def adams_state(
 
 
 def adams_coefficients(step: int, prediction: int, correction: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients for the given step of a run, counted from 0, where these orders are wanted."""
+    """The coefficients of predictor and corrector in a step of a run.
+
+    step: counted from 0. prediction, correction: the orders wanted, which the first steps do not reach yet.
+    """
     a, b = PREDICTOR[min(prediction, step + 2) - 2], CORRECTOR[min(correction, step + 3) - 3]
     return np.pad(a, (0, 1 + PAST_RATES - len(a))), np.pad(b, (0, 1 + PAST_RATES - len(b)))
 
 
 class History:
-    """What delayed signals were: a row for each step, and straight lines in between."""
+    """Remembers what delayed signals were: a row for each step, linear in between.
+
+    delays: by how much each signal is delayed [s]. before: gives them at times before the run. step: [s].
+    Raises `ModelError` where a delay is shorter than a step.
+    """
 
     def __init__(self, delays: Sequence[float], before: Callable[[float], np.ndarray], step: float) -> None:
         self.delays, self.before = np.asarray(delays, dtype=float), before
@@ -86,16 +109,18 @@ class History:
                 )
 
     def push(self, t: float, signals: np.ndarray) -> None:
+        """Remember what signals are at a time [s]."""
         self.times.append(t)
         self.rows.append(signals)
 
     def at(self, t: float) -> np.ndarray:
-        """The delayed signals at a time."""
+        """The delayed signals at a time [s]: what each was as long ago as its delay."""
         if not len(self.delays):
             return self.delays
         return np.array([self._value(k, t - delay) for k, delay in enumerate(self.delays)])
 
     def _value(self, k: int, t: float) -> float:
+        """A signal at a time itself, interpolated between steps."""
         if not self.times or t < self.times[0]:
             return float(self.before(t)[k])
         i = max(int(np.searchsorted(self.times, t)) - 1, 0)

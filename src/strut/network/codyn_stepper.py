@@ -1,8 +1,7 @@
-"""Runs in whole steps, as the original makes them: an event is taken at the end of a step, which is shortened
-as far as it asks.
+"""`CodynStepper`: runs a network in whole steps, as the original does.
 
-`strut.simulate` finds the moment of an event; here it is found as late as the step, or what stands behind
-`within`, allows. It is for comparison with runs of the original, and no faster than they are.
+`strut.simulate` locates events; here an event is taken at the end of a step, which is shortened as far as
+`within` of the event asks. It is for comparison with runs of the original, and no faster than they are.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from strut.network.codyn_integrators import (
     PAST_RATES,
     SEES_BEGINNING,
     History,
+    StepStart,
     adams_coefficients,
     adams_state,
     new_state,
@@ -31,14 +31,18 @@ from strut.network.lower.to_system import Lowering
 from strut.network.model import NetworkEvent
 from strut.network.text.errors import Mistake, NetworkError
 from strut.network.text.formula import Binary, Tree, read
-from strut.system import System, sx, time
+from strut.system import Quantity, System, sx, time
 
 OVERSHOOT = 1e-10
-"""A step that is to end beyond a bound is longer by this part."""
+"""By which part of its length a step is longer that must end beyond a bound (`<`, `>`), not on it."""
 EXACT = 1e-9
-"""Parts of a step that do not count."""
+"""Parts of a step that are less than this do not count."""
 SHORTEST = 1e-9
-"""No step is shorter [s]."""
+"""The shortest step [s]."""
+
+
+Numbers = np.ndarray | int
+"""Numbers of a step; 0 where a method or a network needs none."""
 
 
 class SteppableNetwork(LoadedNetwork, Protocol):
@@ -53,7 +57,10 @@ class SteppableNetwork(LoadedNetwork, Protocol):
 
 @dataclass(frozen=True)
 class SteppedRows:
-    """A run, a row for each step: times, values by name, and whether an event ended it."""
+    """A run with a row for each step.
+
+    t: times [s]. values: by name, a row for each time. ended: whether an event ended the run.
+    """
 
     t: np.ndarray
     values: dict[str, np.ndarray]
@@ -65,8 +72,13 @@ class SteppedRows:
 
 @dataclass(eq=False)
 class _WatchedEvent:
-    """An event: its condition, with the place of its first comparison among all, how far it may be exceeded,
-    what it does, and after which part of a step it happened last."""
+    """An event that is watched during a run.
+
+    tree, leaves: its condition, and the comparisons in it. first: the index of its first comparison among
+    those of all events. within: by how much the condition may be exceeded. sets, names: the function of what
+    it sets, and its names. leads: the states it leads to. distance: after which part of the last step the
+    condition began to hold.
+    """
 
     event: NetworkEvent
     tree: Tree
@@ -80,7 +92,11 @@ class _WatchedEvent:
 
 
 class CodynStepper:
-    """A network ready to be run in steps."""
+    """Runs a network in whole steps.
+
+    network: says how it is to be integrated. step: [s]; None: as the file asks for. seed: of random numbers.
+    outputs: names of variables wanted; None: all. at: values to begin with, by name.
+    """
 
     def __init__(
         self,
@@ -120,8 +136,11 @@ class CodynStepper:
         self.attempt = self._attempt()
 
     def _attempt(self) -> ca.Function:
-        """One step, all at once: the new states, with what the clock does, how far conditions are then, and
-        the rates it began with where the method keeps them."""
+        """A function that makes one step.
+
+        It gives the new states and discrete states, with what the clock does, the differences of all
+        comparisons, which events are enabled, and the rates it began with where the method keeps them.
+        """
         t, h = ca.MX.sym("t"), ca.MX.sym("h")
         x, z, constants, chance = (ca.MX.sym("q", symbol.shape[0]) for symbol in self.symbols[1:5])
         delayed = ca.MX.sym("d", self.symbols[5].shape[0], 3)
@@ -135,9 +154,9 @@ class CodynStepper:
 
         first_rate = ca.MX(0, 1)
         if self.method == "predict-correct":
-            new, first_rate = adams_state(rate, t, h, x, past, a, b)
+            new, first_rate = adams_state(StepStart(rate, t, h, x), past, a, b)
         else:
-            new = new_state(self.method, rate, t, h, x, self.of_rates)
+            new = new_state(self.method, StepStart(rate, t, h, x), self.of_rates)
         ticked_states = self.clock(t + h, new, z, constants, chance, delayed[:, 2])
         new, ticked = ticked_states[: x.shape[0]], ticked_states[x.shape[0] :]
         beginning = self.method in SEES_BEGINNING
@@ -146,6 +165,7 @@ class CodynStepper:
         return ca.Function("attempt", [t, h, x, z, constants, chance, delayed, past, a, b], results)
 
     def _function(self, expressions: list[ca.SX]) -> ca.Function:
+        """A function of time and all quantities that gives expressions as one column."""
         return ca.Function(
             "f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)]
         )
@@ -153,6 +173,7 @@ class CodynStepper:
     def _watch(
         self, lowering: Lowering, event: NetworkEvent, comparisons: list[ca.SX], masks: list[ca.SX]
     ) -> _WatchedEvent:
+        """Prepare an event; its comparisons and when it is enabled are added to the lists of all events."""
         m = lowering.meaning
         frame = EvaluationFrame(event)
         try:
@@ -169,20 +190,20 @@ class CodynStepper:
         sets, leads, when = lowering.effects(event)
         masks.append(ca.SX(1) if when is None else when)
         return _WatchedEvent(
-            event,
-            tree,
-            leaves,
-            first,
-            within,
-            self._function(list(sets.values())) if sets else None,
-            tuple(sets),
-            {name: float(value) for name, value in leads.items()},
+            event=event,
+            tree=tree,
+            leaves=leaves,
+            first=first,
+            within=within,
+            sets=self._function(list(sets.values())) if sets else None,
+            names=tuple(sets),
+            leads={name: float(value) for name, value in leads.items()},
         )
 
     # ---- a run ----
 
     def run(self, begin: float, end: float) -> SteppedRows:
-        """All steps from one time to another."""
+        """Make all steps from one time to another [s]."""
         self.constants = self._begin(begin)
         self.t = begin
         self.past, self.attempts = np.zeros((len(self.x), PAST_RATES)), 0
@@ -200,7 +221,7 @@ class CodynStepper:
         return SteppedRows(np.array(times), values, ended)
 
     def _begin(self, t: float) -> np.ndarray:
-        """What states begin with; returns inputs and parameters."""
+        """Set the states to what they begin with; returns inputs and parameters."""
         s = self.system
         symbols: list[ca.SX] = [time]
         values: list[ca.DM] = [ca.DM(t)]
@@ -215,7 +236,7 @@ class CodynStepper:
         return values_by_group[0]
 
     def _history(self) -> History:
-        """Delayed signals of a run that begins now; how long they are delayed does not change in it."""
+        """The history of a run that begins now; how long signals are delayed does not change in it."""
         delays, constants = self.system.delays, self.symbols[3]
         by = ca.Function(
             "by",
@@ -231,9 +252,10 @@ class CodynStepper:
             by(self.constants).full().ravel(), lambda t: past(t, self.constants).full().ravel(), self.step
         )
 
-    def _past_of_step(self, start: float, length: float) -> tuple:
-        """What a step needs of the steps before: delayed signals, and rates with the weights they have."""
-        delayed: Any = 0
+    def _past_of_step(self, start: float, length: float) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """What a step needs of the steps before: delayed signals, rates, and the coefficients of both Adams
+        methods."""
+        delayed: Numbers = 0
         if self.system.delays:
             delayed = np.column_stack([self.history.at(t) for t in stage_times(self.method, start, length)])
         if self.method != "predict-correct":
@@ -241,22 +263,26 @@ class CodynStepper:
         return delayed, self.past, *adams_coefficients(self.attempts, *self.orders)
 
     def _remember_signals(self) -> None:
+        """Add the delayed signals of now to the history."""
         if self.system.delays:
             self.history.push(self.t, self._call(self.signals, self.t))
 
     def _call(self, function: ca.Function, t: float) -> np.ndarray:
-        return function(t, self.x, self.z, self.constants, self._chance(), self.history.at(t)).full().ravel()
+        """The values of a function of `_function` at a time and the present states."""
+        column = function(t, self.x, self.z, self.constants, self._chance(), self.history.at(t))
+        return np.asarray(column.full()).ravel()
 
     def _chance(self) -> np.ndarray:
+        """New random numbers from 0 to 1."""
         return self.random.random(len(self.system.randoms))
 
     def _tick(self) -> None:
-        """What happens once in every step: constraints of states, discrete variables, random numbers."""
+        """Do what happens once in every step: constraints, discrete variables, random numbers."""
         new = self._call(self.clock, self.t)
         self.x, self.z = new[: len(self.x)], new[len(self.x) :]
 
     def _advance(self, length: float) -> bool:
-        """One step, shorter where an event asks for it; says whether it was the last."""
+        """Make one step, shorter where an event asks for it. Returns whether an event ended the run."""
         x, z, start, chance = self.x, self.z, self.t, self._chance()
         while True:
             results = self.attempt(
@@ -277,6 +303,7 @@ class CodynStepper:
     # ---- events ----
 
     def _differences(self, t: float) -> np.ndarray:
+        """The differences of all comparisons, positive where they hold."""
         return self._call(self.compare, t)
 
     def _events_that_began(self, now: np.ndarray, masks: np.ndarray) -> list[_WatchedEvent]:
@@ -289,8 +316,8 @@ class CodynStepper:
         return began_events
 
     def _execute(self, events: list[_WatchedEvent], t: float) -> bool:
-        """Take events one after the other, those that the one before left active: first all that it sets,
-        with the values before it, then the state it leads to. Says whether one ends the run."""
+        """Take events one after the other, as far as those before leave them enabled: first all that an event
+        sets, with the values before it, then the state it leads to. Returns whether one ends the run."""
         ended = False
         for w in events:
             if not self._call(self.masks, t)[self.watched.index(w)]:
@@ -307,10 +334,12 @@ class CodynStepper:
         return ended
 
     def _put(self, name: str, value: np.ndarray) -> None:
+        """Set a state or discrete state; arrays that were handed out stay as they are."""
         self.x, self.z = self.x.copy(), self.z.copy()
         (self.x, self.z)[self.places[name]][self.slices[name]] = value
 
     def _row(self) -> dict[str, np.ndarray]:
+        """The states, discrete states and outputs of now, by name."""
         row = {name: (self.x, self.z)[k][self.slices[name]] for name, k in self.places.items()}
         if self.sizes:
             parts = np.split(self._call(self.shown, self.t), np.cumsum(list(self.sizes.values()))[:-1])
@@ -318,13 +347,15 @@ class CodynStepper:
         return {name: value[0] if value.size == 1 else value for name, value in row.items()}
 
 
-def _stack(group: tuple) -> ca.SX:
+def _stack(group: tuple[Quantity, ...]) -> ca.SX:
+    """The symbols of quantities as one column."""
     return ca.vertcat(*[q.sym for q in group]) if group else ca.SX(0, 1)
 
 
-def _parts(group: tuple) -> list[tuple]:
+def _parts(group: tuple[Quantity, ...]) -> list[tuple[Quantity, slice]]:
     """Where each quantity is in the stack of its group."""
-    slices, at = [], 0
+    slices: list[tuple[Quantity, slice]] = []
+    at = 0
     for q in group:
         slices.append((q, slice(at, at + q.sym.numel())))
         at += q.sym.numel()
@@ -332,17 +363,20 @@ def _parts(group: tuple) -> list[tuple]:
 
 
 def _leaves(tree: Tree) -> list[Binary]:
+    """The comparisons of a condition, from left to right."""
     assert isinstance(tree, Binary)
     return _leaves(tree.left) + _leaves(tree.right) if tree.operator in ("&&", "||") else [tree]
 
 
 def _holds(leaf: Binary, z: float, within: float) -> bool:
+    """Whether a comparison holds, of which z is the difference."""
     if leaf.operator == "==":
         return abs(z) <= (EXACT if math.isinf(within) else within)
     return z > 0 if leaf.operator in ("<", ">") else z >= 0
 
 
 def _all_hold(tree: Tree, w: _WatchedEvent, now: np.ndarray) -> bool:
+    """Whether a condition holds. now: the differences of all comparisons."""
     assert isinstance(tree, Binary)
     if tree.operator in ("&&", "||"):
         both = (_all_hold(tree.left, w, now), _all_hold(tree.right, w, now))
@@ -351,11 +385,15 @@ def _all_hold(tree: Tree, w: _WatchedEvent, now: np.ndarray) -> bool:
 
 
 def _index(leaf: Binary, w: _WatchedEvent) -> int:
+    """The index of a comparison of an event among those of all events."""
     return w.first + next(k for k, each in enumerate(w.leaves) if each is leaf)
 
 
 def _began(tree: Tree, w: _WatchedEvent, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
-    """Did a condition begin to hold in this step, and after which part of it?"""
+    """Whether a condition began to hold in this step, and after which part of it.
+
+    before, now: the differences of all comparisons at the beginning and at the end of the step.
+    """
     assert isinstance(tree, Binary)
     if tree.operator in ("&&", "||"):
         left, right = (_began(side, w, before, now) for side in (tree.left, tree.right))

@@ -1,5 +1,7 @@
-"""A picture of a network: nodes, and edges as arrows between them, as SVG text. Nothing else is needed to
-draw it."""
+"""`svg`: draws a network, nodes as boxes and edges as arrows between them, without any other program.
+
+Nodes that the file gives no place get one by a force-directed layout.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,20 @@ import numpy as np
 from strut.network.model import Edge, Node
 
 UNIT = 110.0
-"""Pixels for one unit of a layout."""
+"""Pixels per unit of a layout."""
 HALF_SIZE = (36.0, 18.0)
 """Half the size of a node without nodes in it [pixels]."""
 MARGIN = 26.0
+"""Around the picture, and between boxes that are packed in rows [pixels]."""
 MAX_FORCED_NODES = 300
-"""Nodes that are moved apart by forces; more are put on a grid."""
+"""How many nodes are placed by the force-directed layout; more are put on a grid."""
 FORCE_ROUNDS = 120
+"""Iterations of the force-directed layout."""
 MAX_SIDE = 1600
-"""Pixels along a side; larger networks are drawn smaller."""
+"""The longest side of a picture [pixels]; larger networks are drawn smaller."""
 CENTRE_PULL = 0.5
-"""How strongly nodes are drawn to the middle: what no edge holds would drift away."""
+"""Force towards the middle per distance from it, where nodes one unit apart repel each other with 1: what no
+edge holds would drift away."""
 
 
 @dataclass
@@ -37,14 +42,17 @@ class DrawnBox:
     inside: tuple[DrawnBox, ...] = ()
 
     def move(self, dx: float, dy: float) -> None:
+        """Move the box, and all that is in it [pixels]."""
         self.x, self.y = self.x + dx, self.y + dy
         for box in self.inside:
             box.move(dx, dy)
 
 
 def svg(root: Node, title: str = "") -> str:
-    """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their
-    own."""
+    """Draw what is in a node, as the text of an SVG file.
+
+    Nodes stand where the file lays them out; the others are placed here. title: that of the picture.
+    """
     boxes = _arrange(root)
     at: dict[Node, DrawnBox] = {}
     _collect(boxes, at)
@@ -87,6 +95,7 @@ text { font-size: 12px; fill: #1c2b38 }
 
 
 def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
+    """The boxes of the nodes in a node, each in its place."""
     boxes = []
     for child in parent.children.values():
         if isinstance(child, Node):
@@ -99,6 +108,7 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
             boxes.append(box)
     if not boxes:
         return ()
+    # Three kinds: those with a place in the file, those that edges hold, and loose ones beside large boxes.
     placed = [b for b in boxes if b.node.place is not None]
     joined = {
         end
@@ -127,7 +137,7 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
 
 
 def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
-    """Boxes that no edge holds, in rows below the others, the small ones first."""
+    """Put boxes that no edge holds in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
     wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
     x, y, tall = left, bottom + (MARGIN if others else 0.0), 0.0
@@ -139,8 +149,11 @@ def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
 
 
 def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
-    """Places for nodes that have none: apart from each other, near what they are connected to. In units of a
-    layout."""
+    """Places for nodes that have none, in units of a layout, by a force-directed layout.
+
+    Nodes repel each other, edges pull, and a weak force holds all in the middle; they start on a circle. Many
+    nodes are put on a grid instead, and stay on the circle where nothing or everything is connected.
+    """
     n = len(nodes)
     if n < 2:
         return np.zeros((n, 2))
@@ -159,6 +172,7 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     if not len(pulled) or len(pulled) >= n * (n - 1) / 2:
         return at
     for k in range(FORCE_ROUNDS):
+        # Fruchterman and Reingold: repulsion 1 / d, attraction d², steps limited by a falling temperature.
         away = at[:, None] - at[None]
         distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), 0.05)
         force = (away / distance[..., None] ** 2).sum(axis=1)
@@ -174,16 +188,19 @@ def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
 
 
 def _collect(boxes: Sequence[DrawnBox], into: dict[Node, DrawnBox]) -> None:
+    """Add boxes, and those in them, to a dictionary by node."""
     for box in boxes:
         into[box.node] = box
         _collect(box.inside, into)
 
 
 def _outer_first(boxes: Sequence[DrawnBox]) -> list[DrawnBox]:
+    """All boxes, each before those in it, so that these are drawn on top."""
     return [each for box in boxes for each in (box, *_outer_first(box.inside))]
 
 
 def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of boxes together [pixels]."""
     if not boxes:
         return 0.0, 0.0, 0.0, 0.0
     return (
@@ -198,6 +215,7 @@ def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
 
 
 def _box(box: DrawnBox) -> str:
+    """A box as SVG."""
     (w, h), name = box.half, escape(box.node.name)
     variables = ", ".join(box.node.variables) or "no variables"
     shape = (
@@ -225,6 +243,7 @@ def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
 
 
 def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, count: int, answered: bool) -> str:
+    """An edge as SVG. count: which it is of those between these nodes. answered: whether one goes back."""
     actions = ", ".join(
         f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"
         for a in edge.actions.values()

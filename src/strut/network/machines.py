@@ -1,4 +1,4 @@
-"""Machines inside a network: a node stands for a system that something else describes, a leg or a motor."""
+"""`join_machines`: joins a network with systems that stand for some of its nodes, such as a leg."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from strut.system import System, join, prefixed
 
 
 def join_machines(network: System, machines: Mapping[str, System]) -> System:
-    """The system of a network in which some nodes are machines.
+    """Join the system of a network with machines that stand for some of its nodes.
 
-    The node has variables of the same names as what it shares with the machine: one that is called like an
-    input of the machine drives it; one with the flag `in` that is called like a state or output of the
-    machine shows it. To the rest of the network it is a node like any other.
+    machines: systems by the names of nodes. A node has variables of the same names as what it shares with its
+    machine: one that is called like an input of the machine drives it; one with the flag `in` that is called
+    like a state or output of the machine shows it. To the rest of the network it is a node like any other.
 
     The walk of the whole is the one that the network's file states; else that of the machine that walks, with
-    its names prefixed; none where several machines walk.
+    its names prefixed; none where several machines walk. Raises `UnknownNameError` or `ModelError` where a
+    node shows what its machine does not have, or shares nothing with it.
     """
     parts: list[System] = []
     connect: dict[str, ca.SX] = {}
     outside = {**{q.name: q.sym for q in (*network.x, *network.z, *network.p)}, **network.outputs}
-    seen: set[str] = set()
+    shown_by_network: set[str] = set()
     for node, machine in machines.items():
         part = prefixed(machine, node)
         if network.walk is not None:
@@ -47,11 +48,11 @@ def join_machines(network: System, machines: Mapping[str, System]) -> System:
         connect |= {f"{n}.driven": outside[n] for n in driven} | {
             f"{n}.shown": visible[n] for n in shown_names
         }
-        seen |= shown_names
+        shown_by_network |= shown_names
         parts.append(_rename_inputs(part, driven, "driven"))
     return join(
         network.name,
-        _rename_inputs(network, seen, "shown"),
+        _rename_inputs(network, shown_by_network, "shown"),
         *parts,
         connect=connect,
         description=network.description,
@@ -59,7 +60,7 @@ def join_machines(network: System, machines: Mapping[str, System]) -> System:
 
 
 def _rename_inputs(system: System, names: set[str], word: str) -> System:
-    """Inputs that are about to be connected give up their names to what is on the other side."""
+    """Put a word behind the names of some inputs, so that what drives them can have their names."""
     changed = []
     for q in system.u:
         new = copy(q)

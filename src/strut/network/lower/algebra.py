@@ -1,4 +1,4 @@
-"""What operators and functions of the language do with matrices of static shape (CasADi `SX`)."""
+"""The operators and functions of the language on matrices of fixed shape (CasADi `SX`)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake
 
 Matrix = ca.SX
+BinaryOperation = Callable[[Matrix, Matrix], Matrix]
 
 
 def shape_text(m: Matrix) -> str:
+    """The shape of a matrix as error messages write it, such as '2×3'."""
     return f"{m.shape[0]}×{m.shape[1]}"
 
 
 def flat(m: Matrix) -> Matrix:
+    """The elements of a matrix as one column, column by column."""
     return ca.reshape(m, m.numel(), 1)
 
 
 def broadcast(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
-    """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many
-    elements."""
+    """Bring two operands to one shape (broadcasting).
+
+    A scalar goes with anything, a row or a column with a matrix that it fits, and a matrix with one that has
+    as many elements. what: the operator, for the message. Raises `Mistake` where the shapes do not fit.
+    """
     if a.shape == b.shape or a.numel() == 1 or b.numel() == 1:
         if a.numel() == 1 and b.numel() != 1:
             a = ca.repmat(a, *b.shape)
@@ -45,7 +51,9 @@ def broadcast(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
     )
 
 
-def _elementwise(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, Matrix], Matrix]:
+def _elementwise(operation: BinaryOperation, what: str) -> BinaryOperation:
+    """An operation element by element, of operands that are broadcast first."""
+
     def apply(a: Matrix, b: Matrix) -> Matrix:
         return operation(*broadcast(a, b, what))
 
@@ -53,7 +61,7 @@ def _elementwise(operation: Callable[[Any, Any], Any], what: str) -> Callable[[M
 
 
 def times(a: Matrix, b: Matrix) -> Matrix:
-    """A product of matrices where the inner sizes agree, else element by element."""
+    """Multiply matrices where the inner sizes agree, else element by element."""
     return (
         ca.mtimes(a, b)
         if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1
@@ -62,18 +70,20 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 
 
 def modulo(a: Matrix, b: Matrix) -> Matrix:
+    """The remainder of a divided by b, never negative."""
     rest = ca.fmod(a, b)
     return rest + (rest < 0) * ca.fabs(b)
 
 
 def cycle(x: Matrix, low: Matrix, high: Matrix) -> Matrix:
+    """Wrap x around into the interval from low to high."""
     span = high - low
     return ca.if_else(
         x > high, low + ca.fmod(x - low, span), ca.if_else(x < low, high - ca.fmod(low - x, span), x)
     )
 
 
-BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+BINARY: dict[str, BinaryOperation] = {
     "+": _elementwise(lambda a, b: a + b, "+"),
     "-": _elementwise(lambda a, b: a - b, "-"),
     "*": times,
@@ -90,9 +100,11 @@ BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
     "&&": _elementwise(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
     "||": _elementwise(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
 }
+"""Operators between two operands, by the way they are written."""
 
 
 def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
+    """Choose `yes` where a condition is not 0, else `no`. Raises `Mistake` where their shapes differ."""
     if condition.numel() != 1:
         raise Mistake(f"the condition of '? :' is {shape_text(condition)}: a single number is needed")
     if yes.shape != no.shape:
@@ -103,20 +115,21 @@ def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
 
 
 def stack(rows: list[list[Matrix]]) -> Matrix:
-    """Blocks put together, row by row."""
+    """Put blocks together to one matrix, row by row. Raises `Mistake` where their sizes do not fit."""
     row_blocks = []
     for row in rows:
         heights = {m.shape[0] for m in row}
         if len(heights) > 1:
             raise Mistake(
-                f"in a row of a matrix stand {' and '.join(shape_text(m) for m in row)}: they need equally many "
-                f"rows"
+                f"in a row of a matrix stand {' and '.join(shape_text(m) for m in row)}: they need "
+                f"equally many rows"
             )
         row_blocks.append(ca.horzcat(*row))
     widths = {m.shape[1] for m in row_blocks}
     if len(widths) > 1:
         raise Mistake(
-            f"the rows of a matrix are {' and '.join(shape_text(m) for m in row_blocks)}: they need equally many columns"
+            f"the rows of a matrix are {' and '.join(shape_text(m) for m in row_blocks)}: "
+            "they need equally many columns"
         )
     return ca.vertcat(*row_blocks) if row_blocks else ca.SX(0, 0)
 
@@ -125,10 +138,12 @@ def stack(rows: list[list[Matrix]]) -> Matrix:
 
 
 def sign(x: Matrix) -> Matrix:
+    """1 where x is 0 or positive, else -1: the sign of the original, which has no 0."""
     return 2 * (x >= 0) - 1
 
 
 def round_half_away(x: Matrix) -> Matrix:
+    """Round to the nearest whole number, halves away from zero."""
     return sign(x) * ca.floor(ca.fabs(x) + 0.5)
 
 
@@ -171,14 +186,18 @@ UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     "sign": sign,
     "round": round_half_away,
 }
-BINARY_FUNCTIONS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+"""Functions of one argument, element by element, by their names in the language."""
+BINARY_FUNCTIONS: dict[str, BinaryOperation] = {
     "atan2": _elementwise(ca.atan2, "atan2"),
     "pow": _elementwise(lambda a, b: a**b, "pow"),
     "csign": _elementwise(lambda x, y: ca.fabs(x) * sign(y), "csign"),
 }
+"""Functions of two arguments, element by element, by their names in the language."""
 
 
-def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
+def _fold(operation: BinaryOperation) -> Callable[[Matrix], Matrix]:
+    """An operation over all elements of a matrix, pair by pair, so that the expression is not deep."""
+
     def fold(m: Matrix) -> Matrix:
         if m.numel() == 0:
             raise Mistake("an empty matrix has no smallest, largest or product")
@@ -193,7 +212,7 @@ def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
     return fold
 
 
-REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], Callable[[Any, Any], Any]]] = {
+REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], BinaryOperation]] = {
     "min": (_fold(ca.fmin), ca.fmin),
     "max": (_fold(ca.fmax), ca.fmax),
     "sum": (lambda m: ca.sum1(flat(m)), lambda a, b: a + b),
@@ -201,12 +220,16 @@ REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], Callable[[Any, Any], Any]]
     "hypot": (lambda m: ca.sqrt(ca.sumsqr(m)), ca.hypot),
     "sqsum": (ca.sumsqr, lambda a, b: a * a + b * b),
 }
+"""Functions of all elements of one matrix, or of two matrices element by element."""
 REDUCERS |= {"∑": REDUCERS["sum"], "∏": REDUCERS["product"]}
 
 
 def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]) -> Matrix | None:
-    """A function of the language, or None if there is none of that name. `constant` gives numbers that must
-    be known."""
+    """Apply a function of the language; None if there is none of that name.
+
+    constant: gives the number of an expression that must be known beforehand. Raises `Mistake` where the
+    number of arguments or their shapes do not fit.
+    """
     n = len(arguments)
 
     def check_count(*counts: int) -> None:
@@ -241,11 +264,13 @@ def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]
 
 
 def index(
-    m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]
+    m: Matrix, at: list[Matrix | tuple[int, int | None, int] | None], constant: Callable[[Matrix], float]
 ) -> Matrix:
-    """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None).
+    """Select elements of a matrix: `m[i]` (column by column) or `m[r, c]`.
 
-    Two lists of one shape are pairs; a column of rows and a row of columns are a block.
+    at: one index or two, each a number, a list, a range (begin, end, step) or everything (None). Two lists of
+    one shape are pairs; a column of rows and a row of columns are a block. constant: gives the number of an
+    index. Raises `Mistake` where an index is outside.
     """
     if len(at) == 1:
         return _linear_index(m, at[0], constant)
@@ -277,6 +302,7 @@ def index(
 
 
 def _linear_index(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
+    """Select elements by one index, counted column by column; a number that changes chooses while running."""
     if at is None:
         return ca.reshape(m, 1, m.numel())
     if isinstance(at, tuple):
@@ -301,12 +327,14 @@ def _numbers(m: Matrix, constant: Callable[[Matrix], float]) -> list[int]:
 
 
 def _check_index(k: int, size: int) -> int:
+    """The index itself, if there is an element at it; else raises `Mistake`."""
     if not 0 <= k < size:
         raise Mistake(f"index {k} is outside: there are {size}, counted from 0")
     return k
 
 
 def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[int]:
+    """The whole numbers that an index stands for, among `size` rows, columns or elements."""
     if at is None:
         return list(range(size))
     if isinstance(at, tuple):
@@ -327,7 +355,10 @@ def value(m: Matrix) -> np.ndarray:
 
 
 def fit_shape(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
-    """A value in the shape that is needed: its own, one number for all, or as many elements."""
+    """Bring a value into the shape that is needed: one number is repeated, as many elements are reshaped.
+
+    what: names the value in the message. Raises `Mistake` where it does not fit.
+    """
     if m.shape == wanted:
         return m
     if m.numel() == 1:

@@ -1,5 +1,4 @@
-"""Functions that a network defines: called with what they find at the caller, and polynomials piece by piece;
-and random numbers."""
+"""Calls functions: those that a network defines, piecewise polynomials, and random numbers."""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from strut.network.text.formula import Call, Name
 from strut.system import Discrete, Param, Random
 
 MAX_CALL_DEPTH = 100
-"""Functions call each other no deeper."""
+"""How deep functions of a network may call each other."""
 MAX_CALLS = 5000
-"""Calls of functions that one variable or action needs, those with equal arguments counted once."""
+"""How many calls of functions one variable or action may need, those with equal arguments counted once."""
 BUILT_IN = {
     *algebra.UNARY, *algebra.BINARY_FUNCTIONS, *algebra.REDUCERS,
     "lerp", "clip", "cycle", "transpose", "inv", "inverse", "pinv", "qr", "diag", "tril", "triu",
@@ -30,16 +29,16 @@ BUILT_IN = {
 
 
 class Functions:
-    """Calls functions for a network's meaning."""
+    """Calls functions for the meaning of a network, and shares the results of equal calls."""
 
     def __init__(self, meaning: Interpreter) -> None:
         self.meaning = meaning
         self.calls = 0
-        self._results: dict[tuple, tuple[list[ca.SX], ca.SX]] = {}
+        self._results: dict[tuple[object, ...], tuple[list[ca.SX], ca.SX]] = {}
 
     def call(self, tree: Call, frame: EvaluationFrame) -> ca.SX:
-        """The value of a call; the same call in the same place is evaluated once, unless it draws random
-        numbers."""
+        """Evaluate a call. The same call in the same frame is evaluated once, unless it draws random
+        numbers. Raises `Mistake` where there is no such function or its arguments do not fit."""
         if not frame.depth:
             return self._call(tree, frame)
         try:
@@ -67,8 +66,11 @@ class Functions:
         return self.meaning.time_derivative(result, tree.order, frame)
 
     def apply(self, function: Function, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
-        """The value of a function that the network defines; what it takes from the caller is looked up
-        there."""
+        """Apply a function that the network defines; its implicit arguments are looked up at the caller.
+
+        values: the explicit arguments. frame: that of the caller. Raises `Mistake` where the number of
+        arguments does not fit or functions call each other too deep.
+        """
         if not frame.depth:  # what is shared may change its meaning between expressions
             self.calls = 0
             self._results.clear()
@@ -100,8 +102,8 @@ class Functions:
         return self._body(function, inner)
 
     def _body(self, function: Function, frame: EvaluationFrame) -> ca.SX:
-        """What a function gives in a frame: evaluated once for equal arguments, unless it draws random
-        numbers or remembers."""
+        """Evaluate the text of a function in a frame: once for equal arguments, unless it draws random
+        numbers or has delays."""
         key = (function, frame.initial, *((name, _identity(value)) for name, value in frame.values.items()))
         shared = self._results.get(key)
         if shared is not None:
@@ -123,7 +125,7 @@ class Functions:
         return result
 
     def polynomial(self, function: Function, x: ca.SX) -> ca.SX:
-        """The value of a piecewise polynomial; where pieces overlap, their mean."""
+        """Evaluate a piecewise polynomial at x; where pieces overlap, it is their mean."""
         frame = EvaluationFrame(function.owner)
         pieces = []
         for piece in function.pieces:
@@ -137,6 +139,7 @@ class Functions:
         pieces.sort(key=lambda p: p[0])
 
         def at(k: int, point: ca.SX) -> ca.SX:
+            """One piece, by Horner's scheme."""
             begin, _, coefficients = pieces[k]
             result = ca.SX(0)
             for c in coefficients:
@@ -159,7 +162,7 @@ class Functions:
         return ca.reshape(ca.vertcat(*[one(p) for p in ca.vertsplit(ca.densify(algebra.flat(x)))]), *x.shape)
 
     def rand(self, values: list[ca.SX], frame: EvaluationFrame) -> ca.SX:
-        """Random numbers: from 0 to 1, from 0 to a bound, or between two, in the shape of these."""
+        """Draw random numbers: from 0 to 1, from 0 to a bound, or between two, in the shape of these."""
         if len(values) > 2:
             raise Mistake(f"rand takes at most 2 arguments, not {len(values)}")
         low, high = (
@@ -170,6 +173,8 @@ class Functions:
         return low + (high - low) * ca.reshape(drawn, *low.shape)
 
     def _draw(self, frame: EvaluationFrame) -> ca.SX:
+        """One random number from 0 to 1: a parameter at the beginning of a run, else a discrete state that is
+        drawn anew in every step."""
         self.meaning.spare += 1
         first = Param(
             f"rand.r{self.meaning.spare}",
@@ -189,6 +194,6 @@ class Functions:
         return number.sym
 
 
-def _identity(m: ca.SX) -> tuple:
-    """Equal for matrices of the same expressions in the same places."""
+def _identity(m: ca.SX) -> tuple[object, ...]:
+    """A key that is equal for matrices of the same expressions in the same places."""
     return (m.shape, tuple(m.sparsity().find()), tuple(e.element_hash() for e in m.nonzeros()))  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Conditions of events as guards: numbers that become positive when a condition begins to hold."""
+"""Turns conditions of events into guards: numbers that become positive when a condition begins to hold."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from strut.network.text.errors import Mistake
 from strut.network.text.formula import Binary, Tree
 
 EQUALITY_TOLERANCE = 1e-9
-"""Two numbers count as equal, where an event says no more."""
+"""How close two numbers must be for `==` of an event without `within`, in their own unit."""
 MAX_ALTERNATIVES = 64
-"""One condition has no more alternatives."""
+"""How many alternatives (`||`) the condition of one event may have."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,11 @@ class Guard:
 def guards(
     condition: Tree, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None
 ) -> list[Guard]:
-    """One guard for each of the alternatives: either of them makes the event happen.
+    """The guards of a condition, one for each alternative: any of them makes the event happen.
 
-    flows: does an expression change between events? What does not is compared exactly.
+    value: evaluates a tree. flows: whether an expression changes between events; what does not is compared
+    exactly. near: how close numbers must be for `==`; None: `EQUALITY_TOLERANCE`. Raises `Mistake` where the
+    condition is not made of comparisons.
     """
     event_guards = []
     for together in alternatives(condition):
@@ -48,7 +50,7 @@ def guards(
 
 
 def alternatives(tree: Tree) -> list[list[Binary]]:
-    """A condition as alternatives, each of comparisons that hold together."""
+    """The disjunctive normal form of a condition: alternatives, each of comparisons that hold together."""
     if isinstance(tree, Binary) and tree.operator == "||":
         both = alternatives(tree.left) + alternatives(tree.right)
     elif isinstance(tree, Binary) and tree.operator == "&&":
@@ -65,7 +67,7 @@ def alternatives(tree: Tree) -> list[list[Binary]]:
 
 
 def difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
-    """A number that is positive while a comparison holds."""
+    """The difference of both sides of a comparison, positive while it holds."""
     left, right = value(comparison.left), value(comparison.right)
     if left.numel() != 1 or right.numel() != 1:
         raise Mistake(
@@ -78,6 +80,7 @@ def difference(comparison: Binary, value: Callable[[Tree], ca.SX]) -> ca.SX:
 def _comparison_guard(
     comparison: Binary, value: Callable[[Tree], ca.SX], flows: Callable[[ca.SX], bool], near: float | None
 ) -> ca.SX:
+    """A number that is positive while a comparison holds; 1 or -1 where it changes at events only."""
     z = difference(comparison, value)
     if comparison.operator == "==":
         z = (EQUALITY_TOLERANCE if near is None else near) - ca.fabs(z)

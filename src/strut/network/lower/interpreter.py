@@ -1,5 +1,4 @@
-"""What functions and operators need of a network's meaning: values of formulas, and quantities
-of their own."""
+"""`Interpreter`: what functions and operators need of a network's meaning."""
 
 from __future__ import annotations
 
@@ -9,16 +8,19 @@ from typing import Protocol
 import casadi as ca
 
 from strut.network.lower.frame import EvaluationFrame
-from strut.network.model import Item, Object
+from strut.network.model import Item, Node, Object, Variable
+from strut.network.text.errors import Mark
 from strut.network.text.formula import Name, Tree
 from strut.system import Delay, Discrete, Param, Random
 
 
 class Interpreter(Protocol):
-    """Gives expressions their values; `Meaning` is one.
+    """Evaluates expressions of a network; `Meaning` is one.
 
     extra_params, draws, delays: quantities that random numbers and delays have made so far.
     spare: counts them. random: gives the values that random numbers begin with.
+    machines: nodes that have states, each with its discrete state and the names of its states. awaited:
+    states that something waits for, and where.
     """
 
     extra_params: list[Param]
@@ -26,6 +28,8 @@ class Interpreter(Protocol):
     delays: list[Delay]
     spare: int
     random: random.Random
+    machines: dict[Node, tuple[Discrete, list[str]]]
+    awaited: list[tuple[Node, str, Mark | None]]
 
     def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
         """The expression of a text that belongs to an item."""
@@ -45,6 +49,10 @@ class Interpreter(Protocol):
 
     def known_number(self, m: ca.SX) -> float:
         """The number of an expression of which parameters are known: an index, a size."""
+        ...
+
+    def shape(self, variable: Variable) -> tuple[int, int]:
+        """The shape of a variable, from its own expression."""
         ...
 
     def time_derivative(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:

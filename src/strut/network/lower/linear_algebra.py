@@ -1,5 +1,8 @@
-"""Linear algebra of the language: inverses, factorisations, and those that follow a tree (λ: the parent of
-each row)."""
+"""Linear algebra of the language: inverses, QR, and the sparse LTDL factorisation along a kinematic tree.
+
+The tree is given by λ, the parent of each row, or -1 (R. Featherstone, Rigid Body Dynamics Algorithms,
+chapter 6).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,11 @@ def _check_square(m: Matrix, name: str) -> None:
 def call(
     name: str, a: list[Matrix], constant: Callable[[Matrix], float], check_count: Callable[..., None]
 ) -> Matrix | None:
-    """A function by its name, or None."""
+    """Apply a function of linear algebra; None if there is none of that name.
+
+    constant: gives the number of an expression that must be known. check_count: raises `Mistake` where there
+    are not as many arguments as it is given.
+    """
     if name in ONE_ARGUMENT:
         check_count(1)
         return ONE_ARGUMENT[name](a[0])
@@ -33,7 +40,7 @@ def call(
     if name in TREE_FUNCTIONS:
         check_count(TREE_FUNCTIONS[name][0])
         parents = [whole(constant(e)) for e in ca.vertsplit(ca.densify(ca.vec(a[-1])))]
-        return TREE_FUNCTIONS[name][1](*a[:-1], parents)  # type: ignore[operator]
+        return TREE_FUNCTIONS[name][1](*a[:-1], parents)
     if name == "zeros":
         check_count(1, 2)
         return ca.SX(*(_size(constant(e)) for e in (a if len(a) == 2 else [a[0], a[0]])))
@@ -65,10 +72,12 @@ def _axis(value: float) -> int:
 
 
 def diag(m: Matrix) -> Matrix:
+    """The diagonal matrix of a vector, or the diagonal of a matrix as a column."""
     return ca.diag(m) if min(m.shape) == 1 and m.numel() > 1 else ca.vec(ca.diag(m)) if m.numel() > 1 else m
 
 
 def vcat(a: Matrix, b: Matrix) -> Matrix:
+    """Put one matrix on top of another. Raises `Mistake` where they have different numbers of columns."""
     if a.shape[1] != b.shape[1]:
         raise Mistake(
             f"vcat puts {a.shape[0]}×{a.shape[1]} on {b.shape[0]}×{b.shape[1]}: equally many columns are "
@@ -78,12 +87,13 @@ def vcat(a: Matrix, b: Matrix) -> Matrix:
 
 
 def inv(m: Matrix) -> Matrix:
+    """The inverse of a square matrix. Raises `Mistake` where it is not square."""
     _check_square(m, "inv")
     return solve(m, ca.SX.eye(m.shape[0]))
 
 
 def solve(a: Matrix, b: Matrix) -> Matrix:
-    """x with a x = b."""
+    """Solve a x = b for x. Raises `Mistake` where the shapes do not fit or numbers make `a` singular."""
     _check_square(a, "linsolve")
     if a.shape[0] != b.shape[0]:
         raise Mistake(
@@ -101,7 +111,7 @@ def solve(a: Matrix, b: Matrix) -> Matrix:
 
 
 def qr(a: Matrix) -> Matrix:
-    """[Q, R] by Householder's reflections, Q square."""
+    """Factorise A = Q R by Householder reflections, Q square; returns [Q, R] side by side."""
     m, n = a.shape
     r, q = ca.densify(ca.SX(a)), ca.SX.eye(m)
     for k in range(min(m - 1, n)):
@@ -118,7 +128,11 @@ def qr(a: Matrix) -> Matrix:
 
 
 def sltdl(a: Matrix, parents: list[int]) -> Matrix:
-    """A = Lᵀ D L along a tree: D on the diagonal, L below it, what is above stays."""
+    """Factorise A = Lᵀ D L along a tree (sparse LTDL), without fill-in.
+
+    Returns D on the diagonal and L below it; what is above stays. parents: λ. Raises `Mistake` where A is not
+    square or λ is no tree.
+    """
     _check_square(a, "sltdl")
     _check_parents(parents, a.shape[0])
     h = ca.densify(ca.SX(a))
@@ -141,10 +155,12 @@ def _check_parents(parents: list[int], size: int) -> None:
 
 
 def d_inverse(f: Matrix, b: Matrix) -> Matrix:
+    """D⁻¹ b, of the LTDL factors f."""
     return b / ca.repmat(ca.diag(f), 1, b.shape[1])
 
 
 def l_inverse(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    """L⁻¹ b by forward substitution along the tree, of the LTDL factors f."""
     _check_parents(parents, f.shape[0])
     x = ca.densify(ca.SX(b))
     for i in range(f.shape[0]):
@@ -156,6 +172,7 @@ def l_inverse(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
 
 
 def l_inverse_transposed(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    """L⁻ᵀ b by backward substitution along the tree, of the LTDL factors f."""
     _check_parents(parents, f.shape[0])
     x = ca.densify(ca.SX(b))
     for i in range(f.shape[0] - 1, -1, -1):
@@ -167,6 +184,7 @@ def l_inverse_transposed(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
 
 
 def slinsolve(a: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    """Solve a x = b by the LTDL factorisation along a tree."""
     f = sltdl(a, parents)
     return l_inverse(f, d_inverse(f, l_inverse_transposed(f, b, parents)), parents)
 
@@ -183,11 +201,13 @@ ONE_ARGUMENT: dict[str, Callable[[Matrix], Matrix]] = {
     "csum": ca.sum2,
     "rsum": ca.sum1,
 }
+"""Functions of one matrix."""
 TWO_ARGUMENTS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
     "linsolve": solve,
     "vcat": vcat,
     "sltdldinv": d_inverse,
 }
+"""Functions of two matrices."""
 TREE_FUNCTIONS: dict[str, tuple[int, Callable[..., Matrix]]] = {
     "sltdl": (2, sltdl),
     "slinsolve": (3, slinsolve),
@@ -195,3 +215,4 @@ TREE_FUNCTIONS: dict[str, tuple[int, Callable[..., Matrix]]] = {
     "sltdllinvt": (3, l_inverse_transposed),
     "sltdldinvlinvt": (3, lambda f, b, parents: d_inverse(f, l_inverse_transposed(f, b, parents))),
 }
+"""Functions whose last argument is λ: how many arguments they take, and the function."""

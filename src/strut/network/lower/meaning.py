@@ -1,26 +1,26 @@
-"""The meaning of a network: every variable as an expression of states, parameters, inputs and time."""
+"""`Meaning`: gives every variable of a network its expression of states, parameters, inputs and time."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import casadi as ca
-import numpy as np
 
 from strut.errors import did_you_mean
 from strut.network.build.calculation import CONSTANTS
 from strut.network.build.model_files import table
 from strut.network.lower import algebra, scope
+from strut.network.lower.actions import Actions
 from strut.network.lower.evaluate import evaluate
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.functions import Functions
 from strut.network.lower.operators import Operators
 from strut.network.lower.table_signal import table_signal
-from strut.network.lower.whole_numbers import check_order, check_size, whole
-from strut.network.model import Action, Edge, Item, Node, Object, Variable
+from strut.network.lower.whole_numbers import check_order, check_size
+from strut.network.model import Action, Item, Node, Object, Variable
 from strut.network.text.errors import Mark, Mistake, NetworkProblem
 from strut.network.text.formula import (
     Call,
@@ -34,9 +34,19 @@ from strut.network.text.formula import (
 )
 from strut.system import Delay, Discrete, Input, Param, Random, State, Sums, known_symbol, sx, time
 
+MAX_WARNINGS = 100
+"""How many warnings are kept of one network."""
+
 
 class Meaning:
-    """Gives every variable its expression, and collects the quantities these are made of."""
+    """Gives every variable its expression, on demand and once, and collects the quantities these are made of.
+
+    states, discrete, params, inputs: quantities by variable. machines: nodes that have states, each with its
+    discrete state and the names of its states. names: of variables in the system. owners: which variable and
+    element the symbol of a state is, by its hash. actions: of edges, by the variable they act on. waiting:
+    variables that are to become states. summed: rates that are sums over many edges. spare: counts the
+    quantities that random numbers and delays have made.
+    """
 
     def __init__(self, root: Node, step: float, seed: int) -> None:
         self.root, self.step = root, step
@@ -58,17 +68,17 @@ class Meaning:
         self.owners: dict[int, tuple[Variable, int]] = {}
         self.actions: dict[Variable, list[Action]] = {}
         self.waiting: set[Variable] = set()
-        self.rates_in_progress: set[Variable] = set()
         self.summed: Sums | None = None
         self.random = random.Random(seed)
         self.spare = 0
         self.functions = Functions(self)
         self.operators = Operators(self, self.functions)
+        self.edge_actions = Actions(self)
 
     # ---- text to expression ----
 
     def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
-        """The expression of a text that belongs to an item."""
+        """Evaluate a text that belongs to an item. Raises `Mistake` with the item's place."""
         try:
             formula = read(text)
             if formula.rest:
@@ -92,10 +102,12 @@ class Meaning:
             ) from error
 
     def warn(self, message: str, mark: Mark | None) -> None:
-        if len(self.warnings) < 100:
+        """Add a warning, up to `MAX_WARNINGS`."""
+        if len(self.warnings) < MAX_WARNINGS:
             self.warnings.append(NetworkProblem(message, mark))
 
     def locate_mistake(self, mistake: Mistake, text: str, item: Item | Object) -> Mistake:
+        """The mistake with its place in the file: within the text of a formula, else that of the item."""
         mark = item.mark
         if mark is not None and mistake.problem.mark is None and isinstance(mistake, FormulaError):
             place = mark.source.line(mark.line).find(text, mark.column - 1)
@@ -110,10 +122,11 @@ class Meaning:
         return mistake.at(mark, f"{label} {where}{came}".strip())
 
     def tree(self, tree: Tree, frame: EvaluationFrame) -> ca.SX:
+        """Evaluate a syntax tree in a frame."""
         return evaluate(tree, lambda t: self.resolve(t, frame), self.known_number)
 
     def known_number(self, m: ca.SX) -> float:
-        """The number of an expression of which parameters are known: an index, a size."""
+        """The number of an expression of parameters: an index, a size. Raises `Mistake` where it changes."""
         if m.numel() != 1:
             raise Mistake(f"a single number is needed, not {algebra.shape_text(m)}")
         if m.is_constant():
@@ -128,6 +141,7 @@ class Meaning:
         )
 
     def resolve(self, tree: Tree, frame: EvaluationFrame) -> ca.SX:
+        """Evaluate what is no plain arithmetic: a name, a call, an operator, a derivative."""
         if isinstance(tree, Name):
             return self.name(tree, frame)
         if isinstance(tree, Call):
@@ -141,6 +155,10 @@ class Meaning:
     # ---- names ----
 
     def name(self, tree: Name, frame: EvaluationFrame) -> ca.SX:
+        """Evaluate a name: an argument, a variable, t, dt or a constant, in this order; or its derivative.
+
+        Raises `Mistake` with what may be meant where the name is unknown.
+        """
         primed = tree.name + "'" * tree.order
         if primed in frame.values:
             return frame.values[primed]
@@ -168,6 +186,7 @@ class Meaning:
         raise Mistake(f"'{tree.name}' is unknown here: {did_you_mean(tree.name, names_here)}")
 
     def time_step(self) -> Param:
+        """The parameter dt [s]."""
         if self.dt is None:
             has_own_dt = any(v.name == "dt" for v in self.root.variables.values())
             self.dt = Param(
@@ -178,7 +197,8 @@ class Meaning:
     # ---- values of variables ----
 
     def value(self, variable: Variable, initial: bool = False) -> ca.SX:
-        """What a variable is, now or at the beginning of a run."""
+        """The expression of a variable, now or at the beginning of a run. Raises `Mistake` where it needs
+        itself."""
         key = (variable, initial)
         value = self.memo.get(key)
         if value is not None:
@@ -199,6 +219,7 @@ class Meaning:
 
     @contextmanager
     def _mark_in_progress(self, key: tuple[Variable, bool]) -> Iterator[None]:
+        """Note that a variable is being evaluated, so that a circle is seen."""
         self.in_progress[key] = None
         try:
             yield
@@ -206,7 +227,8 @@ class Meaning:
             self.in_progress.pop(key, None)
 
     def _prepare(self, variable: Variable, initial: bool) -> None:
-        """Long chains of variables are found one by one, what others need first."""
+        """Evaluate what a variable needs, in a loop and in the order of need, so that long chains do not
+        recurse."""
         stack, opened = [variable], {variable}
         while stack:
             top = stack[-1]
@@ -226,10 +248,11 @@ class Meaning:
                     self.memo[(top, initial)] = self._evaluate_variable(top, initial)
 
     def _evaluate_variable(self, variable: Variable, initial: bool) -> ca.SX:
+        """Evaluate a variable that is not known yet, by what it is."""
         if not initial:
             for group in (self.states, self.discrete, self.params, self.inputs):
                 if variable in group:
-                    return self._read(variable, group[variable].sym)  # type: ignore[index]
+                    return self._read(variable, group[variable].sym)
             if (
                 isinstance(variable.owner, Node)
                 and variable.owner.table is not None
@@ -245,11 +268,12 @@ class Meaning:
         if not initial and variable.flags & {"once", "in"}:
             return self._once(variable, own)
         direct = [a for a in self.actions.get(variable, ()) if not a.rate]
-        result = self._direct(variable, own, direct, frame) if direct else own
+        result = self.edge_actions.direct_value(variable, own, direct, frame) if direct else own
         return self._apply_constraint(variable, result, frame)
 
     def _once(self, variable: Variable, own: ca.SX) -> ca.SX:
-        """The value a variable has when a run begins, kept from then on."""
+        """The value that a variable has when a run begins, kept from then on: an expression of parameters, or
+        a new discrete state."""
         now = {s.element_hash(): s for s in ca.symvar(own)}
         others = [(q.sym, sx(q.value)) for q in (*self.discrete.values(), *(h for h, _ in self.draws))]
         others += [(symbol.sym, sx(symbol.value)) for symbol, _ in self.machines.values()]
@@ -261,10 +285,12 @@ class Meaning:
         return ca.reshape(initial_value.sym, *own.shape)
 
     def _read(self, variable: Variable, symbol: ca.SX) -> ca.SX:
+        """The symbol of a quantity in the shape of its variable, with its constraint."""
         shaped = ca.reshape(symbol, *self.shape(variable))
         return self._apply_constraint(variable, shaped, EvaluationFrame(variable.owner))
 
     def _apply_constraint(self, variable: Variable, raw: ca.SX, frame: EvaluationFrame) -> ca.SX:
+        """A value as the constraint of its variable lets it be."""
         if variable.constraint is None:
             return raw
         inner = EvaluationFrame(frame.thing, {variable.name: raw}, frame.initial)
@@ -279,6 +305,7 @@ class Meaning:
         return self.value(variable, True).shape
 
     def _from_file(self, variable: Variable) -> ca.SX:
+        """The column of a file that a variable of an input shows, over time."""
         assert isinstance(variable.owner, Node)
         settings = variable.owner.table or {}
         signal = table_signal(table(Path(settings["path"]), settings), variable.name, settings)
@@ -286,144 +313,25 @@ class Meaning:
             return self.formula(variable.text, variable, EvaluationFrame(variable.owner))
         return signal
 
-    # ---- actions ----
-
-    def active(self, action: Action) -> ca.SX | None:
-        """1 while an action counts; None if always."""
-        if not action.states:
-            return None
-        edge = action.owner
-        assert isinstance(edge, Edge)
-        node = scope.state_machine(edge.input)
-        if node is None:
-            raise Mistake(
-                f"'{action.name}' acts in state {' or '.join(action.states)}, but no node here has states: "
-                f"add initial-state",
-                action.mark,
-            )
-        return self.in_state(node, action.states, action.mark)
-
-    def in_state(self, node: Node, states: tuple[str, ...], mark: Mark | None) -> ca.SX:
-        symbol, state_names = self.machines[node]
-        for state in states:
-            if state not in state_names:
-                state_names.append(state)
-            self.awaited.append((node, state, mark))
-        result = ca.SX(0)
-        for state in states:
-            result = (
-                ca.logic_or(result, symbol.sym == state_names.index(state))
-                if len(states) > 1
-                else symbol.sym == state_names.index(state)
-            )
-        return result
-
-    def term(self, action: Action, wanted: tuple[int, int], initial: bool = False) -> ca.SX:
-        """What an action gives, in the shape of its target or of the elements it acts on."""
-        value = self.formula(action.text, action, EvaluationFrame(action.owner, initial=initial))
-        if action.index:
-            return value
-        try:
-            return algebra.fit_shape(value, wanted, f"what {action.owner!r} does to '{action.name}'")
-        except Mistake as mistake:
-            raise mistake.at(action.mark) from None
-
-    def _put(self, into: ca.SX, action: Action, value: ca.SX, frame: EvaluationFrame) -> ca.SX:
-        """Add or set elements, or all."""
-        if not action.index:
-            return into + value if action.adds else value
-        try:
-            where = self._places(action, into.shape, frame)
-        except Mistake as mistake:
-            raise mistake.at(action.mark, f"{action.name}[{action.index}]") from None
-        value = algebra.flat(value)
-        if value.numel() == 1:
-            value = ca.repmat(value, len(where), 1)
-        if value.numel() != len(where):
-            raise Mistake(
-                f"{action.name}[{action.index}] has {len(where)} elements, its value {value.numel()}",
-                action.mark,
-            )
-        result = ca.densify(ca.SX(into))
-        for k, place in enumerate(where):
-            result[place] = result[place] + value[k] if action.adds else value[k]
-        return result
-
-    def _places(self, action: Action, shape: tuple[int, int], frame: EvaluationFrame) -> list[int]:
-        """Which elements an action is on: `a[i, j]` lists elements column by column, `a[[r], [c]]` and ranges
-        say rows and columns."""
-        size = shape[0] * shape[1]
-        if action.index.startswith("[") or ":" in action.index:
-            numbers = ca.SX(ca.DM(np.arange(size).reshape(shape, order="F")))
-            tree = read(f"x[{action.index}]").tree
-            indices = evaluate(
-                tree,
-                lambda t: numbers if isinstance(t, Name) and t.name == "x" else self.resolve(t, frame),
-                self.known_number,
-            )
-        else:
-            indices = self.tree(read(f"[{action.index}]").tree, frame)
-        where = [whole(self.known_number(e)) for e in ca.vertsplit(ca.densify(algebra.flat(indices)))]
-        for k in where:
-            if not 0 <= k < size:
-                raise Mistake(
-                    f"'{action.name}' has {size} element(s), counted from 0: there is none at {k}",
-                    action.mark,
-                )
-        return where
-
-    def _direct(self, variable: Variable, own: ca.SX, actions: list[Action], frame: EvaluationFrame) -> ca.SX:
-        """A variable that edges set or add to: zero, filled by those that are active; its own value if none
-        is."""
-        result, any_active = ca.SX(*own.shape), ca.SX(0)
-        for action in sorted(actions, key=lambda a: a.serial):
-            on = ca.SX(1) if frame.initial and action.states else self.active(action)
-            filled = self._put(
-                result,
-                action,
-                self.term(action, own.shape, frame.initial),
-                EvaluationFrame(action.owner, initial=frame.initial),
-            )
-            result = filled if on is None else ca.if_else(on, filled, result)
-            any_active = ca.SX(1) if on is None else ca.logic_or(any_active, on)
-        return (
-            result if any_active.is_constant() and float(any_active) else ca.if_else(any_active, result, own)
-        )
+    # ---- rates ----
 
     def rate(self, variable: Variable) -> ca.SX:
-        """The rate of a state: the sum of what acts on it. For a discrete variable, what is added in a
+        """The rate of a state: the sum of what edges add to it. Of a discrete variable, what is added in a
         step."""
         if variable in self.rates:
             return self.rates[variable]
         if self.summed is not None and self.names[variable] in self.summed:
             self.rates[variable] = ca.reshape(self.summed[self.names[variable]], *self.shape(variable))
             return self.rates[variable]
-        total = self.sum_of_actions(self.actions.get(variable, ()), variable)
+        total = self.edge_actions.sum_of_rates(self.actions.get(variable, ()), variable)
         self.rates[variable] = total
         return total
 
-    def sum_of_actions(self, actions: Iterable[Action], variable: Variable) -> ca.SX:
-        """What some actions give together."""
-        wanted = self.shape(variable)
-        total = ca.SX(*wanted)
-        if variable in self.rates_in_progress:
-            raise Mistake(f"the rate of '{variable.path}' depends on itself")
-        self.rates_in_progress.add(variable)
-        try:
-            for action in actions:
-                if not action.rate:
-                    continue
-                value = self._put(
-                    ca.SX(*wanted), action, self.term(action, wanted), EvaluationFrame(action.owner)
-                )
-                on = self.active(action)
-                total = total + (value if on is None else ca.if_else(on, value, ca.SX(*wanted)))
-        finally:
-            self.rates_in_progress.discard(variable)
-        return total
-
     def time_derivative(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
-        """The time derivative: states change as their equations say, and t by 1."""
+        """Differentiate an expression by time, `order` times, by the chain rule through rates of states.
+
+        Raises `Mistake` at the beginning of a run, for delayed values, and where it gets too large.
+        """
         check_order(order)
         for _ in range(order):
             check_size(expression)

@@ -1,5 +1,4 @@
-"""Operators that take expressions and functions in brackets: derivatives, delays, simplification, linear
-solution."""
+"""Evaluates operators in brackets: derivatives, delays, simplification and linear solution."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ from strut.system import Delay
 
 
 class Operators:
-    """Evaluates operators for a network's meaning."""
+    """Evaluates operators such as `diff[f; x](...)` and `delayed[e](τ)` for the meaning of a network."""
 
     def __init__(self, meaning: Interpreter, functions: Functions) -> None:
         self.meaning, self.functions = meaning, functions
 
     def operator(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
-        """The value of an operator."""
+        """Evaluate an operator. Raises `Mistake` where its brackets or arguments do not fit."""
         handlers: dict[str, Callable[[Operator, EvaluationFrame], ca.SX]] = {
             "dt": self._dt,
             "diff": self._diff,
@@ -40,6 +39,7 @@ class Operators:
         return handlers[tree.name](tree, frame)
 
     def _dt(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        """dt[e, n]: the n-th derivative by time."""
         (of, *rest) = tree.brackets[0]
         order = whole(self.meaning.known_number(self.meaning.tree(rest[0], frame))) if rest else 1
         if (
@@ -55,8 +55,11 @@ class Operators:
     def _of_function(
         self, tree: Operator, frame: EvaluationFrame
     ) -> tuple[ca.SX, dict[str, ca.SX], list[ca.SX], int, list[str]]:
-        """A function with symbols for arguments: its value, them, what to put in, how often to derive, and by
-        what."""
+        """Evaluate the function that an operator names, with symbols for its arguments.
+
+        Returns its value, the symbols by name, the values to put in for them (and those behind), how often to
+        differentiate, and by which arguments.
+        """
         head = tree.brackets[0]
         if not head or not isinstance(head[0], Name):
             raise Mistake(f"{tree.name}[...] names a function first: {tree.name}[f; x](...)")
@@ -91,6 +94,7 @@ class Operators:
         return body, symbols, [*argument_values, *values[count:]], order, by
 
     def _pdiff(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        """The partial derivative of a function by one argument, a Jacobian where that is a vector."""
         body, symbols, values, order, by = self._of_function(tree, frame)
         for _ in range(order):
             check_size(body)
@@ -119,6 +123,7 @@ class Operators:
         return _substitute(body, list(symbols.values()), values[:count])
 
     def _delay(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        """delayed[e, before](τ): what e was τ seconds ago; `before` (else 0) until a run is as old."""
         of, *rest = tree.brackets[0]
         signal = self.meaning.tree(of, frame)
         if frame.initial:
@@ -152,6 +157,7 @@ class Operators:
         return ca.reshape(ca.vertcat(*delayed), *signal.shape)
 
     def _simplify(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
+        """An expression, or a function with arguments, simplified by CasADi."""
         of = tree.brackets[0][0]
         called = (
             Call(of.name, tree.arguments)
@@ -161,7 +167,7 @@ class Operators:
         return ca.simplify(self.meaning.tree(called, frame))
 
     def _linsolve(self, tree: Operator, frame: EvaluationFrame) -> ca.SX:
-        """The argument for which a function is zero, where it depends on it linearly."""
+        """Solve for the argument at which a function is zero; the function must depend on it linearly."""
         body, symbols, values, _, by = self._of_function(tree, frame)
         unknown = symbols[by[0]]
         column = algebra.flat(body)

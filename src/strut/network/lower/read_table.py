@@ -1,5 +1,8 @@
-"""What like edges read: entries of vectors, other expressions, and what is computed of these beforehand, each
-at a place of its own."""
+"""`ReadTable`: numbers everything that like edges read, so that each can be a row of indices.
+
+Places of entries of quantities come first, then those of other expressions, then those of what is computed of
+these beforehand. While places are given, the last two count from `FIRST_OTHER` and `FIRST_COMPUTED`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,16 @@ from strut.network.model import Node, Variable
 from strut.system import Like, Quantity
 
 FIRST_OTHER, FIRST_COMPUTED = 1 << 40, 1 << 41
-"""Where places of other expressions and of what is made begin, until all are counted."""
+"""The first places of other expressions, and of what is computed beforehand, until all are counted."""
 
 
 class ReadTable:
-    """Gives places to what is read."""
+    """Gives a place (an index) to everything that is read.
+
+    entries, others, computations: what has a place, by kind. places: those of variables. computed, shapes:
+    places and shapes of variables that are computed beforehand. sines: places of sine and cosine by that of
+    their angle. functions: names of all functions of the network.
+    """
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
@@ -38,7 +46,7 @@ class ReadTable:
         }
 
     def parameters(self, variables: Sequence[Variable]) -> dict[Variable, Sequence[int]]:
-        """The places of parameters, all of them single numbers."""
+        """The places of parameters that are single numbers, by variable (of others, too)."""
         for v in variables:
             if v not in self.places:
                 self.places[v] = (len(self.entries),)
@@ -46,7 +54,7 @@ class ReadTable:
         return self.places
 
     def variable(self, variable: Variable, value: ca.SX) -> Sequence[int]:
-        """The places of a variable's elements."""
+        """The places of the elements of a variable. value: its expression, where it is no quantity."""
         places = self.places.get(variable)
         if places is None:
             m = self.meaning
@@ -74,8 +82,7 @@ class ReadTable:
         return self.symbols[key]
 
     def in_order(self, places: Iterable[int]) -> list[int]:
-        """Places of states in the order of the states, others behind: what like edges read are then
-        neighbours."""
+        """Sort places by the order of the states, others behind, so that like edges read neighbours."""
         order = {state.name: k for k, state in enumerate(self.meaning.states.values())}
 
         def position(place: int) -> tuple[int, int]:
@@ -85,22 +92,23 @@ class ReadTable:
         return sorted(places, key=position)
 
     def make(self, like: Like) -> np.ndarray:
-        """The places of what is computed beforehand, a row for each result."""
+        """Give places to what is computed beforehand, a row for each result."""
         self.computations.append(like)
         first = FIRST_COMPUTED + self.size
         self.size += like.size * like.length
         return np.arange(first, first + like.size * like.length).reshape(like.size, like.length)
 
     def compute(self, variables: Sequence[Variable], like: Like, shape: tuple[int, int]) -> None:
-        """Let variables be computed beforehand."""
+        """Let variables be computed beforehand, all by one expression."""
         self.computed.update(zip(variables, self.make(like).T.tolist(), strict=True))
         self.shapes.update(dict.fromkeys(variables, shape))
 
     def column(self) -> ca.SX:
+        """The other expressions, as one column."""
         return ca.densify(ca.vertcat(*self.others, ca.SX(0, 1)))
 
     def final_places(self, reads: np.ndarray) -> np.ndarray:
-        """Places counted through, now that all are known."""
+        """Final places of some places, now that everything has been counted."""
         entries, others = len(self.entries), len(self.others)
         computed, other = reads >= FIRST_COMPUTED, (reads >= FIRST_OTHER) & (reads < FIRST_COMPUTED)
         return (
@@ -110,11 +118,12 @@ class ReadTable:
         )
 
     def checkpoint(self) -> tuple[int, int, int, int]:
+        """How much has a place by now, for `reset`."""
         return len(self.entries), len(self.others), len(self.computations), self.size
 
-    def reset(self, mark: tuple[int, int, int, int]) -> None:
-        """Forget what was given a place since `mark`."""
-        entries, others, computations, self.size = mark
+    def reset(self, checkpoint: tuple[int, int, int, int]) -> None:
+        """Forget everything that was given a place since a checkpoint."""
+        entries, others, computations, self.size = checkpoint
         del self.entries[entries:], self.others[others:], self.computations[computations:]
 
         def is_older(place: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a name means where it stands: in a node, in an edge, in an event, in a function."""
+"""Looks up names: what a name means where it stands, in a node, an edge, an event or a function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from strut.network.model import Edge, Function, NetworkEvent, Node, Object, Vari
 
 
 def search_path(thing: Object) -> Iterator[Object]:
-    """Where names are looked for: the thing; for an edge its input node; then what they are in, outwards."""
+    """The objects in which a name is looked up, in order: the thing, for an edge its input node, then the
+    nodes around them, outwards."""
     seen: set[int] = set()
     start: list[Object] = [thing]
     if isinstance(thing, Edge) and thing.input is not None:
@@ -25,7 +26,7 @@ def search_path(thing: Object) -> Iterator[Object]:
 
 
 def own_variable(thing: Object, name: str) -> Variable | None:
-    """A variable of a thing itself, or one that its interface shows."""
+    """The variable of that name of a thing itself or of its interface, or None."""
     variable_here = thing.variables.get(name)
     if variable_here is None and isinstance(thing, Node) and name in thing.aliases:
         return aliased_variable(thing, name)
@@ -33,7 +34,7 @@ def own_variable(thing: Object, name: str) -> Variable | None:
 
 
 def aliased_variable(node: Node, name: str, depth: int = 0) -> Variable | None:
-    """What an interface name stands for, through the interfaces of children."""
+    """The variable that a name of an interface stands for, through interfaces of children; None if none."""
     alias = node.aliases.get(name)
     child = node.children.get(alias.child) if alias else None
     if alias is None or child is None or depth > 100:
@@ -47,7 +48,7 @@ def aliased_variable(node: Node, name: str, depth: int = 0) -> Variable | None:
 
 
 def node_named(name: str, thing: Object) -> Object | None:
-    """The node or edge a dotted name begins with."""
+    """The node or edge that the first part of a dotted name means, seen from a thing, or None."""
     if name in ("input", "output"):
         for each in search_path(thing):
             if isinstance(each, Edge):
@@ -59,7 +60,7 @@ def node_named(name: str, thing: Object) -> Object | None:
 
 
 def step_into(path: str, thing: Object) -> Object | None:
-    """The object that a path 'a.b' means, seen from a thing."""
+    """The object that a path 'a.b' means, seen from a thing, or None."""
     first, *rest = path.split(".")
     inside = node_named(first, thing)
     for name in rest:
@@ -68,7 +69,7 @@ def step_into(path: str, thing: Object) -> Object | None:
 
 
 def variable(name: str, thing: Object) -> Variable | None:
-    """The variable that a name means in a thing."""
+    """The variable that a name means in a thing, or None."""
     path, dot, last = name.rpartition(".")
     if dot:
         inside = step_into(path, thing)
@@ -81,8 +82,10 @@ def variable(name: str, thing: Object) -> Variable | None:
 
 
 def variables(name: str, things: Sequence[Object]) -> list[Variable | None]:
-    """The variables that a name means in many things; those of what edges go from and to are looked up once
-    for each node."""
+    """The variables that a name means in many things, None where it means none.
+
+    `input.x` and `output.x` of edges are looked up once for each node.
+    """
     path, _, last = name.rpartition(".")
     if not path:
         return [thing.variables.get(last) or variable(name, thing) for thing in things]
@@ -102,7 +105,7 @@ def variables(name: str, things: Sequence[Object]) -> list[Variable | None]:
 
 
 def function(name: str, thing: Object) -> Function | None:
-    """The function that a name means in a thing."""
+    """The function that a name means in a thing, or None."""
     path, dot, last = name.rpartition(".")
     if dot:
         inside = step_into(path, thing)
@@ -114,7 +117,7 @@ def function(name: str, thing: Object) -> Function | None:
 
 
 def state_machine(thing: Object | None) -> Node | None:
-    """The nearest node, from a thing outwards, that has states."""
+    """The nearest node, from a thing outwards, that has states (`initial-state`), or None."""
     each = thing.parent if isinstance(thing, NetworkEvent) else thing
     while each is not None:
         if isinstance(each, Node) and each.initial_state is not None:
@@ -124,7 +127,7 @@ def state_machine(thing: Object | None) -> Node | None:
 
 
 def visible_names(thing: Object) -> list[str]:
-    """Names of variables that can be seen from a thing, nearest first."""
+    """The names of variables that can be seen from a thing, nearest first."""
     return list(
         dict.fromkeys(
             n

@@ -1,5 +1,7 @@
-"""From a network to the hybrid `System`: edges summed, events as guards and resets, states of nodes as
-discrete states."""
+"""`Lowering`: makes the hybrid `System` of a network.
+
+What edges add is summed, events become guards and resets, and states of nodes become discrete states.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,26 @@ from strut.network.lower.guards import guards
 from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.meaning import Meaning
 from strut.network.lower.naming import SystemNames
+from strut.network.lower.step_sample import step_sample
 from strut.network.lower.variable_kinds import add_changing, add_constant
 from strut.network.lower.walk import WalkReader, walk_units, with_units
 from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
-from strut.network.text.formula import (
-    read,
-)
-from strut.system import Discrete, Sample, System, time
+from strut.network.text.formula import read
+from strut.system import Discrete, System, time
 from strut.system import Event as Jump
 
 T = TypeVar("T")
 MAX_OUTPUTS = 3000
-"""Elements of variables that become outputs; of larger networks only single numbers do, or none."""
+"""How many elements of variables become outputs; of larger networks only single numbers do, or none."""
 
 
 class Lowering:
-    """One network on its way to a system."""
+    """Makes the system of one network.
+
+    meaning: gives variables their expressions. problems: mistakes so far, raised together. sets: what each
+    event sets, as texts.
+    """
 
     def __init__(self, network: LoadedNetwork, seed: int, step: float | None = None) -> None:
         self.network = network
@@ -43,12 +48,15 @@ class Lowering:
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
         self.names = SystemNames()
         self.sets: dict[NetworkEvent, list[tuple[Variable, str]]] = {}
-        self.extra_discrete: list[Discrete] = []
         self.walk_reader = WalkReader(self.things, self.meaning)
 
     def system(self, outputs: Iterable[str] | None) -> System:
-        """The hybrid system. outputs: names of variables wanted; None: all, of large networks single numbers
-        first. Raises `NetworkError` with all mistakes found."""
+        """The hybrid system.
+
+        outputs: names of variables wanted; None: all, of large networks single numbers first. Raises
+        `NetworkError` with all mistakes in the network.
+        """
+        # What a variable becomes depends on what acts on it and sets it; expressions come after that.
         self._name_variables()
         self._connect()
         self._add_machines()
@@ -58,7 +66,7 @@ class Lowering:
         outputs_shown = self._outputs(outputs)
         jumps = [j for e in self.events for j in (self._try(partial(self._system_events, e), e.mark) or [])]
         self._raise_problems()
-        sample = self._step_sample()
+        samples, extra_discrete = step_sample(self.meaning, self.flows, self._try)
         self._raise_problems()
         m = self.meaning
         states = tuple(m.states.values())
@@ -66,9 +74,10 @@ class Lowering:
             *m.discrete.values(),
             *(s for s, _ in m.machines.values()),
             *(h for h, _ in m.draws),
-            *self.extra_discrete,
+            *extra_discrete,
         )
         params = (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ()))
+        # The walk names what the system has, so it is read last.
         names_by_kind = {
             "event": [j.name for j in jumps],
             "state": [q.name for q in (*states, *discrete)],
@@ -90,7 +99,7 @@ class Lowering:
             walk=walk,
             output_units={name: unit for name, unit in units.items() if name in outputs_shown},
             events=tuple(jumps),
-            samples=sample,
+            samples=samples,
             outputs=outputs_shown,
             randoms=tuple(r for _, r in m.draws),
             delays=tuple(m.delays),
@@ -112,7 +121,7 @@ class Lowering:
         return rates if sums is None else sums.within(rates)
 
     def _warn_of_unreached_states(self) -> None:
-        """States that something waits for, and nothing leads to: most likely misspelt."""
+        """Warn of states that something waits for and nothing leads to: most likely they are misspelt."""
         led = {
             (scope.state_machine(e.parent), e.target)
             for e in self.events
@@ -130,8 +139,10 @@ class Lowering:
     # ---- mistakes ----
 
     def _try(self, act: Callable[[], T], mark: Mark | None) -> T | None:
-        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own
-        or this."""
+        """Do something and return its result; None where it raised a `Mistake`, which is kept for the end.
+
+        mark: the place of the mistake, where it has none of its own.
+        """
         try:
             return act()
         except Mistake as mistake:
@@ -143,12 +154,14 @@ class Lowering:
             return None
 
     def _raise_problems(self) -> None:
+        """Raise `NetworkError` with all mistakes so far, if there are any."""
         if self.problems:
             raise NetworkError(self.problems)
 
     # ---- structure ----
 
     def _name_variables(self) -> None:
+        """Give variables their names in the system, and warn where one cannot have its own."""
         m = self.meaning
         m.names.update(self.names.variables((*self.things, *self.events)))
         for v, name in self.names.collisions(m.names):
@@ -159,6 +172,7 @@ class Lowering:
             )
 
     def _connect(self) -> None:
+        """Collect the actions of edges by the variable they act on."""
         actions = self.meaning.actions
         for thing in self.things:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
@@ -182,6 +196,7 @@ class Lowering:
                 actions.setdefault(target, []).append(action)
 
     def _add_machines(self) -> None:
+        """Give every node with states a discrete state that counts them."""
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
                 name = self.names.new(*node.names, "state")
@@ -191,6 +206,7 @@ class Lowering:
                 )
 
     def _find_sets(self) -> None:
+        """Collect which variables each event sets, and to what."""
         for event in self.events:
             assignments = self.sets.setdefault(event, [])
             for assignment in event.sets:
@@ -213,6 +229,7 @@ class Lowering:
 
     @staticmethod
     def _variable(thing: object) -> Variable | None:
+        """The variable that a selector has found, also through an interface; None if it is none."""
         if isinstance(thing, Variable):
             return thing
         owner = getattr(thing, "owner", None)
@@ -221,6 +238,7 @@ class Lowering:
     # ---- what each variable is ----
 
     def _assign_kinds(self) -> None:
+        """Make variables states, discrete states, parameters or inputs; the others are expressions."""
         m = self.meaning
         written = {v for sets in self.sets.values() for v, _ in sets}
         rated = {v for v, actions in m.actions.items() if any(a.rate for a in actions)}
@@ -246,6 +264,7 @@ class Lowering:
     # ---- results ----
 
     def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
+        """The expressions of variables that are no quantities, by name: those wanted, or as many as fit."""
         m = self.meaning
         rest = [
             v
@@ -287,12 +306,12 @@ class Lowering:
         return values if chosen is None or not chosen.terms else chosen.within(values)
 
     def flows(self, z: ca.SX) -> bool:
-        """Does an expression change between events?"""
+        """Whether an expression changes between events."""
         hashes = {s.element_hash() for s in ca.symvar(z)}
         return time.element_hash() in hashes or any(h in self.meaning.owners for h in hashes)
 
     def _changes(self, z: ca.SX) -> bool:
-        """Does an expression change during a run, by itself or at events?"""
+        """Whether an expression changes during a run, by itself or at events."""
         fixed = {
             s.element_hash()
             for p in (*self.meaning.params.values(), *self.meaning.extra_params)
@@ -301,8 +320,8 @@ class Lowering:
         return any(s.element_hash() not in fixed for s in ca.symvar(z))
 
     def effects(self, event: NetworkEvent) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
-        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may
-        happen, None if always."""
+        """What an event does: the values that it sets, by name; the state that it leads to, by the name of
+        the discrete state; and an expression that is 1 while it may happen, None if always."""
         m = self.meaning
         frame = EvaluationFrame(event)
         node = scope.state_machine(event)
@@ -313,8 +332,8 @@ class Lowering:
             if value.shape != wanted:
                 if value.numel() not in (1, wanted[0] * wanted[1]):
                     raise Mistake(
-                        f"the event sets '{v.path}' to {algebra.shape_text(value)}: {wanted[0]}×{wanted[1]} is "
-                        f"needed",
+                        f"the event sets '{v.path}' to {algebra.shape_text(value)}: "
+                        f"{wanted[0]}×{wanted[1]} is needed",
                         event.mark,
                     )
                 value = ca.repmat(value, *wanted) if value.numel() == 1 else ca.reshape(value, *wanted)
@@ -327,7 +346,7 @@ class Lowering:
                     f"add initial-state",
                     event.mark,
                 )
-            when = m.in_state(node, event.states, event.mark)
+            when = m.edge_actions.in_state(node, event.states, event.mark)
         leads: dict[str, ca.SX] = {}
         if event.target is not None:
             if node is None:
@@ -343,6 +362,7 @@ class Lowering:
         return reset, leads, when
 
     def _system_events(self, event: NetworkEvent) -> list[Jump]:
+        """The events of the system that an event of the network becomes: one for each alternative."""
         m = self.meaning
         frame = EvaluationFrame(event)
         try:
@@ -373,66 +393,9 @@ class Lowering:
             )
         return jumps
 
-    # ---- what happens in every step ----
-
-    def _step_sample(self) -> tuple[Sample, ...]:
-        """Once in a step: new random numbers, discrete variables, and constraints of states."""
-        m = self.meaning
-        sets: dict[str, ca.SX] = {number.name: drawn.sym for number, drawn in m.draws}
-        moving = [
-            v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))
-        ]
-        later: list[tuple[Discrete, Variable, ca.SX]] = []
-        first_step_done = Discrete("step.begun", 0.0, description="0 until the first step")
-        for v in moving:
-            step = self._try(partial(self._next_value, v), v.mark)
-            if step is None:
-                continue
-            if self.flows(step):
-                later.append(
-                    (
-                        Discrete(
-                            f"step.next{len(later) + 1}",
-                            self._at_start(step),
-                            description=f"the next value of {m.names[v]}",
-                        ),
-                        v,
-                        step,
-                    )
-                )
-            else:
-                sets[m.names[v]] = ca.if_else(first_step_done.sym, step, m.discrete[v].sym)
-        if later:
-            old = [m.discrete[v].sym for _, v, _ in later]
-            new = [ca.if_else(first_step_done.sym, q.sym, m.discrete[v].sym) for q, v, _ in later]
-            for (q, v, step), value in zip(later, new, strict=True):
-                sets[m.names[v]] = value
-                sets[q.name] = ca.substitute([step], old, new)[0]
-                self.extra_discrete.append(q)
-        if moving:
-            self.extra_discrete.append(first_step_done)
-            sets[first_step_done.name] = ca.SX(1)
-        for v, state in m.states.items():
-            if v.constraint is not None:
-                sets[state.name] = algebra.flat(m.value(v))
-        return (Sample("step", m.time_step().sym, sets),) if sets else ()
-
-    def _next_value(self, v: Variable) -> ca.SX:
-        return algebra.flat(self.meaning.value(v) + self.meaning.rate(v))
-
-    def _at_start(self, expression: ca.SX) -> ca.SX:
-        m = self.meaning
-        pairs = [
-            (q.sym, q.value)
-            for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))
-        ]
-        pairs += [(q.sym, q.value) for q in m.inputs.values()]
-        return ca.substitute(
-            [expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)]
-        )[0]
-
 
 def _title(event: NetworkEvent) -> str:
+    """What an event is called in its node: 'air_to_ground', 'terminate' or 'event_1'."""
     if event.terminal:
         return "terminate"
     if event.target is not None:
