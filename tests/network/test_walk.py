@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import strut
-from strut import gait, network, walkers
+from strut import contact, gait, network, walkers
 from strut.errors import StrutError
+from tests.contact.machines import rod
 
 PLACES = 1e-9
 """Two descriptions of one walker, each gait found to 1e-12, agree to this."""
@@ -143,3 +144,19 @@ def test_an_input_of_type_walk_is_left_out_with_a_warning():
     net = network.loads('x = 1  input "w" type "walk" {}')
     assert "left out" in net.warnings[0].message
     assert strut.simulate(net.system(), t=1).ok
+
+
+def test_what_says_the_walk_is_no_node_of_the_picture():
+    picture = network.loads(WHEEL).graph()
+    assert 'id="wheel"' in picture
+    assert 'id="wheel.walk"' not in picture
+    assert 'id="wheel.spoke"' not in picture
+
+
+def test_a_mechanism_on_the_ground_keeps_its_feet_in_a_network():
+    alone = contact.rigid(rod(), ["left", "right"])
+    net = network.loads('node "leg" { node "base" { x = 0 | in } }')
+    walk = net.system(machines={"leg": alone}).walk
+    assert len(walk.feet) == 2
+    assert [foot.lands for foot in walk.feet] == [f"leg.{foot.lands}" for foot in alone.walk.feet]
+    assert walk.progress == tuple(f"leg.{name}" for name in alone.walk.progress)

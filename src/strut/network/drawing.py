@@ -98,7 +98,7 @@ def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
     """The boxes of the nodes in a node, each in its place."""
     boxes = []
     for child in parent.children.values():
-        if isinstance(child, Node):
+        if isinstance(child, Node) and not child.walk_fact:
             box = DrawnBox(child, inside=_arrange(child))
             if box.inside:
                 left, top, right, bottom = _extent(box.inside)

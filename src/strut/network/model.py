@@ -16,6 +16,8 @@ from strut.network.text.errors import Mark
 
 FLAGS = ("integrated", "discrete", "once", "in", "out")
 """Words that say what a variable is."""
+WALK_FACTS = ("walk", "foot")
+"""Types of outputs that say what the walk of a network is."""
 _serial = itertools.count()
 
 
@@ -217,6 +219,14 @@ class Node(Object):
         self.is_import = False
         self._self_edge: Edge | None = None
         self._counters: dict[str, itertools.count[int]] = {}
+
+    @property
+    def walk_fact(self) -> str:
+        """'walk' or 'foot' where the node is an output of that type, which says what the walk of the network
+        is; else empty."""
+        table = self.table or {}
+        is_fact = table.get("direction") == "output" and table.get("type") in WALK_FACTS
+        return table["type"] if is_fact else ""
 
     @property
     def self_edge(self) -> Edge:

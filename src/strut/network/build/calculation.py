@@ -47,7 +47,9 @@ def calculate(text: str) -> float:
     except Mistake as mistake:
         raise Mistake(f"cannot calculate '{text}': {mistake}") from mistake
     if found.numel() != 1:
-        raise Mistake(f"cannot calculate '{text}': it is {algebra.shape_text(found)}, a single number is needed")
+        raise Mistake(
+            f"cannot calculate '{text}': it is {algebra.shape_text(found)}, a single number is needed"
+        )
     return float(found)
 
 

@@ -186,7 +186,7 @@ class PartStatements(VariableStatements):
                     for name in self.files.columns(path, made.table):
                         variable = Variable(name, made, statement.mark, context, text="0", flags={"in"})
                         set_variable(made, variable)
-                elif statement.direction != "output" or made.table["type"] not in ("walk", "foot"):
+                elif not made.walk_fact:
                     what = (
                         f"'{e.text}': {statement.direction} of type '{made.table['type']}' is not part of "
                         f"a simulation, and left out"

@@ -57,9 +57,9 @@ class WalkReader:
     """
 
     def __init__(self, things: Iterable[Object], meaning: Meaning) -> None:
-        nodes = [n for n in things if isinstance(n, Node) and n.table and n.table["direction"] == "output"]
-        self._walks = [n for n in nodes if n.table is not None and n.table["type"] == "walk"]
-        self._feet = [n for n in nodes if n.table is not None and n.table["type"] == "foot"]
+        facts = [n for n in things if isinstance(n, Node) and n.walk_fact]
+        self._walks = [n for n in facts if n.walk_fact == "walk"]
+        self._feet = [n for n in facts if n.walk_fact == "foot"]
         self._meaning = meaning
 
     def output_variables(self) -> set[Variable]:
@@ -98,7 +98,7 @@ class WalkReader:
 
     def _fields(self, node: Node, known: Mapping[str, list[str]]) -> dict[str, str | tuple[str, ...]]:
         """The settings of an output as fields of `Walk` or `Foot`, their names those of the system."""
-        kind = (node.table or {})["type"]
+        kind = node.walk_fact
         fields: dict[str, str | tuple[str, ...]] = {}
         for setting, text in _settings(node).items():
             if setting not in SETTINGS[kind]:
@@ -131,7 +131,7 @@ class WalkReader:
             candidate = ".".join([*(identifier(part) for part in around.names), *parts])
             if candidate in choices:
                 return candidate
-        kind = SETTINGS[(node.table or {})["type"]][setting]
+        kind = SETTINGS[node.walk_fact][setting]
         raise Mistake(
             f"{setting} of '{node.path}' is '{name}', which is no {kind}: {did_you_mean(name, choices)}",
             node.mark,
