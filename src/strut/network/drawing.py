@@ -69,7 +69,7 @@ def svg(root: Node, title: str = "") -> str:
         assert a is not None
         assert b is not None
         bends[a, b] = bends.get((a, b), 0) + 1
-        lines.append(_arrow(edge, at[a], at[b], bends[a, b], (b, a) in pairs))
+        lines.append(_arrow(edge, at[a], at[b], count=bends[a, b], answered=(b, a) in pairs))
     width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
     scale = min(1.0, MAX_SIDE / max(width, height))
@@ -89,6 +89,7 @@ text { font-size: 12px; fill: #1c2b38 }
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
 <path d="M0 0 L8 4 L0 8 z" fill="#9a4a2c"/></marker></defs>
 """
+"""The style sheet of a picture, and the head of its arrows."""
 
 
 # ---- where things are ----
@@ -242,7 +243,7 @@ def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
     return box.x + dx / reach, box.y + dy / reach
 
 
-def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, count: int, answered: bool) -> str:
+def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, *, count: int, answered: bool) -> str:
     """An edge as SVG. count: which it is of those between these nodes. answered: whether one goes back."""
     actions = ", ".join(
         f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"

@@ -30,6 +30,7 @@ from strut.network.text.errors import Mistake, NetworkError, NetworkProblem, Sou
 from strut.network.text.lexer import heading
 from strut.network.text.limits import Includes
 from strut.network.text.parse import parse
+from strut.network.text.statements import DeleteStatement
 from strut.system import System
 
 METHODS = {
@@ -144,8 +145,9 @@ class Network:
 
         Raises `NetworkError` where the selector is wrong.
         """
-        statements = parse(Source("selector", f"delete {selector}"))
-        chosen = statements[0].selectors[0]  # type: ignore[attr-defined]
+        statement = parse(Source("selector", f"delete {selector}"))[0]
+        assert isinstance(statement, DeleteStatement)
+        chosen = statement.selectors[0]
         try:
             selection: list[Selected] = self.select.below(chosen, self.root, Context(self._builder.scope))
         except Mistake as mistake:

@@ -294,8 +294,13 @@ def index(
         ]
         return ca.reshape(ca.vertcat(*picked), *rows.shape)
     dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
-    if any(dynamic) and all(isinstance(i, ca.SX) and i.numel() == 1 for i in at):
-        return _linear_index(m, rows + columns * m.shape[0], constant)  # type: ignore[operator]
+    if (
+        any(dynamic)
+        and isinstance(rows, ca.SX)
+        and isinstance(columns, ca.SX)
+        and rows.numel() == columns.numel() == 1
+    ):
+        return _linear_index(m, rows + columns * m.shape[0], constant)
     r = _positions(rows, m.shape[0], constant)
     c = _positions(columns, m.shape[1], constant)
     return m[r, c]

@@ -26,6 +26,7 @@ BUILT_IN = {
     "csum", "rsum", "linsolve", "vcat", "zeros", "eye", "length", "size", "index", "lindex", "rand",
     "sltdl", "sltdldinv", "sltdllinv", "sltdllinvt", "sltdldinvlinvt", "slinsolve",
 }  # fmt: skip
+"""The names of all functions of the language."""
 
 
 class Functions:
@@ -88,7 +89,7 @@ class Functions:
             takes = f"{least}" if least == most else f"{least} to {most}"
             raise Mistake(f"{function.name}({argument_names}) takes {takes} argument(s), not {len(values)}")
         named = {a.name: v for a, v in zip(function.arguments, values, strict=False)}
-        inner = EvaluationFrame(function.owner, named, frame.initial, frame.depth + 1)
+        inner = EvaluationFrame(function.owner, named, initial=frame.initial, depth=frame.depth + 1)
         for a in function.arguments[len(values) :]:
             named[a.name] = self.meaning.formula(a.default or "0", function, inner)
         for a in function.implicit:
@@ -196,4 +197,4 @@ class Functions:
 
 def _identity(m: ca.SX) -> tuple[object, ...]:
     """A key that is equal for matrices of the same expressions in the same places."""
-    return (m.shape, tuple(m.sparsity().find()), tuple(e.element_hash() for e in m.nonzeros()))  # type: ignore[attr-defined]
+    return (m.shape, tuple(m.sparsity().find()), tuple(e.element_hash() for e in m.nonzeros()))  # type: ignore[attr-defined]  # those of an SX are SX

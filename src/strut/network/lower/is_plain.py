@@ -60,7 +60,7 @@ def is_plain_function(function: Function) -> bool:
             ):
                 return False
             elif part is not None and not isinstance(part, Number | Name | str | int | float):
-                waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]
+                waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]  # trees have slots
                 called = scope.function(part.name, each.owner) if isinstance(part, Call) else None
                 functions.extend([called] if called is not None else [])
     return True

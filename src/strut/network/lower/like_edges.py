@@ -41,8 +41,8 @@ def rate_sums(meaning: Meaning) -> Sums | None:
         if collector.add(
             [a.owner for a in actions],
             [targets[a] for a in actions],
-            partial(LikeReader.text, text=text),
-            shape,
+            read=partial(LikeReader.text, text=text),
+            shape=shape,
         ):
             looped_actions.update(actions)
     return collector.sums(
@@ -66,8 +66,8 @@ def output_sums(meaning: Meaning, variables: Sequence[Variable]) -> Sums | None:
         collector.add(
             [v.owner for v in variables_alike],
             variables_alike,
-            partial(LikeReader.variables, owners=variables_alike),
-            None,
+            read=partial(LikeReader.variables, owners=variables_alike),
+            shape=None,
         )
     return collector.sums(lambda v: ca.SX(*collector.shapes[v]))
 
@@ -87,6 +87,7 @@ class _TermCollector:
         self,
         things: Sequence[Object],
         targets: Sequence[Variable],
+        *,
         read: Callable[[LikeReader], LikeColumn],
         shape: tuple[int, int] | None,
     ) -> bool:

@@ -202,14 +202,14 @@ class LikeReader:
             if name in CONSTANTS:
                 return LikeColumn(ca.SX(CONSTANTS[name]), True)
             raise NotVectorisable
-        return self.variables(owners)  # type: ignore[arg-type]
+        return self.variables([v for v in owners if v is not None])
 
     def variables(self, owners: Sequence[Variable]) -> LikeColumn:
         """Read one variable for each thing: a parameter, one that is written out or summed up, or a value."""
         m = self.meaning
         different = list(dict.fromkeys(owners))
         if all(v in m.params for v in different):
-            return self._read_places(owners, self.table.parameters(different), True, (1, 1))
+            return self._read_places(owners, self.table.parameters(different), fixed=True, shape=(1, 1))
         if (
             len(different) >= MIN_EDGES_FOR_LOOP
             and len({v.text for v in different}) == 1
@@ -228,22 +228,24 @@ class LikeReader:
         if len(different) == 1 and values[0].is_constant():
             return LikeColumn(values[0], True)
         places = {v: self.table.variable(v, value) for v, value in zip(different, values, strict=True)}
-        return self._read_places(owners, places, fixed, values[0].shape)
+        return self._read_places(owners, places, fixed=fixed, shape=values[0].shape)
 
     def _read_places(
         self,
         owners: Sequence[Variable],
         places: Mapping[Variable, Sequence[int]],
+        *,
         fixed: bool,
         shape: tuple[int, int],
     ) -> LikeColumn:
+        """A column of slots that read the elements of one variable for each thing."""
         columns = (
             np.fromiter((place for v in owners for place in places[v]), dtype=np.int64)
             .reshape(len(owners), -1)
             .T
         )
         value = ca.reshape(ca.vertcat(*[self.slot(np.ascontiguousarray(c)) for c in columns]), *shape)
-        return LikeColumn(value, fixed, owners, columns[0] if len(columns) == 1 else None)
+        return LikeColumn(value, fixed, owners=owners, places=columns[0] if len(columns) == 1 else None)
 
     def _written_out(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
         """Read variables with equal texts by what they are made of; computed beforehand where several things
@@ -253,13 +255,13 @@ class LikeReader:
         missing = [v for v in different if v not in table.computed]
         alone = MIN_EDGES_PER_NODE * len(different) > len(owners)
         if missing and not alone:
-            inner = LikeReader(m, [v.owner for v in missing], table, within)
+            inner = LikeReader(m, [v.owner for v in missing], table, within=within)
             column = inner.text(text)
             alone = column.fixed  # computed once for each run anyway
             if not alone:
                 table.compute(missing, inner.like(algebra.flat(column.value)), column.value.shape)
         if alone:
-            inner = LikeReader(m, [v.owner for v in owners], table, within)
+            inner = LikeReader(m, [v.owner for v in owners], table, within=within)
             inner.slots = self.slots
             return replace(inner.text(text), owners=None, places=None)
         return self._read_computed(owners, different)
@@ -280,7 +282,7 @@ class LikeReader:
                     groups.setdefault(action.text, []).append((action, k))
             places = []
             for text, actions in groups.items():
-                inner = LikeReader(m, [a.owner for a, _ in actions], table, within)
+                inner = LikeReader(m, [a.owner for a, _ in actions], table, within=within)
                 like = inner.like(
                     algebra.flat(algebra.fit_shape(inner.text(text).value, shape, "what edges do"))
                 )
@@ -294,10 +296,11 @@ class LikeReader:
         return self._read_computed(owners, different)
 
     def _read_computed(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
+        """A column of slots that read variables which are computed beforehand."""
         shapes = {self.table.shapes[v] for v in different}
         if len(shapes) != 1:
             raise NotVectorisable
-        return self._read_places(owners, self.table.computed, False, shapes.pop())
+        return self._read_places(owners, self.table.computed, fixed=False, shape=shapes.pop())
 
     def _nesting_with(self, variables: Sequence[Variable]) -> tuple[Variable, ...]:
         """The variables that are being written out, these included. Raises `NotVectorisable` in a circle."""

@@ -21,7 +21,7 @@ from strut.network.lower.naming import SystemNames
 from strut.network.lower.step_sample import step_sample
 from strut.network.lower.variable_kinds import add_changing, add_constant
 from strut.network.lower.walk import WalkReader, walk_units, with_units
-from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
+from strut.network.model import Edge, Item, NetworkEvent, Node, Object, Variable
 from strut.network.text.errors import MOST, Mark, Mistake, NetworkError, NetworkProblem
 from strut.network.text.formula import read
 from strut.system import Discrete, System, time
@@ -228,12 +228,11 @@ class Lowering:
                         assignments.append((v, text))
 
     @staticmethod
-    def _variable(thing: object) -> Variable | None:
+    def _variable(thing: Object | Item) -> Variable | None:
         """The variable that a selector has found, also through an interface; None if it is none."""
         if isinstance(thing, Variable):
             return thing
-        owner = getattr(thing, "owner", None)
-        return scope.own_variable(owner, thing.name) if isinstance(owner, Node) else None  # type: ignore[attr-defined]
+        return scope.own_variable(thing.owner, thing.name) if isinstance(thing.owner, Node) else None
 
     # ---- what each variable is ----
 
@@ -367,7 +366,9 @@ class Lowering:
         frame = EvaluationFrame(event)
         try:
             near = None if event.within is None else m.known_number(m.formula(event.within, event, frame))
-            event_guards = guards(read(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+            event_guards = guards(
+                read(event.condition).tree, lambda t: m.tree(t, frame), flows=self.flows, near=near
+            )
         except Mistake as mistake:
             raise m.locate_mistake(mistake, event.condition, event) from mistake
         sets, leads, when = self.effects(event)
@@ -383,10 +384,10 @@ class Lowering:
             jumps.append(
                 Jump(
                     name,
-                    guard.expression,
-                    reset,
-                    guard.direction,
-                    when,
+                    guard=guard.expression,
+                    reset=reset,
+                    direction=guard.direction,
+                    when=when,
                     terminal=event.terminal,
                     description=event.condition,
                 )

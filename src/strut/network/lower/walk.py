@@ -87,14 +87,14 @@ class WalkReader:
             )
         if not self._walks and not self._feet:
             return None
-        feet = tuple(Foot(name=_foot_name(n), **self._fields(n, known)) for n in self._feet)  # type: ignore[arg-type]  # names per setting
+        feet = tuple(Foot(name=_foot_name(n), **self._fields(n, known)) for n in self._feet)  # type: ignore[arg-type]  # text or tuple, by field
         if not self._walks:
             return Walk(feet=feet)
         walk = self._walks[0]
         weight = self._weight(walk)
         if weight is not None and (weight.numel() != 1 or changes(weight)):
             raise Mistake(f"the weight of '{walk.path}' must be one number, made of parameters", walk.mark)
-        return Walk(feet=feet, weight=weight, **self._fields(walk, known))  # type: ignore[arg-type]  # names per setting
+        return Walk(feet=feet, weight=weight, **self._fields(walk, known))  # type: ignore[arg-type]  # text or tuple, by field
 
     def _fields(self, node: Node, known: Mapping[str, list[str]]) -> dict[str, str | tuple[str, ...]]:
         """The settings of an output as fields of `Walk` or `Foot`, their names those of the system."""
