@@ -51,15 +51,15 @@ def stage_times(method: str, t: float, h: float) -> tuple[float, float, float]:
     return (t, t - h / 2, t + h) if method == "leap-frog" else (t, t + h / 2, t + h)
 
 
-def new_state(method: str, start: StepStart, of_rates: ca.DM) -> ca.MX:
+def new_state(method: str, start: StepStart, is_velocity: ca.DM) -> ca.MX:
     """The state after a step of Euler, leap-frog or Runge-Kutta of order 4, which need the state alone.
 
-    of_rates: 1 where the state is a velocity, else 0.
+    is_velocity: 1 where an element of the state is a velocity, else 0.
     """
     rate, t, h, x = start.rate, start.t, start.h, start.x
     if method == "leap-frog":
-        x = x + h * of_rates * rate(t - h / 2, x, 1)
-        return x + h * (1 - of_rates) * rate(t, x, 0)
+        x = x + h * is_velocity * rate(t - h / 2, x, 1)
+        return x + h * (1 - is_velocity) * rate(t, x, 0)
     a = rate(t, x, 0)
     if method == "euler":
         return x + h * a

@@ -118,24 +118,24 @@ class CodynStepper:
         self.places = {q.name: k for k, group in enumerate((s.x, s.z)) for q in group}
         self.slices = {q.name: part for group in (s.x, s.z) for q, part in _parts(group)}
         self.symbols = [time, *(_stack(group) for group in (s.x, s.z, (*s.u, *s.p), s.randoms, s.delays))]
-        self.signals = self._function([sx(d.signal) for d in s.delays])
+        self.signal_function = self._column_function([sx(d.signal) for d in s.delays])
         rates = {q.name for v, q in lowering.meaning.states.items() if v.is_rate}
-        self.of_rates = ca.DM([float(q.name in rates) for q in s.x for _ in range(q.sym.numel())])
-        self.flow = self._function([sx(s.flow[q.name]) for q in s.x])
-        self.shown = self._function([sx(e) for e in s.outputs.values()])
+        self.is_velocity = ca.DM([float(q.name in rates) for q in s.x for _ in range(q.sym.numel())])
+        self.flow_function = self._column_function([sx(s.flow[q.name]) for q in s.x])
+        self.output_function = self._column_function([sx(e) for e in s.outputs.values()])
         self.sizes = {name: sx(e).numel() for name, e in s.outputs.items()}
         sample = s.samples[0].set if s.samples else {}
-        self.clock = self._function([sx(sample.get(q.name, q.sym)) for q in (*s.x, *s.z)])
+        self.clock_function = self._column_function([sx(sample.get(q.name, q.sym)) for q in (*s.x, *s.z)])
         self.watched: list[_WatchedEvent] = []
         comparisons: list[ca.SX] = []
         masks: list[ca.SX] = []
         for event in lowering.events:
             self.watched.append(self._watch(lowering, event, comparisons, masks))
-        self.compare = self._function(comparisons)
-        self.masks = self._function(masks)
-        self.attempt = self._attempt()
+        self.difference_function = self._column_function(comparisons)
+        self.enabled_function = self._column_function(masks)
+        self.step_function = self._step_function()
 
-    def _attempt(self) -> ca.Function:
+    def _step_function(self) -> ca.Function:
         """A function that makes one step.
 
         It gives the new states and discrete states, with what the clock does, the differences of all
@@ -150,21 +150,21 @@ class CodynStepper:
         )
 
         def rate(at: ca.MX, of: ca.MX, stage: int) -> ca.MX:
-            return self.flow(at, of, z, constants, chance, delayed[:, stage])
+            return self.flow_function(at, of, z, constants, chance, delayed[:, stage])
 
         first_rate = ca.MX(0, 1)
         if self.method == "predict-correct":
             new, first_rate = adams_state(StepStart(rate, t, h, x), past, a, b)
         else:
-            new = new_state(self.method, StepStart(rate, t, h, x), self.of_rates)
-        ticked_states = self.clock(t + h, new, z, constants, chance, delayed[:, 2])
+            new = new_state(self.method, StepStart(rate, t, h, x), self.is_velocity)
+        ticked_states = self.clock_function(t + h, new, z, constants, chance, delayed[:, 2])
         new, ticked = ticked_states[: x.shape[0]], ticked_states[x.shape[0] :]
         beginning = self.method in SEES_BEGINNING
         now = (t if beginning else t + h, new, ticked, constants, chance, delayed[:, 0 if beginning else 2])
-        results = [new, ticked, self.compare(*now), self.masks(*now), first_rate]
+        results = [new, ticked, self.difference_function(*now), self.enabled_function(*now), first_rate]
         return ca.Function("attempt", [t, h, x, z, constants, chance, delayed, past, a, b], results)
 
-    def _function(self, expressions: list[ca.SX]) -> ca.Function:
+    def _column_function(self, expressions: list[ca.SX]) -> ca.Function:
         """A function of time and all quantities that gives expressions as one column."""
         return ca.Function(
             "f", self.symbols, [ca.densify(ca.vertcat(*expressions)) if expressions else ca.SX(0, 1)]
@@ -195,7 +195,7 @@ class CodynStepper:
             leaves=leaves,
             first=first,
             within=within,
-            sets=self._function(list(sets.values())) if sets else None,
+            sets=self._column_function(list(sets.values())) if sets else None,
             names=tuple(sets),
             leads={name: float(value) for name, value in leads.items()},
         )
@@ -204,7 +204,7 @@ class CodynStepper:
 
     def run(self, begin: float, end: float) -> SteppedRows:
         """Make all steps from one time to another [s]."""
-        self.constants = self._begin(begin)
+        self.constants = self._set_initial_values(begin)
         self.t = begin
         self.past, self.attempts = np.zeros((len(self.x), PAST_RATES)), 0
         self.history = self._history()
@@ -220,7 +220,7 @@ class CodynStepper:
         values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         return SteppedRows(np.array(times), values, ended)
 
-    def _begin(self, t: float) -> np.ndarray:
+    def _set_initial_values(self, t: float) -> np.ndarray:
         """Set the states to what they begin with; returns inputs and parameters."""
         s = self.system
         symbols: list[ca.SX] = [time]
@@ -265,27 +265,27 @@ class CodynStepper:
     def _remember_signals(self) -> None:
         """Add the delayed signals of now to the history."""
         if self.system.delays:
-            self.history.push(self.t, self._call(self.signals, self.t))
+            self.history.push(self.t, self._call(self.signal_function, self.t))
 
     def _call(self, function: ca.Function, t: float) -> np.ndarray:
         """The values of a function of `_function` at a time and the present states."""
-        column = function(t, self.x, self.z, self.constants, self._chance(), self.history.at(t))
+        column = function(t, self.x, self.z, self.constants, self._random_numbers(), self.history.at(t))
         return np.asarray(column.full()).ravel()
 
-    def _chance(self) -> np.ndarray:
+    def _random_numbers(self) -> np.ndarray:
         """New random numbers from 0 to 1."""
         return self.random.random(len(self.system.randoms))
 
     def _tick(self) -> None:
         """Do what happens once in every step: constraints, discrete variables, random numbers."""
-        new = self._call(self.clock, self.t)
+        new = self._call(self.clock_function, self.t)
         self.x, self.z = new[: len(self.x)], new[len(self.x) :]
 
     def _advance(self, length: float) -> bool:
         """Make one step, shorter where an event asks for it. Returns whether an event ended the run."""
-        x, z, start, chance = self.x, self.z, self.t, self._chance()
+        x, z, start, chance = self.x, self.z, self.t, self._random_numbers()
         while True:
-            results = self.attempt(
+            results = self.step_function(
                 start, length, x, z, self.constants, chance, *self._past_of_step(start, length)
             )
             self.x, self.z, now, masks, first_rate = (v.full().ravel() for v in results)
@@ -304,13 +304,13 @@ class CodynStepper:
 
     def _differences(self, t: float) -> np.ndarray:
         """The differences of all comparisons, positive where they hold."""
-        return self._call(self.compare, t)
+        return self._call(self.difference_function, t)
 
     def _events_that_began(self, now: np.ndarray, masks: np.ndarray) -> list[_WatchedEvent]:
         began_events = []
         for w, on in zip(self.watched, masks, strict=True):
             if on:
-                began, w.distance = _began(w.tree, w, self.before, now)
+                began, w.distance = _condition_began(w.tree, w, self.before, now)
                 if began:
                     began_events.append(w)
         return began_events
@@ -320,7 +320,7 @@ class CodynStepper:
         sets, with the values before it, then the state it leads to. Returns whether one ends the run."""
         ended = False
         for w in events:
-            if not self._call(self.masks, t)[self.watched.index(w)]:
+            if not self._call(self.enabled_function, t)[self.watched.index(w)]:
                 continue
             if w.sets is not None:
                 values, at = self._call(w.sets, t), 0
@@ -342,7 +342,9 @@ class CodynStepper:
         """The states, discrete states and outputs of now, by name."""
         row = {name: (self.x, self.z)[k][self.slices[name]] for name, k in self.places.items()}
         if self.sizes:
-            parts = np.split(self._call(self.shown, self.t), np.cumsum(list(self.sizes.values()))[:-1])
+            parts = np.split(
+                self._call(self.output_function, self.t), np.cumsum(list(self.sizes.values()))[:-1]
+            )
             row |= zip(self.sizes, parts, strict=True)
         return {name: value[0] if value.size == 1 else value for name, value in row.items()}
 
@@ -389,14 +391,14 @@ def _index(leaf: Binary, w: _WatchedEvent) -> int:
     return w.first + next(k for k, each in enumerate(w.leaves) if each is leaf)
 
 
-def _began(tree: Tree, w: _WatchedEvent, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
+def _condition_began(tree: Tree, w: _WatchedEvent, before: np.ndarray, now: np.ndarray) -> tuple[bool, float]:
     """Whether a condition began to hold in this step, and after which part of it.
 
     before, now: the differences of all comparisons at the beginning and at the end of the step.
     """
     assert isinstance(tree, Binary)
     if tree.operator in ("&&", "||"):
-        left, right = (_began(side, w, before, now) for side in (tree.left, tree.right))
+        left, right = (_condition_began(side, w, before, now) for side in (tree.left, tree.right))
         if left[0] and right[0]:
             return True, max(left[1], right[1])
         if tree.operator == "||":

@@ -60,7 +60,7 @@ def svg(root: Node, title: str = "") -> str:
     lines = [_box(box) for box in _outer_first(boxes)]
     edges = [
         (e, e.input, e.output)
-        for e in root.walk()
+        for e in root.descendants()
         if isinstance(e, Edge) and e.input in at and e.output in at
     ]
     pairs = {(a, b) for _, a, b in edges}

@@ -248,7 +248,7 @@ class Node(Object):
         count = self._counters.setdefault(base, itertools.count(1))
         return f"{base}_{next(k for k in count if f'{base}_{k}' not in self.children)}"
 
-    def walk(self) -> Iterator[Node | Edge]:
+    def descendants(self) -> Iterator[Node | Edge]:
         """All nodes and edges below, depth first, in the order of the file."""
         waiting: list[Node | Edge] = list(reversed(self.children.values()))
         while waiting:

@@ -90,12 +90,12 @@ class Network:
     @property
     def nodes(self) -> list[Node]:
         """Every node, the network itself not counted."""
-        return [n for n in self.root.walk() if isinstance(n, Node)]
+        return [n for n in self.root.descendants() if isinstance(n, Node)]
 
     @property
     def edges(self) -> list[Edge]:
         """Every edge, those from nodes to themselves that hold their equations not counted."""
-        return [e for e in self.root.walk() if isinstance(e, Edge)]
+        return [e for e in self.root.descendants() if isinstance(e, Edge)]
 
     @property
     def step(self) -> float:
@@ -135,7 +135,7 @@ class Network:
     def system_names(self) -> dict[Variable, str]:
         """The name of each variable in the system and in runs: its path, unless that is no name there or is
         taken."""
-        things: list[Object] = [self.root, *self.root.walk()]
+        things: list[Object] = [self.root, *self.root.descendants()]
         events = [e for n in things if isinstance(n, Node) for e in n.events]
         return SystemNames().variables((*things, *events))
 
@@ -250,7 +250,7 @@ class Network:
         """
         lowering = Lowering(self, 0)
         lowering.system(())
-        for each, (_, states) in lowering.meaning.machines.items():
+        for each, (_, states) in lowering.meaning.state_machines.items():
             if each.path == node:
                 return states
         raise NetworkError([NetworkProblem(f"'{node}' has no states")])

@@ -37,7 +37,7 @@ class Snapshot:
         self._keep(making.scope, "values")
         self._keep(making.select, "from_set")
         for top in (making.root, making.templates):
-            for thing in (top, *top.walk()):
+            for thing in (top, *top.descendants()):
                 self._keep_object(thing)
 
     def _keep(self, of: Any, name: str) -> None:

@@ -143,7 +143,7 @@ class Making(ABC):
 
     @staticmethod
     def _size(template: Object) -> int:
-        return sum(1 for _ in template.walk()) if isinstance(template, Node) else 0
+        return sum(1 for _ in template.descendants()) if isinstance(template, Node) else 0
 
     def new_node(self, name: str, parent: Node, statement: s.Statement) -> Node:
         if not name:

@@ -44,11 +44,11 @@ class Actions:
 
         mark: where they are named; states that nothing leads to are warned of there.
         """
-        symbol, state_names = self.meaning.machines[node]
+        symbol, state_names = self.meaning.state_machines[node]
         for state in states:
             if state not in state_names:
                 state_names.append(state)
-            self.meaning.awaited.append((node, state, mark))
+            self.meaning.awaited_states.append((node, state, mark))
         result = ca.SX(0)
         for state in states:
             result = (

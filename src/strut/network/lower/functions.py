@@ -48,9 +48,9 @@ class Functions:
             return self._call(tree, frame)
         if shared is not None:
             return shared
-        before = self.meaning.spare
+        before = self.meaning.extra_count
         result = self._call(tree, frame)
-        if self.meaning.spare == before:
+        if self.meaning.extra_count == before:
             frame.calls[tree] = result
         return result
 
@@ -116,9 +116,9 @@ class Functions:
                 f"calls the next several times, "
                 "with other arguments; name what they share as variables"
             )
-        before = self.meaning.spare
+        before = self.meaning.extra_count
         result = self.meaning.formula(function.text, function, frame)
-        if self.meaning.spare == before:
+        if self.meaning.extra_count == before:
             self._results[key] = (
                 list(frame.values.values()),
                 result,
@@ -176,9 +176,9 @@ class Functions:
     def _draw(self, frame: EvaluationFrame) -> ca.SX:
         """One random number from 0 to 1: a parameter at the beginning of a run, else a discrete state that is
         drawn anew in every step."""
-        self.meaning.spare += 1
+        self.meaning.extra_count += 1
         first = Param(
-            f"rand.r{self.meaning.spare}",
+            f"rand.r{self.meaning.extra_count}",
             self.meaning.random.random(),
             bounds=(0, 1),
             description="a random number drawn when the model was loaded",
@@ -187,11 +187,11 @@ class Functions:
         if frame.initial:
             return first.sym
         number = Discrete(
-            f"rand.held{self.meaning.spare}",
+            f"rand.held{self.meaning.extra_count}",
             first.sym,
             description="a random number, drawn anew in every step",
         )
-        self.meaning.draws.append((number, Random(f"rand.drawn{self.meaning.spare}")))
+        self.meaning.draws.append((number, Random(f"rand.drawn{self.meaning.extra_count}")))
         return number.sym
 
 

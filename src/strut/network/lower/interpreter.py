@@ -18,18 +18,18 @@ class Interpreter(Protocol):
     """Evaluates expressions of a network; `Meaning` is one.
 
     extra_params, draws, delays: quantities that random numbers and delays have made so far.
-    spare: counts them. random: gives the values that random numbers begin with.
-    machines: nodes that have states, each with its discrete state and the names of its states. awaited:
-    states that something waits for, and where.
+    extra_count: counts them. random: gives the values that random numbers begin with.
+    state_machines: nodes that have states, each with its discrete state and the names of its states.
+    awaited_states: states that something waits for, and where.
     """
 
     extra_params: list[Param]
     draws: list[tuple[Discrete, Random]]
     delays: list[Delay]
-    spare: int
+    extra_count: int
     random: random.Random
-    machines: dict[Node, tuple[Discrete, list[str]]]
-    awaited: list[tuple[Node, str, Mark | None]]
+    state_machines: dict[Node, tuple[Discrete, list[str]]]
+    awaited_states: list[tuple[Node, str, Mark | None]]
 
     def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
         """The expression of a text that belongs to an item."""

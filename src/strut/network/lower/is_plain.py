@@ -32,7 +32,7 @@ def _is_plain(m: Meaning, v: Variable) -> bool:
         or (isinstance(v.owner, Node) and v.owner.table is not None)
     ):
         return False
-    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.waiting)
+    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.future_states)
 
 
 def is_plain_function(function: Function) -> bool:

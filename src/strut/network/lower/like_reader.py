@@ -215,12 +215,12 @@ class LikeReader:
             and len({v.text for v in different}) == 1
             and all(is_expression(m, v) for v in different)
         ):
-            return self._written_out(owners, different)
+            return self._substitute_texts(owners, different)
         if (
             all(is_total(m, v) for v in different)
             and sum(len(m.actions[v]) for v in different) >= MIN_EDGES_FOR_LOOP
         ):
-            return self._total(owners, different)
+            return self._read_totals(owners, different)
         values = [m.value(v) for v in different]
         if len({value.shape for value in values}) != 1:
             raise NotVectorisable
@@ -247,7 +247,7 @@ class LikeReader:
         value = ca.reshape(ca.vertcat(*[self.slot(np.ascontiguousarray(c)) for c in columns]), *shape)
         return LikeColumn(value, fixed, owners=owners, places=columns[0] if len(columns) == 1 else None)
 
-    def _written_out(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
+    def _substitute_texts(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
         """Read variables with equal texts by what they are made of; computed beforehand where several things
         read one of them."""
         m, table, text = self.meaning, self.table, different[0].text
@@ -266,7 +266,7 @@ class LikeReader:
             return replace(inner.text(text), owners=None, places=None)
         return self._read_computed(owners, different)
 
-    def _total(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
+    def _read_totals(self, owners: Sequence[Variable], different: Sequence[Variable]) -> LikeColumn:
         """Read variables that edges add to: for each text of the edges, a sum computed beforehand."""
         m, table = self.meaning, self.table
         within = self._nesting_with(different)

@@ -41,11 +41,11 @@ MAX_WARNINGS = 100
 class Meaning:
     """Gives every variable its expression, on demand and once, and collects the quantities these are made of.
 
-    states, discrete, params, inputs: quantities by variable. machines: nodes that have states, each with its
-    discrete state and the names of its states. names: of variables in the system. owners: which variable and
-    element the symbol of a state is, by its hash. actions: of edges, by the variable they act on. waiting:
-    variables that are to become states. summed: rates that are sums over many edges. spare: counts the
-    quantities that random numbers and delays have made.
+    states, discrete, params, inputs: quantities by variable. state_machines: nodes that have states, each
+    with its discrete state and the names of its states. names: of variables in the system. owners: which variable
+    and element the symbol of a state is, by its hash. actions: of edges, by the variable they act on.
+    future_states: variables that are to become states. summed: rates that are sums over many edges.
+    extra_count: counts the quantities that random numbers and delays have made.
     """
 
     def __init__(self, root: Node, step: float, seed: int) -> None:
@@ -58,19 +58,19 @@ class Meaning:
         self.delays: list[Delay] = []
         self.draws: list[tuple[Discrete, Random]] = []
         self.dt: Param | None = None
-        self.machines: dict[Node, tuple[Discrete, list[str]]] = {}
+        self.state_machines: dict[Node, tuple[Discrete, list[str]]] = {}
         self.names: dict[Variable, str] = {}
         self.warnings: list[NetworkProblem] = []
-        self.awaited: list[tuple[Node, str, Mark | None]] = []  # states that something waits for
+        self.awaited_states: list[tuple[Node, str, Mark | None]] = []  # states that something waits for
         self.memo: dict[tuple[Variable, bool], ca.SX] = {}
         self.rates: dict[Variable, ca.SX] = {}
         self.in_progress: dict[tuple[Variable, bool], None] = {}
         self.owners: dict[int, tuple[Variable, int]] = {}
         self.actions: dict[Variable, list[Action]] = {}
-        self.waiting: set[Variable] = set()
+        self.future_states: set[Variable] = set()
         self.summed: Sums | None = None
         self.random = random.Random(seed)
-        self.spare = 0
+        self.extra_count = 0
         self.functions = Functions(self)
         self.operators = Operators(self, self.functions)
         self.edge_actions = Actions(self)
@@ -263,7 +263,9 @@ class Meaning:
             return self._read(variable, self.params[variable].sym)
         frame = EvaluationFrame(variable.owner, initial=initial)
         own = self.formula(variable.text, variable, frame)
-        if initial and (variable in self.states or variable in self.discrete or variable in self.waiting):
+        if initial and (
+            variable in self.states or variable in self.discrete or variable in self.future_states
+        ):
             return own
         if not initial and variable.flags & {"once", "in"}:
             return self._once(variable, own)
@@ -276,7 +278,7 @@ class Meaning:
         a new discrete state."""
         now = {s.element_hash(): s for s in ca.symvar(own)}
         others = [(q.sym, sx(q.value)) for q in (*self.discrete.values(), *(h for h, _ in self.draws))]
-        others += [(symbol.sym, sx(symbol.value)) for symbol, _ in self.machines.values()]
+        others += [(symbol.sym, sx(symbol.value)) for symbol, _ in self.state_machines.values()]
         begins = ca.substitute([own], [time, *(a for a, _ in others)], [ca.SX(0), *(b for _, b in others)])[0]
         if not any(h in self.owners for h in now):
             return begins

@@ -150,8 +150,8 @@ class Operators:
             ca.vertsplit(ca.densify(algebra.flat(before))),
             strict=True,
         ):
-            self.meaning.spare += 1
-            delay = Delay(f"delay.d{self.meaning.spare}", signal=element, by=by, before=past)
+            self.meaning.extra_count += 1
+            delay = Delay(f"delay.d{self.meaning.extra_count}", signal=element, by=by, before=past)
             self.meaning.delays.append(delay)
             delayed.append(delay.sym)
         return ca.reshape(ca.vertcat(*delayed), *signal.shape)

@@ -40,7 +40,7 @@ class ReadTable:
         self.sines: dict[int, list[int]] = {}
         self.functions = {
             name
-            for thing in (meaning.root, *meaning.root.walk())
+            for thing in (meaning.root, *meaning.root.descendants())
             if isinstance(thing, Node)
             for name in thing.functions
         }

@@ -72,7 +72,7 @@ def _at_start(m: Meaning, expression: ca.SX) -> ca.SX:
     """An expression with time, discrete states and inputs as a run begins with them."""
     quantities = (
         *m.discrete.values(),
-        *(s for s, _ in m.machines.values()),
+        *(s for s, _ in m.state_machines.values()),
         *(h for h, _ in m.draws),
         *m.inputs.values(),
     )

@@ -43,7 +43,7 @@ class Lowering:
         self.network = network
         self.meaning = Meaning(network.root, network.step if step is None else step, seed)
         self.problems: list[NetworkProblem] = []
-        self.things: list[Object] = [network.root, *network.root.walk()]
+        self.things: list[Object] = [network.root, *network.root.descendants()]
         self.events: list[NetworkEvent] = [e for n in self.things if isinstance(n, Node) for e in n.events]
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
         self.names = SystemNames()
@@ -72,7 +72,7 @@ class Lowering:
         states = tuple(m.states.values())
         discrete = (
             *m.discrete.values(),
-            *(s for s, _ in m.machines.values()),
+            *(s for s, _ in m.state_machines.values()),
             *(h for h, _ in m.draws),
             *extra_discrete,
         )
@@ -127,7 +127,7 @@ class Lowering:
             for e in self.events
             if e.target is not None and e.parent is not None
         }
-        for node, state, mark in dict.fromkeys(self.meaning.awaited):
+        for node, state, mark in dict.fromkeys(self.meaning.awaited_states):
             if state != node.initial_state and (node, state) not in led:
                 others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
                 self.meaning.warn(
@@ -200,7 +200,7 @@ class Lowering:
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
                 name = self.names.new(*node.names, "state")
-                self.meaning.machines[node] = (
+                self.meaning.state_machines[node] = (
                     Discrete(name, 0.0, description="the state of the node, counted"),
                     [node.initial_state],
                 )
@@ -256,7 +256,7 @@ class Lowering:
                 and not (isinstance(v.owner, Node) and v.owner.table)
             ):
                 self._try(partial(add_constant, m, v), v.mark)
-        m.waiting = {v for v, _ in later}
+        m.future_states = {v for v, _ in later}
         for v, kind in later:
             self._try(partial(add_changing, m, v, kind), v.mark)
 
@@ -354,7 +354,7 @@ class Lowering:
                     f"initial-state",
                     event.mark,
                 )
-            symbol, state_names = m.machines[node]
+            symbol, state_names = m.state_machines[node]
             if event.target not in state_names:
                 state_names.append(event.target)
             leads[symbol.name] = ca.SX(state_names.index(event.target))
