@@ -42,9 +42,9 @@ class Meaning:
     """Gives every variable its expression, on demand and once, and collects the quantities these are made of.
 
     states, discrete, params, inputs: quantities by variable. state_machines: nodes that have states, each
-    with its discrete state and the names of its states. names: of variables in the system. owners: which variable
-    and element the symbol of a state is, by its hash. actions: of edges, by the variable they act on.
-    future_states: variables that are to become states. summed: rates that are sums over many edges.
+    with its discrete state and the names of its states. names: of variables in the system. owners: which
+    variable and element the symbol of a state is, by its hash. actions: of edges, by the variable they act
+    on. future_states: variables that are to become states. summed: rates that are sums over many edges.
     extra_count: counts the quantities that random numbers and delays have made.
     """
 
