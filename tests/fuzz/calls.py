@@ -143,7 +143,7 @@ METHODS = {
     "Trajectory": ["at", "table", "save", "steps", "plot", "stage", "to_dataframe", "ledger_at", "animate"],
     "System": ["using", "replace"],
     "Mechanism": ["body", "joint", "frame", "shape", "constrain"],
-    "Network": ["find", "change", "system", "stepped", "value", "options", "states_of"],
+    "Network": ["find", "change", "system", "run_steps", "value", "options", "states_of"],
 }
 
 

@@ -21,7 +21,7 @@ edge "e" from "n{1:3}" to "n$(@1 + 1)" { w = 2  x' += "w * input.x" }
 
 def described(net):
     """Everything that a network says, as plain data."""
-    things = [net.root, *net.root.walk(), net.templates, *net.templates.walk()]
+    things = [net.root, *net.root.descendants(), net.templates, *net.templates.descendants()]
     return [
         (
             thing.path,

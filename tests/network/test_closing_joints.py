@@ -67,7 +67,7 @@ def swing(kind, second=""):
         "system.a.at.locationInBase",
     ]
     wanted += ["system.b.localToBaseTransform"] if second else []
-    return network.loads(text).stepped(1, 1e-3, outputs=wanted)
+    return network.loads(text).run_steps(1, 1e-3, outputs=wanted)
 
 
 def rotations(run, body):

@@ -31,7 +31,7 @@ def test_events_are_taken_when_the_original_takes_them(example, reference, until
     begun = {
         name: value for name, value in zip(names, rows[0], strict=True) if name in ("p1.y", "p2.y", "p3.y")
     }
-    walk = net.stepped(until, at=begun)
+    walk = net.run_steps(until, at=begun)
     assert walk.t[-1] == pytest.approx(rows[-1, 0], abs=1e-12)
     assert walk.ended == (example == "15_slip")
     at = [int(np.abs(walk.t - t).argmin()) for t in rows[:, 0]]
@@ -42,9 +42,9 @@ def test_events_are_taken_when_the_original_takes_them(example, reference, until
 
 def test_without_within_an_event_waits_for_the_end_of_the_step():
     text = 'initial-state "up"  x = 1  x\' = "-1" state "up"  x\' = "2" state "down"  event "up" to "down" when "x < 0.25" {}'
-    x = network.loads(text).stepped(0.6, 0.2)["x"]
+    x = network.loads(text).run_steps(0.6, 0.2)["x"]
     assert np.allclose(x, [1, 0.8, 0.6, 0.4])
-    x = network.loads(text).stepped(1.2, 0.2)["x"]
+    x = network.loads(text).run_steps(1.2, 0.2)["x"]
     assert np.allclose(x, [1, 0.8, 0.6, 0.4, 0.2, 0.6, 1.0])
     exact = strut.simulate(network.loads(text).system(), t=1.2, method="euler", step=0.2, backend="virtual")
     assert exact.at(1.2)["x"] == pytest.approx(0.25 + 2 * 0.45)
@@ -58,7 +58,7 @@ def test_with_it_the_step_is_shortened():
     event "up" to "down" when "y < 0" within 0.001 { set dy = "-dy"  set n = "n + 1" }
     event any to terminate when "y > 0.9 && n >= 1 || n > 5" {}
     """
-    walk = network.loads(text).stepped(5, 0.03)
+    walk = network.loads(text).run_steps(5, 0.03)
     touched = int(np.flatnonzero(walk["n"])[0])
     assert walk.t[touched] == pytest.approx(1, abs=1e-3)
     assert -0.001 <= walk["y"][touched] <= 0
@@ -71,14 +71,14 @@ def test_with_it_the_step_is_shortened():
 def test_conditions_on_time_see_the_beginning_of_an_eulers_step():
     """What a condition sees of t is what the integrator set last."""
     text = 'initial-state "a"  b = 0  event "a" to "b" when "t > 0" {}  edge self { b <= "1" state "a"  b <= "2" state "b" }'
-    assert network.loads(text).stepped(0.3, 0.1)["b"].tolist() == [1, 1, 2, 2]
+    assert network.loads(text).run_steps(0.3, 0.1)["b"].tolist() == [1, 1, 2, 2]
     late = network.loads('integrator { method = "runge-kutta" } ' + text)
-    assert late.stepped(0.3, 0.1)["b"].tolist() == [1, 2, 2, 2]
+    assert late.run_steps(0.3, 0.1)["b"].tolist() == [1, 2, 2, 2]
 
 
 def test_clocks_constraints_and_chance_step_too():
     text = 'a = 0 | discrete  a\' = 1  q = "[2, 0]" ("q / hypot(q)")  q\' = "[0, 1]"  r = "rand(2, 3)"'
-    walk = network.loads(text).stepped(0.2, 0.1, seed=3)
+    walk = network.loads(text).run_steps(0.2, 0.1, seed=3)
     assert walk["a"].tolist() == [0, 1, 2]
     assert np.allclose(walk["q"][1], np.array([1, 0.1]) / np.hypot(1, 0.1))
     assert ((walk["r"] >= 2) & (walk["r"] <= 3)).all()
@@ -110,28 +110,28 @@ SWING = 'integrator { %s } node "a" { x = 1  x\'\' = "-4 * x - 0.1 * dx + t" } n
 )
 def test_the_other_methods_step_as_in_the_original(integrator, second_order, first_order):
     """With the original's numbers: leap-frog knows velocities by x\'\' alone, else it is Euler's method."""
-    rows = network.loads(SWING % integrator).stepped(0.6, 0.1)
+    rows = network.loads(SWING % integrator).run_steps(0.6, 0.1)
     assert rows["a.x"] == pytest.approx(second_order, abs=1e-12)
     assert rows["b.x"] == pytest.approx(first_order, abs=1e-12)
 
 
 def test_leap_frog_swings_in_instances_of_templates_too():
     text = 'integrator { method = "leap-frog" } templates { node "t" { x = 1  x\'\' = "-4 * x - 0.1 * dx + t" } } node "a" : t {}'
-    assert network.loads(text).stepped(0.1, 0.1)["a.x"][-1] == pytest.approx(0.9595, abs=1e-12)
+    assert network.loads(text).run_steps(0.1, 0.1)["a.x"][-1] == pytest.approx(0.9595, abs=1e-12)
 
 
 def test_predict_correct_steps_matrices():
     """As their elements one by one; the original mixes them up."""
     whole = 'integrator { method = "predict-correct" } z = "[1; 2]"  z\' = "[z[1]; -3 * z[0]]"'
     parts = 'integrator { method = "predict-correct" } a = 1  b = 2  a\' = "b"  b\' = "-3 * a"'
-    one, other = network.loads(whole).stepped(1, 0.05), network.loads(parts).stepped(1, 0.05)
+    one, other = network.loads(whole).run_steps(1, 0.05), network.loads(parts).run_steps(1, 0.05)
     assert np.array_equal(one["z"], np.column_stack([other["a"], other["b"]]))
 
 
 def test_delays_are_straight_lines_between_steps():
     """Euler\'s method by hand; before the run the past is what it is said to be, without a word 0."""
     text = 'x = 1  x\' = "-2 * delayed[x, 1 + t](0.25)"  y = "delayed[3 * x](0.3)"'
-    rows = network.loads(text).stepped(0.8, 0.1)
+    rows = network.loads(text).run_steps(0.8, 0.1)
     x = [1.0]
     for k in range(8):
         then = 0.1 * k - 0.25
@@ -142,7 +142,7 @@ def test_delays_are_straight_lines_between_steps():
 
 def test_delays_at_the_stages_of_a_step():
     """z\' is t less the delay: Runge-Kutta is exact where the stages see their own past."""
-    rows = network.loads('integrator { method = "runge-kutta" } z = 0  z\' = "delayed[t, t](0.2)"').stepped(
+    rows = network.loads('integrator { method = "runge-kutta" } z = 0  z\' = "delayed[t, t](0.2)"').run_steps(
         1, 0.1
     )
     assert rows["z"] == pytest.approx(rows.t**2 / 2 - 0.2 * rows.t, abs=1e-14)
@@ -161,7 +161,7 @@ def test_delays_at_the_stages_of_a_step():
 )
 def test_what_cannot_be_stepped_is_told(text, what):
     with pytest.raises(ModelError, match=what):
-        network.loads(text).stepped(1, 0.1)
+        network.loads(text).run_steps(1, 0.1)
 
 
 def test_the_monitor_prints_what_selectors_find(tmp_path):
@@ -179,13 +179,13 @@ def test_the_monitor_prints_what_selectors_find(tmp_path):
 def test_steps_that_lead_nowhere_are_refused(step):
     net = network.loads(f'x = 0 x\' = 1 integrator {{ default-timestep = "{step}" }}')
     with pytest.raises(ValueRangeError, match="the step is"):
-        net.stepped(1.0)
+        net.run_steps(1.0)
     with pytest.raises(ValueRangeError, match="the step is"):
         net.options()
     with pytest.raises(ValueRangeError, match="rows"):
-        net.stepped(1.0, 1e-300)
+        net.run_steps(1.0, 1e-300)
     with pytest.raises(ValueRangeError, match="the step is -0.1"):
-        net.stepped(1.0, -0.1)
+        net.run_steps(1.0, -0.1)
 
 
 @pytest.mark.parametrize("backend", ["native", "virtual"])

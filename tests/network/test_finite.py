@@ -66,7 +66,7 @@ def test_run_of_a_state(capsys, tmp_path, method):
 def test_two_points_that_are_held_whole():
     """In the plane, one row of each is empty and two repeat each other: a singular matrix after the second landing."""
     text = (EXAMPLES / "22_landing.cdn").read_text(encoding="utf-8").replace("hardPlanarY", "hard")
-    rows = network.loads(text).stepped(1, 0.001, outputs=["system.box.c1.pN", "system.box.c2.pN"])
+    rows = network.loads(text).run_steps(1, 0.001, outputs=["system.box.c1.pN", "system.box.c2.pN"])
     assert all(np.isfinite(values).all() for values in rows.values.values())
     assert rows["system.box.q"][-1][2] == pytest.approx(0.05, abs=1e-3)
     assert abs(rows["system.box.c1.pN"][-1]) < 1e-3

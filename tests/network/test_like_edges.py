@@ -9,7 +9,7 @@ from strut import network
 from strut.codegen import lower_sums as looped
 from strut.codegen import translation_unit as unit
 from strut.codegen.compile_system import compiled, lowered
-from strut.network.lower import like_edges as alike
+from strut.network.lower import like_reader
 from strut.system.sums import Sums, Totals
 from strut.system.values import start
 
@@ -45,7 +45,7 @@ TERMS = [
 def test_together_is_as_one_by_one(term, monkeypatch):
     x = np.random.default_rng(1).normal(size=(3, 8))
     together = rates(network.loads(coupled(8, term)).system(), x, g=0.7)
-    monkeypatch.setattr(alike, "LEAST", 10**9)
+    monkeypatch.setattr(like_reader, "MIN_EDGES_FOR_LOOP", 10**9)
     assert together == pytest.approx(rates(network.loads(coupled(8, term)).system(), x, g=0.7), abs=1e-13)
 
 
@@ -103,7 +103,7 @@ def test_whatever_edges_say_is_the_same_together_and_compiled(kind, monkeypatch)
     summed, names, native = found("native")
     assert summed
     together = found("virtual")[2]
-    monkeypatch.setattr(alike, "LEAST", 10**9)
+    monkeypatch.setattr(like_reader, "MIN_EDGES_FOR_LOOP", 10**9)
     summed, known, alone = found("virtual")
     assert not summed
     assert names == known
@@ -238,7 +238,7 @@ def test_listings_are_the_same_in_loops_however_short(name, monkeypatch):
         return lowered(system).looped, np.hstack(values)
 
     alone = found("virtual")[1]
-    monkeypatch.setattr(alike, "LEAST", 2)
+    monkeypatch.setattr(like_reader, "MIN_EDGES_FOR_LOOP", 2)
     monkeypatch.setattr(looped, "LEAST", 1)
     monkeypatch.setattr(looped, "WORTH", 1)
     loops, native = found("native")

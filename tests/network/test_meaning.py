@@ -171,7 +171,7 @@ event "low" to "high" when "x > 0.25" within 0.0001 { set n = "n + k"  set seen 
 
 def test_two_events_in_one_step():
     """Both are taken, in the order of the file, when the first of them is due."""
-    rows = network.loads(EVENTS).stepped(0.4, 0.1)
+    rows = network.loads(EVENTS).run_steps(0.4, 0.1)
     assert rows.t == pytest.approx([0, 0.1, 0.2, 0.27, 0.37, 0.4], abs=1e-6)
     assert rows["n"].tolist() == [0, 0, 0, 1, 1, 1]
     assert rows["m"] == pytest.approx([0, 0, 0, 0.27, 0.27, 0.27], abs=1e-6)
@@ -186,7 +186,7 @@ def test_sets_see_the_state_before_the_event():
     edge self { k <= "5" state "a"  k <= "7" state "b" }
     event "a" to "b" when "x > 0.15" { set got = "k" }
     """
-    rows = network.loads(text).stepped(0.3, 0.1)
+    rows = network.loads(text).run_steps(0.3, 0.1)
     assert rows["got"].tolist() == [0, 0, 5, 5]
     assert rows["k"].tolist() == [5, 5, 7, 7]
 
@@ -215,7 +215,7 @@ node "system" : physics.system {
 
 def test_closing_joints_know_how_far_they_moved():
     """A parallelogram: the joint turns against the sum of the others. Angles after 0.3 s are the original's."""
-    rows = network.loads(LOOP).stepped(0.3, 0.001, outputs=["system.c.q"])
+    rows = network.loads(LOOP).run_steps(0.3, 0.001, outputs=["system.c.q"])
     turned = sum(rows[f"system.p{k}.q"] - rows[f"system.p{k}.q"][0] for k in (1, 2, 3))
     assert rows["system.c.q"] == pytest.approx(-turned, abs=1e-9)
     assert rows["system.c.q"][-1] == pytest.approx(-0.23438485682314059, abs=1e-9)

@@ -150,4 +150,4 @@ def test_expressions_are_checked_beside_mistakes_of_reading():
 
 def test_a_step_of_the_file_that_leads_nowhere_has_its_place():
     with pytest.raises(ValueRangeError, match=r"m.cdn:2:33: the step is -1.0 s: it must be positive"):
-        network.loads('x = 0  x\' = 1\nintegrator { default-timestep = "-1" }', "m.cdn").stepped(1)
+        network.loads('x = 0  x\' = 1\nintegrator { default-timestep = "-1" }', "m.cdn").run_steps(1)

@@ -87,7 +87,7 @@ def monitor(
     found = find_network(str(file), root)
     variables = [item for selector in watch or [EVERYTHING] for item in _variables(found, selector)]
     called = found.system_names()
-    rows = found.stepped(
+    rows = found.run_steps(
         (times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed
     )
     columns = {"t": rows.t}
@@ -116,7 +116,7 @@ def _constant(found: network.Network, variable: network.Variable, count: int) ->
 def _variables(found: network.Network, selector: str) -> list[network.Variable]:
     """The variables a selector finds."""
     things = [
-        scope.own(i.owner, i.name) if isinstance(i, Item) and isinstance(i.owner, network.Node) else i
+        scope.own_variable(i.owner, i.name) if isinstance(i, Item) and isinstance(i.owner, network.Node) else i
         for i in found.find(selector)
     ]
     variables = [v for v in things if isinstance(v, network.Variable)]

@@ -13,7 +13,7 @@ import numpy as np
 import strut
 from strut.errors import ModelError, StrutError, UnknownNameError, did_you_mean
 from strut.network import Edge, Network, Node, Variable
-from strut.network.query import Asking
+from strut.network.query import NetworkQuery
 from strut.view.figures.figure import PALETTE, Figure, Line
 
 HELP = """\
@@ -45,7 +45,7 @@ class Session:
         self._begin()
 
     def _begin(self) -> None:
-        self.asking = Asking(self.network)
+        self.asking = NetworkQuery(self.network)
         self.reset()
 
     def reset(self) -> str:

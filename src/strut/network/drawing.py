@@ -1,5 +1,7 @@
-"""A picture of a network: nodes, and edges as arrows between them, as SVG text. Nothing else is needed to
-draw it."""
+"""`svg`: draws a network, nodes as boxes and edges as arrows between them, without any other program.
+
+Nodes that the file gives no place get one by a force-directed layout.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,20 @@ import numpy as np
 from strut.network.model import Edge, Node
 
 UNIT = 110.0
-"""Pixels for one unit of a layout."""
-HALF = (36.0, 18.0)
+"""Pixels per unit of a layout."""
+HALF_SIZE = (36.0, 18.0)
 """Half the size of a node without nodes in it [pixels]."""
 MARGIN = 26.0
-FORCED = 300
-"""Nodes that are moved apart by forces; more are put on a grid."""
-ROUNDS = 120
-LARGEST = 1600
-"""Pixels along a side; larger networks are drawn smaller."""
-GATHERED = 0.5
-"""How strongly nodes are drawn to the middle: what no edge holds would drift away."""
+"""Around the picture, and between boxes that are packed in rows [pixels]."""
+MAX_FORCED_NODES = 300
+"""How many nodes are placed by the force-directed layout; more are put on a grid."""
+FORCE_ROUNDS = 120
+"""Iterations of the force-directed layout."""
+MAX_SIDE = 1600
+"""The longest side of a picture [pixels]; larger networks are drawn smaller."""
+CENTRE_PULL = 0.5
+"""Force towards the middle per distance from it, where nodes one unit apart repel each other with 1: what no
+edge holds would drift away."""
 
 
 @dataclass
@@ -33,26 +38,29 @@ class DrawnBox:
     node: Node
     x: float = 0.0
     y: float = 0.0
-    half: tuple[float, float] = HALF
+    half: tuple[float, float] = HALF_SIZE
     inside: tuple[DrawnBox, ...] = ()
 
-    def moved(self, dx: float, dy: float) -> None:
+    def move(self, dx: float, dy: float) -> None:
+        """Move the box, and all that is in it [pixels]."""
         self.x, self.y = self.x + dx, self.y + dy
         for box in self.inside:
-            box.moved(dx, dy)
+            box.move(dx, dy)
 
 
 def svg(root: Node, title: str = "") -> str:
-    """The picture of what is in a node. Positions that the file lays out are kept; other nodes find their
-    own."""
-    boxes = _arranged(root)
+    """Draw what is in a node, as the text of an SVG file.
+
+    Nodes stand where the file lays them out; the others are placed here. title: that of the picture.
+    """
+    boxes = _arrange(root)
     at: dict[Node, DrawnBox] = {}
     _collect(boxes, at)
     left, top, right, bottom = _extent(boxes)
     lines = [_box(box) for box in _outer_first(boxes)]
     edges = [
         (e, e.input, e.output)
-        for e in root.walk()
+        for e in root.descendants()
         if isinstance(e, Edge) and e.input in at and e.output in at
     ]
     pairs = {(a, b) for _, a, b in edges}
@@ -61,10 +69,10 @@ def svg(root: Node, title: str = "") -> str:
         assert a is not None
         assert b is not None
         bends[a, b] = bends.get((a, b), 0) + 1
-        lines.append(_arrow(edge, at[a], at[b], bends[a, b], (b, a) in pairs))
+        lines.append(_arrow(edge, at[a], at[b], count=bends[a, b], answered=(b, a) in pairs))
     width, height = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     view = f"{left - MARGIN:.1f} {top - MARGIN:.1f} {width:.1f} {height:.1f}"
-    scale = min(1.0, LARGEST / max(width, height))
+    scale = min(1.0, MAX_SIDE / max(width, height))
     size = f'width="{scale * width:.0f}" height="{scale * height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {size} font-family="sans-serif">\n'
@@ -81,24 +89,27 @@ text { font-size: 12px; fill: #1c2b38 }
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
 <path d="M0 0 L8 4 L0 8 z" fill="#9a4a2c"/></marker></defs>
 """
+"""The style sheet of a picture, and the head of its arrows."""
 
 
 # ---- where things are ----
 
 
-def _arranged(parent: Node) -> tuple[DrawnBox, ...]:
+def _arrange(parent: Node) -> tuple[DrawnBox, ...]:
+    """The boxes of the nodes in a node, each in its place."""
     boxes = []
     for child in parent.children.values():
-        if isinstance(child, Node):
-            box = DrawnBox(child, inside=_arranged(child))
+        if isinstance(child, Node) and not child.walk_fact:
+            box = DrawnBox(child, inside=_arrange(child))
             if box.inside:
                 left, top, right, bottom = _extent(box.inside)
                 for each in box.inside:
-                    each.moved(-(left + right) / 2, -(top + bottom) / 2)
+                    each.move(-(left + right) / 2, -(top + bottom) / 2)
                 box.half = ((right - left) / 2 + MARGIN / 2, (bottom - top) / 2 + MARGIN)
             boxes.append(box)
     if not boxes:
         return ()
+    # Three kinds: those with a place in the file, those that edges hold, and loose ones beside large boxes.
     placed = [b for b in boxes if b.node.place is not None]
     joined = {
         end
@@ -110,41 +121,44 @@ def _arranged(parent: Node) -> tuple[DrawnBox, ...]:
     loose = [b for b in free if b.node not in joined] if any(b.inside for b in free) else []
     free = [b for b in free if b not in loose]
     scale = UNIT * max(
-        [1.0, *(max(b.half[0] / HALF[0], b.half[1] / HALF[1] / 1.6) for b in [*placed, *free])]
+        [1.0, *(max(b.half[0] / HALF_SIZE[0], b.half[1] / HALF_SIZE[1] / 1.6) for b in [*placed, *free])]
     )
     for box in placed:
         x, y = box.node.place or (0.0, 0.0)
-        box.moved(scale * x, scale * y)
+        box.move(scale * x, scale * y)
     below = max((b.y for b in placed), default=0.0) + (scale if placed else 0.0)
-    for box, (x, y) in zip(free, _found(parent, [b.node for b in free]), strict=True):
-        box.moved(scale * x, scale * y)
+    for box, (x, y) in zip(free, _force_directed_layout(parent, [b.node for b in free]), strict=True):
+        box.move(scale * x, scale * y)
     if placed and free:
         down = below - min(b.y for b in free)
         for box in free:
-            box.moved(0.0, down)
-    _packed(loose, [*placed, *free])
+            box.move(0.0, down)
+    _pack_rows(loose, [*placed, *free])
     return tuple(boxes)
 
 
-def _packed(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
-    """Boxes that no edge holds, in rows below the others, the small ones first."""
+def _pack_rows(loose: Sequence[DrawnBox], others: Sequence[DrawnBox]) -> None:
+    """Put boxes that no edge holds in rows below the others, the small ones first."""
     left, _, right, bottom = _extent(others)
     wide = max(right - left, 1.4 * math.sqrt(sum(4 * b.half[0] * b.half[1] for b in loose)))
     x, y, tall = left, bottom + (MARGIN if others else 0.0), 0.0
     for box in sorted(loose, key=lambda b: b.half[1]):
         if x > left and x + 2 * box.half[0] > left + wide:
             x, y, tall = left, y + tall + MARGIN, 0.0
-        box.moved(x + box.half[0] - box.x, y + box.half[1] - box.y)
+        box.move(x + box.half[0] - box.x, y + box.half[1] - box.y)
         x, tall = x + 2 * box.half[0] + MARGIN, max(tall, 2 * box.half[1])
 
 
-def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
-    """Places for nodes that have none: apart from each other, near what they are connected to. In units of a
-    layout."""
+def _force_directed_layout(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
+    """Places for nodes that have none, in units of a layout, by a force-directed layout.
+
+    Nodes repel each other, edges pull, and a weak force holds all in the middle; they start on a circle. Many
+    nodes are put on a grid instead, and stay on the circle where nothing or everything is connected.
+    """
     n = len(nodes)
     if n < 2:
         return np.zeros((n, 2))
-    if n > FORCED:
+    if n > MAX_FORCED_NODES:
         columns = math.ceil(math.sqrt(n))
         return np.array([(k % columns, k // columns) for k in range(n)], dtype=float)
     place = {node: k for k, node in enumerate(nodes)}
@@ -158,7 +172,8 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
     at = max(1.0, n / 6) * np.column_stack([np.cos(angle), np.sin(angle)])
     if not len(pulled) or len(pulled) >= n * (n - 1) / 2:
         return at
-    for k in range(ROUNDS):
+    for k in range(FORCE_ROUNDS):
+        # Fruchterman and Reingold: repulsion 1 / d, attraction d², steps limited by a falling temperature.
         away = at[:, None] - at[None]
         distance = np.maximum(np.hypot(away[..., 0], away[..., 1]), 0.05)
         force = (away / distance[..., None] ** 2).sum(axis=1)
@@ -166,24 +181,27 @@ def _found(parent: Node, nodes: Sequence[Node]) -> np.ndarray:
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         np.add.at(force, pulled[:, 0], along * length)
         np.add.at(force, pulled[:, 1], -along * length)
-        force -= GATHERED * (at - at.mean(axis=0))
+        force -= CENTRE_PULL * (at - at.mean(axis=0))
         size = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-9)[:, None]
-        at = at + force / size * np.minimum(size, 0.4 * (1 - k / ROUNDS))
+        at = at + force / size * np.minimum(size, 0.4 * (1 - k / FORCE_ROUNDS))
     nearest = (distance + 1e9 * np.eye(n)).min()
     return at / min(float(nearest), 1.0)
 
 
 def _collect(boxes: Sequence[DrawnBox], into: dict[Node, DrawnBox]) -> None:
+    """Add boxes, and those in them, to a dictionary by node."""
     for box in boxes:
         into[box.node] = box
         _collect(box.inside, into)
 
 
 def _outer_first(boxes: Sequence[DrawnBox]) -> list[DrawnBox]:
+    """All boxes, each before those in it, so that these are drawn on top."""
     return [each for box in boxes for each in (box, *_outer_first(box.inside))]
 
 
 def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of boxes together [pixels]."""
     if not boxes:
         return 0.0, 0.0, 0.0, 0.0
     return (
@@ -198,8 +216,9 @@ def _extent(boxes: Sequence[DrawnBox]) -> tuple[float, float, float, float]:
 
 
 def _box(box: DrawnBox) -> str:
+    """A box as SVG."""
     (w, h), name = box.half, escape(box.node.name)
-    said = ", ".join(box.node.variables) or "no variables"
+    variables = ", ".join(box.node.variables) or "no variables"
     shape = (
         f'x="{box.x - w:.1f}" y="{box.y - h:.1f}" width="{2 * w:.1f}" height="{2 * h:.1f}" '
         f'rx="{min(h, 14):.0f}"'
@@ -212,7 +231,7 @@ def _box(box: DrawnBox) -> str:
     )
     return (
         f'<g id="{escape(box.node.path, quote=True)}"><title>{escape(box.node.path)}: '
-        f'{escape(said)}</title><rect class="{kind}" {shape}/>'
+        f'{escape(variables)}</title><rect class="{kind}" {shape}/>'
         f'<text x="{box.x:.1f}" y="{y:.1f}" text-anchor="middle"{fits}>{name}</text></g>'
     )
 
@@ -224,12 +243,13 @@ def _border(box: DrawnBox, towards: tuple[float, float]) -> tuple[float, float]:
     return box.x + dx / reach, box.y + dy / reach
 
 
-def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, count: int, answered: bool) -> str:
-    said = ", ".join(
+def _arrow(edge: Edge, source: DrawnBox, target: DrawnBox, *, count: int, answered: bool) -> str:
+    """An edge as SVG. count: which it is of those between these nodes. answered: whether one goes back."""
+    actions = ", ".join(
         f"{a.name}{chr(39) if a.rate else ''} {'+=' if a.adds else '<='} {a.text}"
         for a in edge.actions.values()
     )
-    title = f"<title>{escape(edge.path)}: {escape(said or 'no actions')}</title>"
+    title = f"<title>{escape(edge.path)}: {escape(actions or 'no actions')}</title>"
     if source is target:
         x, y, r = source.x, source.y - source.half[1], 14.0 + 5 * (count - 1)
         path = (

@@ -1,7 +1,7 @@
-"""What a network is made of: nodes and edges with variables, actions, functions and events.
+"""`Node`, `Edge` and what they hold: variables, actions, functions and events.
 
-Everything here is text and structure; nothing has a value yet. What is put into a template its instances gain
-too: `strut.network.build.templates` puts it there.
+Everything here is text and structure; nothing has a value yet. `strut.network.build.templates` puts what a
+template gains into its instances too.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from strut.network.build.context import Context
 from strut.network.text.errors import Mark
 
 FLAGS = ("integrated", "discrete", "once", "in", "out")
+"""Words that say what a variable is."""
+WALK_FACTS = ("walk", "foot")
+"""Types of outputs that say what the walk of a network is."""
 _serial = itertools.count()
 
 
@@ -45,6 +48,7 @@ class Variable(Item):
 
     @property
     def path(self) -> str:
+        """The name with the nodes around it: 'leg.knee.q'."""
         return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
 
 
@@ -60,6 +64,7 @@ class Action(Item):
 
     @property
     def key(self) -> tuple[str, bool, str, tuple[str, ...]]:
+        """What an action acts on, and when: a later one with the same key takes its place."""
         return (self.name, self.rate, self.index, self.states)
 
 
@@ -94,6 +99,7 @@ class Function(Item):
 
     @property
     def path(self) -> str:
+        """The name with the nodes around it: 'Spatial.cross'."""
         return f"{self.owner.path}.{self.name}" if self.owner.path else self.name
 
 
@@ -126,7 +132,7 @@ class Object:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all around it, the network not counted, and its own."""
+        """The names of the nodes around it, from outside, the network not counted; and its own."""
         names: list[str] = []
         each: Object | None = self
         while each is not None and each.parent is not None:
@@ -136,14 +142,16 @@ class Object:
 
     @property
     def path(self) -> str:
+        """The name with the nodes around it: 'leg.knee'; empty for the network itself."""
         return ".".join(self.names)
 
     @property
     def owner(self) -> Node | None:
+        """The node in which it is; None for the network itself."""
         return self.parent
 
     def ancestry(self) -> Iterator[Object]:
-        """Every template applied, directly or not."""
+        """All templates that were applied to it, directly or by other templates."""
         seen: set[int] = set()
         waiting = list(self.templates)
         while waiting:
@@ -213,7 +221,16 @@ class Node(Object):
         self._counters: dict[str, itertools.count[int]] = {}
 
     @property
+    def walk_fact(self) -> str:
+        """'walk' or 'foot' where the node is an output of that type, which says what the walk of the network
+        is; else empty."""
+        table = self.table or {}
+        is_fact = table.get("direction") == "output" and table.get("type") in WALK_FACTS
+        return table["type"] if is_fact else ""
+
+    @property
     def self_edge(self) -> Edge:
+        """The edge from the node to itself that holds its equations; made when first asked for."""
         if self._self_edge is None:
             self._self_edge = Edge("self", self)
             self._self_edge.input = self._self_edge.output = self
@@ -221,18 +238,18 @@ class Node(Object):
 
     @property
     def own_edge(self) -> Edge | None:
-        """The self edge if anything is on it."""
+        """The edge from the node to itself, or None where it has no equations."""
         return self._self_edge
 
     def unique(self, base: str) -> str:
-        """A name not yet used here: base, base_1, base_2, ..."""
+        """A name that no child has yet: base, base_1, base_2, ..."""
         if base not in self.children:
             return base
         count = self._counters.setdefault(base, itertools.count(1))
         return f"{base}_{next(k for k in count if f'{base}_{k}' not in self.children)}"
 
-    def walk(self) -> Iterator[Node | Edge]:
-        """Everything below, depth first."""
+    def descendants(self) -> Iterator[Node | Edge]:
+        """All nodes and edges below, depth first, in the order of the file."""
         waiting: list[Node | Edge] = list(reversed(self.children.values()))
         while waiting:
             each = waiting.pop()
@@ -242,14 +259,14 @@ class Node(Object):
 
 
 def attach(edge: Edge, source: Node, target: Node) -> None:
-    """Let an edge go from one node to another."""
+    """Connect an edge from one node to another."""
     edge.input, edge.output = source, target
     source.outputs.append(edge)
     target.inputs.append(edge)
 
 
 def detach(edge: Edge) -> None:
-    """Let an edge join nothing any more."""
+    """Take an edge away from the nodes that it connected."""
     if edge.input is not None and edge in edge.input.outputs:
         edge.input.outputs.remove(edge)
     if edge.output is not None and edge in edge.output.inputs:

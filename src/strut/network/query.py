@@ -1,4 +1,4 @@
-"""Questions to a network that has been lowered: what an expression is, seen from one of its nodes."""
+"""`NetworkQuery`: evaluates further expressions in a network, seen from one of its nodes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from strut.network.text.errors import Mistake, NetworkError, NetworkProblem
 from strut.system import System, sx, time
 
 
-class Asking:
-    """A network, its system, and the meaning of further expressions in it."""
+class NetworkQuery:
+    """Evaluates expressions of the variables of a network. system: that of the network."""
 
     def __init__(self, network: LoadedNetwork, seed: int = 0) -> None:
         self.network = network
@@ -25,18 +25,24 @@ class Asking:
         self.system: System = self._lowering.system(None)
 
     def place(self, path: str) -> Object:
-        """The node or edge of a path such as 'leg.knee'; nothing means the network."""
-        found = scope.step_into(path, self.network.root) if path else self.network.root
-        if found is None:
+        """The node or edge of a path such as 'leg.knee'; the network itself for an empty one.
+
+        Raises `NetworkError` where there is none.
+        """
+        thing = scope.step_into(path, self.network.root) if path else self.network.root
+        if thing is None:
             raise NetworkError([NetworkProblem(f"there is no '{path}' in the network")])
-        return found
+        return thing
 
     def expression(self, text: str, path: str = "") -> ca.SX:
-        """What a text stands for, as an expression of the system's quantities."""
+        """A text as an expression of the quantities of the system, its names looked up from `path`.
+
+        Raises `NetworkError` where it is wrong, or needs random numbers or delays.
+        """
         place = self.place(path)
         before = len(self._lowering.meaning.draws), len(self._lowering.meaning.delays)
         try:
-            found = self._lowering.meaning.formula(
+            value = self._lowering.meaning.formula(
                 text, Variable("it", place, text=text), EvaluationFrame(place)
             )
         except Mistake as mistake:
@@ -45,15 +51,18 @@ class Asking:
             raise NetworkError(
                 [NetworkProblem(f"'{text}' needs a state of its own (rand or delayed): make it a variable")]
             )
-        return found
+        return value
 
     def value(
         self, text: str, t: float = 0.0, at: Mapping[str, object] | None = None, path: str = ""
     ) -> np.ndarray:
-        """The number or matrix that a text stands for. at: values of states, parameters and inputs; what is
-        not given begins the run."""
+        """The number or matrix that a text stands for at a time [s].
+
+        at: values of states, parameters and inputs by name; what is not given is as when a run begins. Raises
+        `NetworkError` where the text is wrong or known only while the network runs.
+        """
         expression = self.expression(text, path)
-        system = self.system.using(dict(at)) if at else self.system  # type: ignore[arg-type]
+        system = self.system.using(dict(at)) if at else self.system
         symbols: list[ca.SX] = [time]
         values: list[ca.DM] = [ca.DM(t)]
         for group in ((*system.p, *system.u), system.x, system.z):

@@ -53,7 +53,9 @@ def calculate(text: str) -> float:
     except Mistake as mistake:
         raise Mistake(f"cannot calculate '{text}': {mistake}") from mistake
     if value.numel() != 1:
-        raise Mistake(f"cannot calculate '{text}': it is {algebra.shape(value)}, a single number is needed")
+        raise Mistake(
+            f"cannot calculate '{text}': it is {algebra.shape_text(value)}, a single number is needed"
+        )
     return float(value)
 
 

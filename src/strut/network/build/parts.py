@@ -187,11 +187,13 @@ class PartStatements(VariableStatements):
                 node = child if isinstance(child, Node) else self.new_node(e.text, place.thing, statement)
                 context = place.context.push(e).within(place.context.scope)
                 settings = {
-                    self.texts.expand_one(setting.name.text, context): self.texts.expand_one(
-                        value.text, context
+                    self.texts.expand_one(setting.name.text, context): ", ".join(
+                        self.texts.expand_one(value.text, context)
+                        for value in setting.values
+                        if value is not None
                     )
                     for setting in statement.settings
-                    if (value := setting.values[0]) is not None
+                    if any(value is not None for value in setting.values)
                 }
                 node.table = {
                     "direction": statement.direction,
@@ -206,7 +208,7 @@ class PartStatements(VariableStatements):
                             name, node, mark=statement.mark, context=context, text="0", flags={"in"}
                         )
                         set_variable(node, variable)
-                else:
+                elif not node.walk_fact:
                     what = (
                         f"'{e.text}': {statement.direction} of type '{node.table['type']}' is not part of "
                         f"a simulation, and left out"

@@ -37,7 +37,7 @@ class Snapshot:
         self._keep(runner.scope, "values")
         self._keep(runner.select, "from_set")
         for top in (runner.root, runner.templates):
-            for thing in (top, *top.walk()):
+            for thing in (top, *top.descendants()):
                 self._keep_object(thing)
 
     def _keep(self, of: Any, name: str) -> None:

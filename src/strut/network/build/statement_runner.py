@@ -169,7 +169,7 @@ class StatementRunner(ABC):
     @staticmethod
     def _size(template: Object) -> int:
         """Return the number of objects inside a template."""
-        return sum(1 for _ in template.walk()) if isinstance(template, Node) else 0
+        return sum(1 for _ in template.descendants()) if isinstance(template, Node) else 0
 
     def new_node(self, name: str, parent: Node, statement: s.Statement) -> Node:
         """Make a node in a node and in its instances. Raises `Mistake` if it has no name."""

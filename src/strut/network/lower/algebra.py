@@ -1,4 +1,4 @@
-"""What operators and functions of the language do with matrices of static shape (CasADi `SX`)."""
+"""The operators and functions of the language on matrices of fixed shape (CasADi `SX`)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from strut.network.lower.whole_numbers import whole
 from strut.network.text.errors import Mistake
 
 Matrix = ca.SX
+BinaryOperation = Callable[[Matrix, Matrix], Matrix]
 
 
-def shape(m: Matrix) -> str:
+def shape_text(m: Matrix) -> str:
+    """The shape of a matrix as error messages write it, such as '2×3'."""
     return f"{m.shape[0]}×{m.shape[1]}"
 
 
 def flat(m: Matrix) -> Matrix:
+    """The elements of a matrix as one column, column by column."""
     return ca.reshape(m, m.numel(), 1)
 
 
-def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
-    """Both with one shape: equal ones, a scalar with anything, a row or column with a matrix, or as many
-    elements."""
+def broadcast(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
+    """Bring two operands to one shape (broadcasting).
+
+    A scalar goes with anything, a row or a column with a matrix that it fits, and a matrix with one that has
+    as many elements. what: the operator, for the message. Raises `Mistake` where the shapes do not fit.
+    """
     if a.shape == b.shape or a.numel() == 1 or b.numel() == 1:
         if a.numel() == 1 and b.numel() != 1:
             a = ca.repmat(a, *b.shape)
@@ -40,93 +46,104 @@ def alike(a: Matrix, b: Matrix, what: str) -> tuple[Matrix, Matrix]:
             return (b, wide)[::-1] if not swapped else (a, wide)
     if a.numel() == b.numel():
         return ca.reshape(a, *b.shape), b
-    raise Mistake(f"the shapes of '{what}' do not fit: {shape(a)} on the left, {shape(b)} on the right")
+    raise Mistake(
+        f"the shapes of '{what}' do not fit: {shape_text(a)} on the left, {shape_text(b)} on the right"
+    )
 
 
-def _each(operation: Callable[[Any, Any], Any], what: str) -> Callable[[Matrix, Matrix], Matrix]:
+def _elementwise(operation: BinaryOperation, what: str) -> BinaryOperation:
+    """An operation element by element, of operands that are broadcast first."""
+
     def apply(a: Matrix, b: Matrix) -> Matrix:
-        return operation(*alike(a, b, what))
+        return operation(*broadcast(a, b, what))
 
     return apply
 
 
 def times(a: Matrix, b: Matrix) -> Matrix:
-    """A product of matrices where the inner sizes agree, else element by element."""
+    """Multiply matrices where the inner sizes agree, else element by element."""
     return (
         ca.mtimes(a, b)
         if a.shape[1] == b.shape[0] and a.numel() != 1 and b.numel() != 1
-        else _each(lambda x, y: x * y, "*")(a, b)
+        else _elementwise(lambda x, y: x * y, "*")(a, b)
     )
 
 
 def modulo(a: Matrix, b: Matrix) -> Matrix:
+    """The remainder of a divided by b, never negative."""
     rest = ca.fmod(a, b)
     return rest + (rest < 0) * ca.fabs(b)
 
 
 def cycle(x: Matrix, low: Matrix, high: Matrix) -> Matrix:
+    """Wrap x around into the interval from low to high."""
     span = high - low
     return ca.if_else(
         x > high, low + ca.fmod(x - low, span), ca.if_else(x < low, high - ca.fmod(low - x, span), x)
     )
 
 
-BINARY: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
-    "+": _each(lambda a, b: a + b, "+"),
-    "-": _each(lambda a, b: a - b, "-"),
+BINARY: dict[str, BinaryOperation] = {
+    "+": _elementwise(lambda a, b: a + b, "+"),
+    "-": _elementwise(lambda a, b: a - b, "-"),
     "*": times,
-    ".*": _each(lambda a, b: a * b, ".*"),
-    "/": _each(lambda a, b: a / b, "/"),
-    "%": _each(modulo, "%"),
-    "^": _each(lambda a, b: a**b, "^"),
-    "<": _each(lambda a, b: a < b, "<"),
-    ">": _each(lambda a, b: a > b, ">"),
-    "<=": _each(lambda a, b: a <= b, "<="),
-    ">=": _each(lambda a, b: a >= b, ">="),
-    "==": _each(lambda a, b: a == b, "=="),
-    "!=": _each(lambda a, b: a != b, "!="),
-    "&&": _each(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
-    "||": _each(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
+    ".*": _elementwise(lambda a, b: a * b, ".*"),
+    "/": _elementwise(lambda a, b: a / b, "/"),
+    "%": _elementwise(modulo, "%"),
+    "^": _elementwise(lambda a, b: a**b, "^"),
+    "<": _elementwise(lambda a, b: a < b, "<"),
+    ">": _elementwise(lambda a, b: a > b, ">"),
+    "<=": _elementwise(lambda a, b: a <= b, "<="),
+    ">=": _elementwise(lambda a, b: a >= b, ">="),
+    "==": _elementwise(lambda a, b: a == b, "=="),
+    "!=": _elementwise(lambda a, b: a != b, "!="),
+    "&&": _elementwise(lambda a, b: ca.logic_and(a != 0, b != 0), "&&"),
+    "||": _elementwise(lambda a, b: ca.logic_or(a != 0, b != 0), "||"),
 }
+"""Operators between two operands, by the way they are written."""
 
 
 def ternary(condition: Matrix, yes: Matrix, no: Matrix) -> Matrix:
+    """Choose `yes` where a condition is not 0, else `no`. Raises `Mistake` where their shapes differ."""
     if condition.numel() != 1:
-        raise Mistake(f"the condition of '? :' is {shape(condition)}: a single number is needed")
+        raise Mistake(f"the condition of '? :' is {shape_text(condition)}: a single number is needed")
     if yes.shape != no.shape:
-        raise Mistake(f"both sides of '? :' need one shape: they are {shape(yes)} and {shape(no)}")
+        raise Mistake(f"both sides of '? :' need one shape: they are {shape_text(yes)} and {shape_text(no)}")
     if condition.is_constant():
         return yes if float(condition) != 0 else no
     return ca.if_else(condition != 0, yes, no)
 
 
 def stack(rows: list[list[Matrix]]) -> Matrix:
-    """Blocks put together, row by row."""
-    made = []
+    """Put blocks together to one matrix, row by row. Raises `Mistake` where their sizes do not fit."""
+    row_blocks = []
     for row in rows:
         heights = {m.shape[0] for m in row}
         if len(heights) > 1:
             raise Mistake(
-                f"in a row of a matrix stand {' and '.join(shape(m) for m in row)}: they need equally many "
-                f"rows"
+                f"in a row of a matrix stand {' and '.join(shape_text(m) for m in row)}: they need "
+                f"equally many rows"
             )
-        made.append(ca.horzcat(*row))
-    widths = {m.shape[1] for m in made}
+        row_blocks.append(ca.horzcat(*row))
+    widths = {m.shape[1] for m in row_blocks}
     if len(widths) > 1:
         raise Mistake(
-            f"the rows of a matrix are {' and '.join(shape(m) for m in made)}: they need equally many columns"
+            f"the rows of a matrix are {' and '.join(shape_text(m) for m in row_blocks)}: "
+            "they need equally many columns"
         )
-    return ca.vertcat(*made) if made else ca.SX(0, 0)
+    return ca.vertcat(*row_blocks) if row_blocks else ca.SX(0, 0)
 
 
 # ---- functions ----
 
 
 def sign(x: Matrix) -> Matrix:
+    """1 where x is 0 or positive, else -1: the sign of the original, which has no 0."""
     return 2 * (x >= 0) - 1
 
 
-def rounded(x: Matrix) -> Matrix:
+def round_half_away(x: Matrix) -> Matrix:
+    """Round to the nearest whole number, halves away from zero."""
     return sign(x) * ca.floor(ca.fabs(x) + 0.5)
 
 
@@ -167,16 +184,20 @@ UNARY: dict[str, Callable[[Matrix], Matrix]] = {
     "invsqrt": lambda x: 1 / ca.sqrt(x),
     "exp2": lambda x: 2**x,
     "sign": sign,
-    "round": rounded,
+    "round": round_half_away,
 }
-BINARY_FUNCTIONS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
-    "atan2": _each(ca.atan2, "atan2"),
-    "pow": _each(lambda a, b: a**b, "pow"),
-    "csign": _each(lambda x, y: ca.fabs(x) * sign(y), "csign"),
+"""Functions of one argument, element by element, by their names in the language."""
+BINARY_FUNCTIONS: dict[str, BinaryOperation] = {
+    "atan2": _elementwise(ca.atan2, "atan2"),
+    "pow": _elementwise(lambda a, b: a**b, "pow"),
+    "csign": _elementwise(lambda x, y: ca.fabs(x) * sign(y), "csign"),
 }
+"""Functions of two arguments, element by element, by their names in the language."""
 
 
-def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
+def _fold(operation: BinaryOperation) -> Callable[[Matrix], Matrix]:
+    """An operation over all elements of a matrix, pair by pair, so that the expression is not deep."""
+
     def fold(m: Matrix) -> Matrix:
         if m.numel() == 0:
             raise Mistake("an empty matrix has no smallest, largest or product")
@@ -191,7 +212,7 @@ def _fold(operation: Callable[[Any, Any], Any]) -> Callable[[Matrix], Matrix]:
     return fold
 
 
-REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], Callable[[Any, Any], Any]]] = {
+REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], BinaryOperation]] = {
     "min": (_fold(ca.fmin), ca.fmin),
     "max": (_fold(ca.fmax), ca.fmax),
     "sum": (lambda m: ca.sum1(flat(m)), lambda a, b: a + b),
@@ -199,54 +220,60 @@ REDUCERS: dict[str, tuple[Callable[[Matrix], Matrix], Callable[[Any, Any], Any]]
     "hypot": (lambda m: ca.sqrt(ca.sumsqr(m)), ca.hypot),
     "sqsum": (ca.sumsqr, lambda a, b: a * a + b * b),
 }
+"""Functions of all elements of one matrix, or of two matrices element by element."""
 REDUCERS |= {"∑": REDUCERS["sum"], "∏": REDUCERS["product"]}
 
 
 def call(name: str, arguments: list[Matrix], constant: Callable[[Matrix], float]) -> Matrix | None:
-    """A function of the language, or None if there is none of that name. `constant` gives numbers that must
-    be known."""
+    """Apply a function of the language; None if there is none of that name.
+
+    constant: gives the number of an expression that must be known beforehand. Raises `Mistake` where the
+    number of arguments or their shapes do not fit.
+    """
     n = len(arguments)
 
-    def need(*counts: int) -> None:
+    def check_count(*counts: int) -> None:
         if n not in counts:
             raise Mistake(f"{name} takes {' or '.join(map(str, counts))} argument(s), not {n}")
 
     if name in UNARY:
-        need(1)
+        check_count(1)
         return UNARY[name](arguments[0])
     if name in BINARY_FUNCTIONS:
-        need(2)
+        check_count(2)
         return BINARY_FUNCTIONS[name](*arguments)
     if name in REDUCERS:
-        need(1, 2)
+        check_count(1, 2)
         alone, together = REDUCERS[name]
-        return alone(arguments[0]) if n == 1 else _each(together, name)(*arguments)
+        return alone(arguments[0]) if n == 1 else _elementwise(together, name)(*arguments)
     if name in ("lerp", "clip", "cycle"):
-        need(3)
+        check_count(3)
         x, a, b = arguments
-        x, a = alike(x, a, name)
-        x, b = alike(x, b, name)
-        a, x = alike(a, x, name)
+        x, a = broadcast(x, a, name)
+        x, b = broadcast(x, b, name)
+        a, x = broadcast(a, x, name)
         if name == "lerp":
             return a + (b - a) * x
         return ca.fmin(ca.fmax(x, a), b) if name == "clip" else cycle(x, a, b)
     from strut.network.lower import linear_algebra as linear
 
-    return linear.call(name, arguments, constant, need)
+    return linear.call(name, arguments, constant, check_count)
 
 
 # ---- indices ----
 
 
 def index(
-    m: Matrix, at: list[Matrix | tuple[int, int, int] | None], constant: Callable[[Matrix], float]
+    m: Matrix, at: list[Matrix | tuple[int, int | None, int] | None], constant: Callable[[Matrix], float]
 ) -> Matrix:
-    """`m[i]` (column by column), `m[r, c]`, lists, ranges (begin, end, step) and everything (None).
+    """Select elements of a matrix: `m[i]` (column by column) or `m[r, c]`.
 
-    Two lists of one shape are pairs; a column of rows and a row of columns are a block.
+    at: one index or two, each a number, a list, a range (begin, end, step) or everything (None). Two lists of
+    one shape are pairs; a column of rows and a row of columns are a block. constant: gives the number of an
+    index. Raises `Mistake` where an index is outside.
     """
     if len(at) == 1:
-        return _linear(m, at[0], constant)
+        return _linear_index(m, at[0], constant)
     if len(at) != 2:
         raise Mistake(f"a matrix has rows and columns: {len(at)} indices are too many")
     rows, columns = at
@@ -262,24 +289,30 @@ def index(
                 f"column [0; 1] and a row [0, 1]"
             )
         picked = [
-            m[_in(r, m.shape[0]), _in(c, m.shape[1])]
+            m[_check_index(r, m.shape[0]), _check_index(c, m.shape[1])]
             for r, c in zip(_numbers(rows, constant), _numbers(columns, constant), strict=True)
         ]
         return ca.reshape(ca.vertcat(*picked), *rows.shape)
     dynamic = [isinstance(i, ca.SX) and i.numel() == 1 and not i.is_constant() for i in at]
-    if any(dynamic) and all(isinstance(i, ca.SX) and i.numel() == 1 for i in at):
-        return _linear(m, rows + columns * m.shape[0], constant)  # type: ignore[operator]
+    if (
+        any(dynamic)
+        and isinstance(rows, ca.SX)
+        and isinstance(columns, ca.SX)
+        and rows.numel() == columns.numel() == 1
+    ):
+        return _linear_index(m, rows + columns * m.shape[0], constant)
     r = _positions(rows, m.shape[0], constant)
     c = _positions(columns, m.shape[1], constant)
     return m[r, c]
 
 
-def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
+def _linear_index(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
+    """Select elements by one index, counted column by column; a number that changes chooses while running."""
     if at is None:
         return ca.reshape(m, 1, m.numel())
     if isinstance(at, tuple):
-        found = flat(m)[_positions(at, m.numel(), constant)]
-        return found if m.shape[1] == 1 else found.T
+        elements_at = flat(m)[_positions(at, m.numel(), constant)]
+        return elements_at if m.shape[1] == 1 else elements_at.T
     if at.numel() == 1 and not at.is_constant():
         if m.numel() > 1000:
             raise Mistake(
@@ -290,7 +323,7 @@ def _linear(m: Matrix, at: Any, constant: Callable[[Matrix], float]) -> Matrix:
         for k in range(len(elements) - 2, -1, -1):
             result = ca.if_else(at < k + 0.5, elements[k], result)
         return result
-    numbers = [_in(k, m.numel()) for k in _numbers(at, constant)]
+    numbers = [_check_index(k, m.numel()) for k in _numbers(at, constant)]
     return ca.reshape(flat(m)[numbers], *at.shape)
 
 
@@ -298,13 +331,15 @@ def _numbers(m: Matrix, constant: Callable[[Matrix], float]) -> list[int]:
     return [whole(constant(e)) for e in ca.vertsplit(ca.densify(flat(m)))]
 
 
-def _in(k: int, size: int) -> int:
+def _check_index(k: int, size: int) -> int:
+    """The index itself, if there is an element at it; else raises `Mistake`."""
     if not 0 <= k < size:
         raise Mistake(f"index {k} is outside: there are {size}, counted from 0")
     return k
 
 
 def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[int]:
+    """The whole numbers that an index stands for, among `size` rows, columns or elements."""
     if at is None:
         return list(range(size))
     if isinstance(at, tuple):
@@ -312,11 +347,11 @@ def _positions(at: Any, size: int, constant: Callable[[Matrix], float]) -> list[
         end = size if end is None else end
         if step == 0:
             raise Mistake("a range has a step of 0")
-        found = range(begin, end, step)
-        for k in (*found[:1], *found[-1:]):
-            _in(k, size)
-        return list(found)
-    return [_in(k, size) for k in _numbers(at, constant)]
+        positions = range(begin, end, step)
+        for k in (*positions[:1], *positions[-1:]):
+            _check_index(k, size)
+        return list(positions)
+    return [_check_index(k, size) for k in _numbers(at, constant)]
 
 
 def value(m: Matrix) -> np.ndarray:
@@ -324,12 +359,15 @@ def value(m: Matrix) -> np.ndarray:
     return np.array(ca.DM(m))
 
 
-def fitted(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
-    """A value in the shape that is needed: its own, one number for all, or as many elements."""
+def fit_shape(m: Matrix, wanted: tuple[int, int], what: str) -> Matrix:
+    """Bring a value into the shape that is needed: one number is repeated, as many elements are reshaped.
+
+    what: names the value in the message. Raises `Mistake` where it does not fit.
+    """
     if m.shape == wanted:
         return m
     if m.numel() == 1:
         return ca.repmat(m, *wanted)
     if m.numel() == wanted[0] * wanted[1]:
         return ca.reshape(m, *wanted)
-    raise Mistake(f"{what} is {shape(m)}: {wanted[0]}×{wanted[1]} is needed")
+    raise Mistake(f"{what} is {shape_text(m)}: {wanted[0]}×{wanted[1]} is needed")

@@ -1,5 +1,7 @@
-"""The value of a tree: operators, functions of the language, matrices and indices. Names are someone else's
-to resolve."""
+"""Evaluates syntax trees to CasADi expressions: operators, functions of the language, matrices and indices.
+
+What names stand for is asked from the caller.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ Constant = Callable[[ca.SX], float]
 
 
 def evaluate(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX:
-    """The expression that a tree stands for."""
+    """Evaluate a syntax tree to an expression.
+
+    resolve: evaluates what is no plain arithmetic: names, functions of the network, operators in brackets.
+    constant: gives the number of an expression that must be known, such as an index. Raises `Mistake`.
+    """
     if isinstance(tree, Number):
         return ca.SX(tree.value)
     if isinstance(tree, Binary):
@@ -43,7 +49,7 @@ def evaluate(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX:
 
 
 def _chain(tree: Binary, resolve: Resolve, constant: Constant) -> ca.SX:
-    """a + b + c + ...: a sum of thousands is no deep recursion."""
+    """Evaluate a + b + c + ... in a loop: a sum of thousands must not recurse as deep."""
     chain: list[Binary] = []
     left: Tree = tree
     while isinstance(left, Binary):
@@ -55,17 +61,23 @@ def _chain(tree: Binary, resolve: Resolve, constant: Constant) -> ca.SX:
     return result
 
 
-def _position(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX | tuple | None:
+def _position(tree: Tree, resolve: Resolve, constant: Constant) -> ca.SX | tuple[int, int | None, int] | None:
+    """An index: an expression, a range (begin, end, step), or None for everything."""
     if isinstance(tree, Range):
         if tree.start is None and tree.stop is None:
             return None
-        begin, end, step = (
-            default if t is None else whole(constant(evaluate(t, resolve, constant)))
-            for t, default in ((tree.start, 0), (tree.stop, None), (tree.step, 1))
+
+        def number(part: Tree) -> int:
+            return whole(constant(evaluate(part, resolve, constant)))
+
+        return (
+            0 if tree.start is None else number(tree.start),
+            None if tree.stop is None else number(tree.stop),
+            1 if tree.step is None else number(tree.step),
         )
-        return (begin, end, step)
     return evaluate(tree, resolve, constant)
 
 
 def arguments(call: Call, resolve: Resolve, constant: Constant) -> list[ca.SX]:
+    """Evaluate the arguments of a call; see `evaluate`."""
     return [evaluate(t, resolve, constant) for t in call.arguments]

@@ -1,4 +1,4 @@
-"""Where an expression stands."""
+"""`EvaluationFrame`: where an expression stands."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from strut.network.text.formula import Call
 
 @dataclass(frozen=True)
 class EvaluationFrame:
-    """Where an expression stands: in which object, with which arguments, and whether at the beginning of a
-    run."""
+    """Where an expression is evaluated.
+
+    thing: the object in which names are looked up. values: arguments by name, which come first. initial:
+    whether at the beginning of a run. depth: how many functions have been called on the way here.
+    """
 
     thing: Object
     values: dict[str, ca.SX] = field(default_factory=dict)

@@ -1,5 +1,4 @@
-"""What functions and operators need of a network's meaning: values of formulas, and quantities
-of their own."""
+"""`Interpreter`: what functions and operators need of a network's meaning."""
 
 from __future__ import annotations
 
@@ -9,23 +8,28 @@ from typing import Protocol
 import casadi as ca
 
 from strut.network.lower.frame import EvaluationFrame
-from strut.network.model import Item, Object
+from strut.network.model import Item, Node, Object, Variable
+from strut.network.text.errors import Mark
 from strut.network.text.formula import Name, Tree
 from strut.system import Delay, Discrete, Param, Random
 
 
 class Interpreter(Protocol):
-    """Gives expressions their values; `Meaning` is one.
+    """Evaluates expressions of a network; `Meaning` is one.
 
     extra_params, draws, delays: quantities that random numbers and delays have made so far.
-    spare: counts them. random: gives the values that random numbers begin with.
+    extra_count: counts them. random: gives the values that random numbers begin with.
+    state_machines: nodes that have states, each with its discrete state and the names of its states.
+    awaited_states: states that something waits for, and where.
     """
 
     extra_params: list[Param]
     draws: list[tuple[Discrete, Random]]
     delays: list[Delay]
-    spare: int
+    extra_count: int
     random: random.Random
+    state_machines: dict[Node, tuple[Discrete, list[str]]]
+    awaited_states: list[tuple[Node, str, Mark | None]]
 
     def formula(self, text: str, item: Item | Object, frame: EvaluationFrame) -> ca.SX:
         """The expression of a text that belongs to an item."""
@@ -43,10 +47,14 @@ class Interpreter(Protocol):
         """The expression of a name, or its derivative."""
         ...
 
-    def known(self, m: ca.SX) -> float:
+    def known_number(self, m: ca.SX) -> float:
         """The number of an expression of which parameters are known: an index, a size."""
         ...
 
-    def derived(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
+    def shape(self, variable: Variable) -> tuple[int, int]:
+        """The shape of a variable, from its own expression."""
+        ...
+
+    def time_derivative(self, expression: ca.SX, order: int, frame: EvaluationFrame) -> ca.SX:
         """The time derivative."""
         ...

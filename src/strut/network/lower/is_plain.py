@@ -1,5 +1,4 @@
-"""Variables and functions that are what their texts say and nothing else, so that many of them can be read at
-once."""
+"""Tells which variables and functions are given by their texts alone, so that many can be read at once."""
 
 from __future__ import annotations
 
@@ -10,12 +9,12 @@ from strut.network.text.formula import Call, Derivative, Name, Number, Operator,
 
 
 def is_expression(m: Meaning, v: Variable) -> bool:
-    """Is a variable its text and nothing else?"""
+    """Whether a variable is given by its text alone: nothing acts on it, and it is no quantity."""
     return v not in m.actions and _is_plain(m, v)
 
 
 def is_total(m: Meaning, v: Variable) -> bool:
-    """Is a variable what edges add to it, always and to all of it?"""
+    """Whether a variable is the sum of what edges add to it, in all states and to all of its elements."""
     actions = m.actions.get(v)
     return (
         bool(actions)
@@ -25,6 +24,7 @@ def is_total(m: Meaning, v: Variable) -> bool:
 
 
 def _is_plain(m: Meaning, v: Variable) -> bool:
+    """Whether a variable is no quantity of the system, and has no constraint, flag or file."""
     if (
         v in m.params
         or v.flags - {"out"}
@@ -32,12 +32,12 @@ def _is_plain(m: Meaning, v: Variable) -> bool:
         or (isinstance(v.owner, Node) and v.owner.table is not None)
     ):
         return False
-    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.waiting)
+    return not (v in m.states or v in m.discrete or v in m.inputs or v in m.future_states)
 
 
 def is_plain_function(function: Function) -> bool:
-    """Is a function made of numbers, arguments, variables and functions alone, so that its arguments may be
-    anything?"""
+    """Whether a function is made of numbers, arguments, variables and functions alone: without polynomials,
+    derivatives, operators in brackets and random numbers."""
     seen: set[Function] = set()
     functions = [function]
     while functions:
@@ -60,7 +60,7 @@ def is_plain_function(function: Function) -> bool:
             ):
                 return False
             elif part is not None and not isinstance(part, Number | Name | str | int | float):
-                waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]
+                waiting.extend(getattr(part, slot) for slot in part.__slots__)  # type: ignore[attr-defined]  # trees have slots
                 called = scope.function(part.name, each.owner) if isinstance(part, Call) else None
                 functions.extend([called] if called is not None else [])
     return True

@@ -1,5 +1,8 @@
-"""Linear algebra of the language: inverses, factorisations, and those that follow a tree (λ: the parent of
-each row)."""
+"""Linear algebra of the language: inverses, QR, and the sparse LTDL factorisation along a kinematic tree.
+
+The tree is given by λ, the parent of each row, or -1 (R. Featherstone, Rigid Body Dynamics Algorithms,
+chapter 6).
+"""
 
 from __future__ import annotations
 
@@ -15,39 +18,43 @@ from strut.network.text.errors import Mistake
 Matrix = ca.SX
 
 
-def _square(m: Matrix, name: str) -> None:
+def _check_square(m: Matrix, name: str) -> None:
     if m.shape[0] != m.shape[1]:
         raise Mistake(f"{name} needs a square matrix: this is {m.shape[0]}×{m.shape[1]}")
 
 
 def call(
-    name: str, a: list[Matrix], constant: Callable[[Matrix], float], need: Callable[..., None]
+    name: str, a: list[Matrix], constant: Callable[[Matrix], float], check_count: Callable[..., None]
 ) -> Matrix | None:
-    """A function by its name, or None."""
-    if name in ONE:
-        need(1)
-        return ONE[name](a[0])
-    if name in TWO:
-        need(2)
-        return TWO[name](*a)
-    if name in TREE:
-        need(TREE[name][0])
+    """Apply a function of linear algebra; None if there is none of that name.
+
+    constant: gives the number of an expression that must be known. check_count: raises `Mistake` where there
+    are not as many arguments as it is given.
+    """
+    if name in ONE_ARGUMENT:
+        check_count(1)
+        return ONE_ARGUMENT[name](a[0])
+    if name in TWO_ARGUMENTS:
+        check_count(2)
+        return TWO_ARGUMENTS[name](*a)
+    if name in TREE_FUNCTIONS:
+        check_count(TREE_FUNCTIONS[name][0])
         parents = [whole(constant(e)) for e in ca.vertsplit(ca.densify(ca.vec(a[-1])))]
-        return TREE[name][1](*a[:-1], parents)  # type: ignore[operator]
+        return TREE_FUNCTIONS[name][1](*a[:-1], parents)
     if name == "zeros":
-        need(1, 2)
+        check_count(1, 2)
         return ca.SX(*(_size(constant(e)) for e in (a if len(a) == 2 else [a[0], a[0]])))
     if name == "eye":
-        need(1)
+        check_count(1)
         return ca.SX.eye(_size(constant(a[0])))
     if name == "length":
-        need(1)
+        check_count(1)
         return ca.SX(a[0].numel())
     if name == "size":
-        need(1, 2)
-        return ca.SX(ca.DM([a[0].shape])) if len(a) == 1 else ca.SX(a[0].shape[_which(constant(a[1]))])
+        check_count(1, 2)
+        return ca.SX(ca.DM([a[0].shape])) if len(a) == 1 else ca.SX(a[0].shape[_axis(constant(a[1]))])
     if name == "lindex":
-        need(3)
+        check_count(3)
         return a[0] + a[1] * a[2]
     return None
 
@@ -58,17 +65,19 @@ def _size(value: float) -> int:
     return whole(value)
 
 
-def _which(value: float) -> int:
+def _axis(value: float) -> int:
     if value not in (0, 1):
         raise Mistake(f"size(m, {value:g}): 0 are the rows, 1 the columns")
     return whole(value)
 
 
 def diag(m: Matrix) -> Matrix:
+    """The diagonal matrix of a vector, or the diagonal of a matrix as a column."""
     return ca.diag(m) if min(m.shape) == 1 and m.numel() > 1 else ca.vec(ca.diag(m)) if m.numel() > 1 else m
 
 
 def vcat(a: Matrix, b: Matrix) -> Matrix:
+    """Put one matrix on top of another. Raises `Mistake` where they have different numbers of columns."""
     if a.shape[1] != b.shape[1]:
         raise Mistake(
             f"vcat puts {a.shape[0]}×{a.shape[1]} on {b.shape[0]}×{b.shape[1]}: equally many columns are "
@@ -78,13 +87,14 @@ def vcat(a: Matrix, b: Matrix) -> Matrix:
 
 
 def inv(m: Matrix) -> Matrix:
-    _square(m, "inv")
+    """The inverse of a square matrix. Raises `Mistake` where it is not square."""
+    _check_square(m, "inv")
     return solve(m, ca.SX.eye(m.shape[0]))
 
 
 def solve(a: Matrix, b: Matrix) -> Matrix:
-    """x with a x = b."""
-    _square(a, "linsolve")
+    """Solve a x = b for x. Raises `Mistake` where the shapes do not fit or numbers make `a` singular."""
+    _check_square(a, "linsolve")
     if a.shape[0] != b.shape[0]:
         raise Mistake(
             f"linsolve of {a.shape[0]}×{a.shape[1]} and {b.shape[0]}×{b.shape[1]}: equally many rows are "
@@ -101,7 +111,7 @@ def solve(a: Matrix, b: Matrix) -> Matrix:
 
 
 def qr(a: Matrix) -> Matrix:
-    """[Q, R] by Householder's reflections, Q square."""
+    """Factorise A = Q R by Householder reflections, Q square; returns [Q, R] side by side."""
     m, n = a.shape
     r, q = ca.densify(ca.SX(a)), ca.SX.eye(m)
     for k in range(min(m - 1, n)):
@@ -118,9 +128,13 @@ def qr(a: Matrix) -> Matrix:
 
 
 def sltdl(a: Matrix, parents: list[int]) -> Matrix:
-    """A = Lᵀ D L along a tree: D on the diagonal, L below it, what is above stays."""
-    _square(a, "sltdl")
-    _tree(parents, a.shape[0])
+    """Factorise A = Lᵀ D L along a tree (sparse LTDL), without fill-in.
+
+    Returns D on the diagonal and L below it; what is above stays. parents: λ. Raises `Mistake` where A is not
+    square or λ is no tree.
+    """
+    _check_square(a, "sltdl")
+    _check_parents(parents, a.shape[0])
     h = ca.densify(ca.SX(a))
     for k in range(a.shape[0] - 1, -1, -1):
         i = parents[k]
@@ -135,17 +149,19 @@ def sltdl(a: Matrix, parents: list[int]) -> Matrix:
     return h
 
 
-def _tree(parents: list[int], size: int) -> None:
+def _check_parents(parents: list[int], size: int) -> None:
     if len(parents) != size or any(not -1 <= p < k for k, p in enumerate(parents)):
         raise Mistake(f"λ is {parents}: it names for each of {size} rows an earlier one as its parent, or -1")
 
 
 def d_inverse(f: Matrix, b: Matrix) -> Matrix:
+    """D⁻¹ b, of the LTDL factors f."""
     return b / ca.repmat(ca.diag(f), 1, b.shape[1])
 
 
 def l_inverse(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
-    _tree(parents, f.shape[0])
+    """L⁻¹ b by forward substitution along the tree, of the LTDL factors f."""
+    _check_parents(parents, f.shape[0])
     x = ca.densify(ca.SX(b))
     for i in range(f.shape[0]):
         j = parents[i]
@@ -156,7 +172,8 @@ def l_inverse(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
 
 
 def l_inverse_transposed(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
-    _tree(parents, f.shape[0])
+    """L⁻ᵀ b by backward substitution along the tree, of the LTDL factors f."""
+    _check_parents(parents, f.shape[0])
     x = ca.densify(ca.SX(b))
     for i in range(f.shape[0] - 1, -1, -1):
         j = parents[i]
@@ -167,11 +184,12 @@ def l_inverse_transposed(f: Matrix, b: Matrix, parents: list[int]) -> Matrix:
 
 
 def slinsolve(a: Matrix, b: Matrix, parents: list[int]) -> Matrix:
+    """Solve a x = b by the LTDL factorisation along a tree."""
     f = sltdl(a, parents)
     return l_inverse(f, d_inverse(f, l_inverse_transposed(f, b, parents)), parents)
 
 
-ONE: dict[str, Callable[[Matrix], Matrix]] = {
+ONE_ARGUMENT: dict[str, Callable[[Matrix], Matrix]] = {
     "transpose": lambda m: m.T,
     "inv": inv,
     "inverse": inv,
@@ -183,11 +201,18 @@ ONE: dict[str, Callable[[Matrix], Matrix]] = {
     "csum": ca.sum2,
     "rsum": ca.sum1,
 }
-TWO: dict[str, Callable[[Matrix, Matrix], Matrix]] = {"linsolve": solve, "vcat": vcat, "sltdldinv": d_inverse}
-TREE: dict[str, tuple[int, Callable[..., Matrix]]] = {
+"""Functions of one matrix."""
+TWO_ARGUMENTS: dict[str, Callable[[Matrix, Matrix], Matrix]] = {
+    "linsolve": solve,
+    "vcat": vcat,
+    "sltdldinv": d_inverse,
+}
+"""Functions of two matrices."""
+TREE_FUNCTIONS: dict[str, tuple[int, Callable[..., Matrix]]] = {
     "sltdl": (2, sltdl),
     "slinsolve": (3, slinsolve),
     "sltdllinv": (3, l_inverse),
     "sltdllinvt": (3, l_inverse_transposed),
     "sltdldinvlinvt": (3, lambda f, b, parents: d_inverse(f, l_inverse_transposed(f, b, parents))),
 }
+"""Functions whose last argument is λ: how many arguments they take, and the function."""

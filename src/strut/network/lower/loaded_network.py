@@ -1,4 +1,4 @@
-"""What lowering needs of a network that was loaded."""
+"""`LoadedNetwork`: what lowering needs of a network."""
 
 from __future__ import annotations
 

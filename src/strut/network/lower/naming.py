@@ -1,9 +1,7 @@
-"""What variables of a network are called in its system: where two would get the same name, each keeps its
-own.
+"""`SystemNames`: gives variables and events of a network unique names in its system.
 
-SystemNames in a system are identifiers between dots. What is one already keeps its name, whatever stands
-before it in the file; what is not (`n-1`, a dot in a name) becomes one, with a number behind it where that is
-taken.
+Names in a system are identifiers between dots. What is one already keeps its name, whatever stands before it
+in the file; what is not (`n-1`, a dot in a name) becomes one, with a number behind it where that is taken.
 """
 
 from __future__ import annotations
@@ -15,24 +13,24 @@ from functools import lru_cache
 from strut.network.model import Object, Variable
 
 RESERVED = ("t", "time")
-"""SystemNames that a system has for itself."""
+"""Names that a system has for itself."""
 
 
 @lru_cache(maxsize=10_000)
 def identifier(text: str) -> str:
-    """A text as an identifier: what cannot be in one becomes `_`."""
+    """Turn a text into an identifier: what cannot be in one becomes `_`."""
     plain = re.sub(r"\W", "_", text)
     return plain if plain.isidentifier() else f"_{plain}"
 
 
 class SystemNames:
-    """SystemNames of a system, each given once."""
+    """The names of a system, each given once. taken: those given so far."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set(RESERVED)
 
     def new(self, *parts: str) -> str:
-        """A name made of parts, or the nearest that is free."""
+        """Give a name made of parts between dots, with a number behind it where it is taken."""
         base = name = ".".join(identifier(part) for part in parts)
         count = 2
         while name in self.taken:
@@ -40,14 +38,14 @@ class SystemNames:
         self.taken.add(name)
         return name
 
-    def shared(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
-        """Variables that got another name than their own because that is another variable's, with the name
-        they share."""
+    def collisions(self, names: dict[Variable, str]) -> list[tuple[Variable, str]]:
+        """The variables that could not have their own name because another variable has it, each with that
+        name."""
         wanted = ((v, ".".join(identifier(part) for part in (*v.owner.names, v.name))) for v in names)
         return [(v, name) for v, name in wanted if name not in RESERVED and name != names[v]]
 
     def variables(self, things: Iterable[Object]) -> dict[Variable, str]:
-        """The names of all variables of things, in their order."""
+        """Give names to all variables of things, in their order."""
         parts = {v: (*thing.names, v.name) for thing in things for v in thing.variables.values()}
         exact = {v: all(identifier(part) == part for part in ours) for v, ours in parts.items()}
         first = {v: self.new(*ours) for v, ours in parts.items() if exact[v]}

@@ -1,5 +1,8 @@
-"""What like edges read: entries of vectors, other expressions, and what is computed of these beforehand, each
-at a place of its own."""
+"""`ReadTable`: numbers everything that like edges read, so that each can be a row of indices.
+
+Places of entries of quantities come first, then those of other expressions, then those of what is computed of
+these beforehand. While places are given, the last two count from `FIRST_OTHER` and `FIRST_COMPUTED`.
+"""
 
 from __future__ import annotations
 
@@ -12,42 +15,47 @@ from strut.network.lower.meaning import Meaning
 from strut.network.model import Node, Variable
 from strut.system import Like, Quantity
 
-OTHERS, MADE = 1 << 40, 1 << 41
-"""Where places of other expressions and of what is made begin, until all are counted."""
+FIRST_OTHER, FIRST_COMPUTED = 1 << 40, 1 << 41
+"""The first places of other expressions, and of what is computed beforehand, until all are counted."""
 
 
-class Pool:
-    """Gives places to what is read."""
+class ReadTable:
+    """Gives a place (an index) to everything that is read.
+
+    entries, others, computations: what has a place, by kind. places: those of variables. computed, shapes:
+    places and shapes of variables that are computed beforehand. sines: places of sine and cosine by that of
+    their angle. functions: names of all functions of the network.
+    """
 
     def __init__(self, meaning: Meaning) -> None:
         self.meaning = meaning
         self.entries: list[tuple[Quantity, int]] = []
         self.others: list[ca.SX] = []
-        self.made: list[Like] = []
+        self.computations: list[Like] = []
         self.size = 0
-        self.known: dict[Variable, Sequence[int]] = {}
+        self.places: dict[Variable, Sequence[int]] = {}
         self.symbols: dict[int, int] = {}
         self.computed: dict[Variable, Sequence[int]] = {}
         self.shapes: dict[Variable, tuple[int, int]] = {}
-        self.turned: dict[int, list[int]] = {}
+        self.sines: dict[int, list[int]] = {}
         self.functions = {
             name
-            for thing in (meaning.root, *meaning.root.walk())
+            for thing in (meaning.root, *meaning.root.descendants())
             if isinstance(thing, Node)
             for name in thing.functions
         }
 
     def parameters(self, variables: Sequence[Variable]) -> dict[Variable, Sequence[int]]:
-        """The places of parameters, all of them single numbers."""
+        """The places of parameters that are single numbers, by variable (of others, too)."""
         for v in variables:
-            if v not in self.known:
-                self.known[v] = (len(self.entries),)
+            if v not in self.places:
+                self.places[v] = (len(self.entries),)
                 self.entries.append((self.meaning.params[v], 0))
-        return self.known
+        return self.places
 
     def variable(self, variable: Variable, value: ca.SX) -> Sequence[int]:
-        """The places of a variable's elements."""
-        places = self.known.get(variable)
+        """The places of the elements of a variable. value: its expression, where it is no quantity."""
+        places = self.places.get(variable)
         if places is None:
             m = self.meaning
             quantity = (
@@ -62,20 +70,19 @@ class Pool:
                 places = range(first, first + quantity.size)
             else:
                 places = [self.expression(e) for e in ca.vertsplit(ca.densify(ca.vec(value)))]
-            self.known[variable] = places
+            self.places[variable] = places
         return places
 
     def expression(self, value: ca.SX) -> int:
         """The place of a single expression."""
         key = value.element_hash()
         if key not in self.symbols:
-            self.symbols[key] = OTHERS + len(self.others)
+            self.symbols[key] = FIRST_OTHER + len(self.others)
             self.others.append(value)
         return self.symbols[key]
 
     def in_order(self, places: Iterable[int]) -> list[int]:
-        """Places of states in the order of the states, others behind: what like edges read are then
-        neighbours."""
+        """Sort places by the order of the states, others behind, so that like edges read neighbours."""
         order = {state.name: k for k, state in enumerate(self.meaning.states.values())}
 
         def position(place: int) -> tuple[int, int]:
@@ -85,38 +92,48 @@ class Pool:
         return sorted(places, key=position)
 
     def make(self, like: Like) -> np.ndarray:
-        """The places of what is computed beforehand, a row for each result."""
-        self.made.append(like)
-        first = MADE + self.size
+        """Give places to what is computed beforehand, a row for each result."""
+        self.computations.append(like)
+        first = FIRST_COMPUTED + self.size
         self.size += like.size * like.length
         return np.arange(first, first + like.size * like.length).reshape(like.size, like.length)
 
     def compute(self, variables: Sequence[Variable], like: Like, shape: tuple[int, int]) -> None:
-        """Let variables be computed beforehand."""
+        """Let variables be computed beforehand, all by one expression."""
         self.computed.update(zip(variables, self.make(like).T.tolist(), strict=True))
         self.shapes.update(dict.fromkeys(variables, shape))
 
     def column(self) -> ca.SX:
+        """The other expressions, as one column."""
         return ca.densify(ca.vertcat(*self.others, ca.SX(0, 1)))
 
-    def final(self, reads: np.ndarray) -> np.ndarray:
-        """Places counted through, now that all are known."""
+    def final_places(self, reads: np.ndarray) -> np.ndarray:
+        """Final places of some places, now that everything has been counted."""
         entries, others = len(self.entries), len(self.others)
-        made, other = reads >= MADE, (reads >= OTHERS) & (reads < MADE)
-        return reads - np.where(made, MADE - entries - others, 0) - np.where(other, OTHERS - entries, 0)
+        computed, other = reads >= FIRST_COMPUTED, (reads >= FIRST_OTHER) & (reads < FIRST_COMPUTED)
+        return (
+            reads
+            - np.where(computed, FIRST_COMPUTED - entries - others, 0)
+            - np.where(other, FIRST_OTHER - entries, 0)
+        )
 
-    def mark(self) -> tuple[int, int, int, int]:
-        return len(self.entries), len(self.others), len(self.made), self.size
+    def checkpoint(self) -> tuple[int, int, int, int]:
+        """How much has a place by now, for `reset`."""
+        return len(self.entries), len(self.others), len(self.computations), self.size
 
-    def reset(self, mark: tuple[int, int, int, int]) -> None:
-        """Forget what was given a place since `mark`."""
-        entries, others, made, self.size = mark
-        del self.entries[entries:], self.others[others:], self.made[made:]
+    def reset(self, checkpoint: tuple[int, int, int, int]) -> None:
+        """Forget everything that was given a place since a checkpoint."""
+        entries, others, computations, self.size = checkpoint
+        del self.entries[entries:], self.others[others:], self.computations[computations:]
 
-        def kept(place: int) -> bool:
-            return place < entries or OTHERS <= place < OTHERS + others or MADE <= place < MADE + self.size
+        def is_older(place: int) -> bool:
+            return (
+                place < entries
+                or FIRST_OTHER <= place < FIRST_OTHER + others
+                or FIRST_COMPUTED <= place < FIRST_COMPUTED + self.size
+            )
 
-        self.known = {v: places for v, places in self.known.items() if all(map(kept, places))}
-        self.computed = {v: places for v, places in self.computed.items() if all(map(kept, places))}
-        self.symbols = {h: place for h, place in self.symbols.items() if kept(place)}
-        self.turned = {a: b for a, b in self.turned.items() if kept(a) and all(map(kept, b))}
+        self.places = {v: places for v, places in self.places.items() if all(map(is_older, places))}
+        self.computed = {v: places for v, places in self.computed.items() if all(map(is_older, places))}
+        self.symbols = {h: place for h, place in self.symbols.items() if is_older(place)}
+        self.sines = {a: b for a, b in self.sines.items() if is_older(a) and all(map(is_older, b))}

@@ -1,4 +1,4 @@
-"""What a name means where it stands: in a node, in an edge, in an event, in a function."""
+"""Looks up names: what a name means where it stands, in a node, an edge, an event or a function."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from strut.network.model import Edge, Function, NetworkEvent, Node, Object, Variable
 
 
-def around(thing: Object) -> Iterator[Object]:
-    """Where names are looked for: the thing; for an edge its input node; then what they are in, outwards."""
+def search_path(thing: Object) -> Iterator[Object]:
+    """The objects in which a name is looked up, in order: the thing, for an edge its input node, then the
+    nodes around them, outwards."""
     seen: set[int] = set()
     start: list[Object] = [thing]
     if isinstance(thing, Edge) and thing.input is not None:
@@ -24,93 +25,99 @@ def around(thing: Object) -> Iterator[Object]:
         outer = outer.parent
 
 
-def own(thing: Object, name: str) -> Variable | None:
-    """A variable of a thing itself, or one that its interface shows."""
-    found = thing.variables.get(name)
-    if found is None and isinstance(thing, Node) and name in thing.aliases:
-        return exposed(thing, name)
-    return found
+def own_variable(thing: Object, name: str) -> Variable | None:
+    """The variable of that name of a thing itself or of its interface, or None."""
+    variable_here = thing.variables.get(name)
+    if variable_here is None and isinstance(thing, Node) and name in thing.aliases:
+        return aliased_variable(thing, name)
+    return variable_here
 
 
-def exposed(node: Node, name: str, depth: int = 0) -> Variable | None:
-    """What an interface name stands for, through the interfaces of children."""
+def aliased_variable(node: Node, name: str, depth: int = 0) -> Variable | None:
+    """The variable that a name of an interface stands for, through interfaces of children; None if none."""
     alias = node.aliases.get(name)
     child = node.children.get(alias.child) if alias else None
     if alias is None or child is None or depth > 100:
         return None
-    found = child.variables.get(alias.variable)
-    return exposed(child, alias.variable, depth + 1) if found is None and isinstance(child, Node) else found
+    target = child.variables.get(alias.variable)
+    return (
+        aliased_variable(child, alias.variable, depth + 1)
+        if target is None and isinstance(child, Node)
+        else target
+    )
 
 
 def node_named(name: str, thing: Object) -> Object | None:
-    """The node or edge a dotted name begins with."""
+    """The node or edge that the first part of a dotted name means, seen from a thing, or None."""
     if name in ("input", "output"):
-        for each in around(thing):
+        for each in search_path(thing):
             if isinstance(each, Edge):
                 return each.input if name == "input" else each.output
-    for each in around(thing):
+    for each in search_path(thing):
         if isinstance(each, Node) and name in each.children:
             return each.children[name]
     return None
 
 
 def step_into(path: str, thing: Object) -> Object | None:
-    """The object that a path 'a.b' means, seen from a thing."""
+    """The object that a path 'a.b' means, seen from a thing, or None."""
     first, *rest = path.split(".")
-    found = node_named(first, thing)
+    inside = node_named(first, thing)
     for name in rest:
-        found = found.children.get(name) if isinstance(found, Node) else None
-    return found
+        inside = inside.children.get(name) if isinstance(inside, Node) else None
+    return inside
 
 
 def variable(name: str, thing: Object) -> Variable | None:
-    """The variable that a name means in a thing."""
+    """The variable that a name means in a thing, or None."""
     path, dot, last = name.rpartition(".")
     if dot:
-        found = step_into(path, thing)
-        return None if found is None else own(found, last)
-    for each in around(thing):
-        found_here = own(each, last)
-        if found_here is not None:
-            return found_here
+        inside = step_into(path, thing)
+        return None if inside is None else own_variable(inside, last)
+    for each in search_path(thing):
+        variable_here = own_variable(each, last)
+        if variable_here is not None:
+            return variable_here
     return None
 
 
 def variables(name: str, things: Sequence[Object]) -> list[Variable | None]:
-    """The variables that a name means in many things; those of what edges go from and to are looked up once
-    for each node."""
+    """The variables that a name means in many things, None where it means none.
+
+    `input.x` and `output.x` of edges are looked up once for each node.
+    """
     path, _, last = name.rpartition(".")
     if not path:
         return [thing.variables.get(last) or variable(name, thing) for thing in things]
     if path not in ("input", "output"):
         return [variable(name, thing) for thing in things]
-    found: dict[Node | None, Variable | None] = {}
+    of_ends: dict[Node | None, Variable | None] = {}
     result = []
     for thing in things:
         if not isinstance(thing, Edge):
             result.append(variable(name, thing))
             continue
         end = thing.input if path == "input" else thing.output
-        if end not in found:
-            found[end] = None if end is None else own(end, last)
-        result.append(found[end])
+        if end not in of_ends:
+            of_ends[end] = None if end is None else own_variable(end, last)
+        result.append(of_ends[end])
     return result
 
 
 def function(name: str, thing: Object) -> Function | None:
-    """The function that a name means in a thing."""
+    """The function that a name means in a thing, or None."""
     path, dot, last = name.rpartition(".")
     if dot:
-        found = step_into(path, thing)
-        return found.functions.get(last) if isinstance(found, Node) else None
-    for each in around(thing):
+        inside = step_into(path, thing)
+        return inside.functions.get(last) if isinstance(inside, Node) else None
+    for each in search_path(thing):
         if isinstance(each, Node) and last in each.functions:
             return each.functions[last]
     return None
 
 
-def machine(thing: Object | None) -> Node | None:
-    """The nearest node, from a thing outwards, that has states."""
+def state_machine(thing: Object | None) -> Node | None:
+    """The nearest node, from a thing outwards, that has states (`initial-state`), or None."""
     each = thing.parent if isinstance(thing, NetworkEvent) else thing
     while each is not None:
         if isinstance(each, Node) and each.initial_state is not None:
@@ -119,12 +126,12 @@ def machine(thing: Object | None) -> Node | None:
     return None
 
 
-def known(thing: Object) -> list[str]:
-    """Names of variables that can be seen from a thing, nearest first."""
+def visible_names(thing: Object) -> list[str]:
+    """The names of variables that can be seen from a thing, nearest first."""
     return list(
         dict.fromkeys(
             n
-            for each in around(thing)
+            for each in search_path(thing)
             for n in [*each.variables, *(each.aliases if isinstance(each, Node) else ())]
         )
     )

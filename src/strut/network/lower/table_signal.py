@@ -1,4 +1,4 @@
-"""A column of a table of a file, as a signal of time."""
+"""`table_signal`: a column of a table in a file as an expression of time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from strut.system import time
 
 
 def table_signal(data: NumberTable, name: str, settings: Mapping[str, str]) -> ca.SX | None:
-    """The column of that name over time, None if there is none: between rows on a straight line, or as in the
-    nearest row; behind the last row it begins again, unless the settings say otherwise."""
+    """The column of that name as an expression of time; None if there is none.
+
+    settings: with 'interpolate' (default true) it is linear between rows, else that of the nearest row; with
+    'repeat' (default true) it begins again behind the last row.
+    """
     if name not in data.names:
         return None
     values = data.values[:, data.names.index(name)]

@@ -1,84 +1,106 @@
-"""From a network to the hybrid `System`: edges summed, events as guards and resets, states of nodes as
-discrete states."""
+"""`Lowering`: makes the hybrid `System` of a network.
+
+What edges add is summed, events become guards and resets, and states of nodes become discrete states.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import casadi as ca
 
 from strut.errors import did_you_mean
-from strut.network.lower import algebra, scope
-from strut.network.lower import like_edges as alike
+from strut.network.lower import algebra, like_edges, scope
 from strut.network.lower.frame import EvaluationFrame
 from strut.network.lower.guards import guards
 from strut.network.lower.loaded_network import LoadedNetwork
 from strut.network.lower.meaning import Meaning
 from strut.network.lower.naming import SystemNames
+from strut.network.lower.step_sample import step_sample
 from strut.network.lower.variable_kinds import add_changing, add_constant
-from strut.network.model import Edge, NetworkEvent, Node, Object, Variable
+from strut.network.lower.walk import WalkReader, walk_units, with_units
+from strut.network.model import Edge, Item, NetworkEvent, Node, Object, Variable
 from strut.network.text.errors import MAX_PROBLEMS, Mark, Mistake, NetworkError, NetworkProblem
-from strut.network.text.formula import (
-    read_formula,
-)
-from strut.system import Discrete, Sample, System, time
+from strut.network.text.formula import read_formula
+from strut.system import Discrete, System, time
 from strut.system import Event as Jump
 
 T = TypeVar("T")
-MOST_OUTPUTS = 3000
-"""Elements of variables that become outputs; of larger networks only single numbers do, or none."""
+MAX_OUTPUTS = 3000
+"""How many elements of variables become outputs; of larger networks only single numbers do, or none."""
 
 
 class Lowering:
-    """One network on its way to a system."""
+    """Makes the system of one network.
+
+    meaning: gives variables their expressions. problems: mistakes so far, raised together. sets: what each
+    event sets, as texts.
+    """
 
     def __init__(self, network: LoadedNetwork, seed: int, step: float | None = None) -> None:
         self.network = network
         self.meaning = Meaning(network.root, network.step if step is None else step, seed)
         self.problems: list[NetworkProblem] = []
-        self.things: list[Object] = [network.root, *network.root.walk()]
+        self.things: list[Object] = [network.root, *network.root.descendants()]
         self.events: list[NetworkEvent] = [e for n in self.things if isinstance(n, Node) for e in n.events]
         self.variables = [v for thing in (*self.things, *self.events) for v in thing.variables.values()]
         self.names = SystemNames()
         self.sets: dict[NetworkEvent, list[tuple[Variable, str]]] = {}
-        self.extra_discrete: list[Discrete] = []
+        self.walk_reader = WalkReader(self.things, self.meaning)
 
     def system(self, outputs: Iterable[str] | None) -> System:
-        """The hybrid system. outputs: names of variables wanted; None: all, of large networks single numbers
-        first. Raises `NetworkError` with all mistakes found."""
+        """The hybrid system.
+
+        outputs: names of variables wanted; None: all, of large networks single numbers first. Raises
+        `NetworkError` with all mistakes in the network.
+        """
+        # What a variable becomes depends on what acts on it and sets it; expressions come after that.
         self._name_variables()
         self._connect()
-        self._machines()
+        self._add_machines()
         self._find_sets()
-        self._kinds()
+        self._assign_kinds()
         flow = self._flow()
-        shown = self._outputs(outputs)
-        jumps = [j for e in self.events for j in (self._try(partial(self._jumps, e), e.mark) or [])]
-        self._stop()
-        sample = self._sample()
-        self._stop()
-        self._unreached()
+        outputs_shown = self._outputs(outputs)
+        jumps = [j for e in self.events for j in (self._try(partial(self._system_events, e), e.mark) or [])]
+        self._raise_problems()
+        samples, extra_discrete = step_sample(self.meaning, self.flows, self._try)
+        self._raise_problems()
         m = self.meaning
-        quantities: dict[str, Any] = {
-            "x": tuple(m.states.values()),
-            "z": (
-                *m.discrete.values(),
-                *(s for s, _ in m.machines.values()),
-                *(h for h, _ in m.draws),
-                *self.extra_discrete,
-            ),
-            "u": tuple(m.inputs.values()),
-            "p": (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ())),
+        states = tuple(m.states.values())
+        discrete = (
+            *m.discrete.values(),
+            *(s for s, _ in m.state_machines.values()),
+            *(h for h, _ in m.draws),
+            *extra_discrete,
+        )
+        params = (*m.params.values(), *m.extra_params, *((m.dt,) if m.dt is not None else ()))
+        # The walk names what the system has, so it is read last.
+        names_by_kind = {
+            "event": [j.name for j in jumps],
+            "state": [q.name for q in (*states, *discrete)],
+            "discrete state": [q.name for q in discrete],
+            "parameter": [q.name for q in params],
+            "output": [*outputs_shown, *(q.name for q in discrete)],
         }
+        walk = self._try(partial(self.walk_reader.walk, names_by_kind, self._changes), None)
+        self._raise_problems()
+        self._warn_of_unreached_states()
+        units = walk_units(walk)
         return System(
             self.network.name,
-            **quantities,
+            x=with_units(states, units),
+            z=with_units(discrete, units),
+            u=tuple(m.inputs.values()),
+            p=with_units(params, units),
             flow=flow,
+            walk=walk,
+            output_units={name: unit for name, unit in units.items() if name in outputs_shown},
             events=tuple(jumps),
-            samples=sample,
-            outputs=shown,
+            samples=samples,
+            outputs=outputs_shown,
             randoms=tuple(r for _, r in m.draws),
             delays=tuple(m.delays),
             description=self.network.root.note,
@@ -87,7 +109,7 @@ class Lowering:
     def _flow(self) -> Mapping[str, ca.SX]:
         """The rates of states; where many edges act alike, as sums."""
         m = self.meaning
-        m.summed = sums = self._try(partial(alike.rates, m), None)
+        m.summed = sums = self._try(partial(like_edges.rate_sums, m), None)
         rates: dict[str, ca.SX] = {}
         for variable, state in m.states.items():
             if sums is not None and state.name in sums:
@@ -98,14 +120,14 @@ class Lowering:
                 rates[state.name] = algebra.flat(rate)
         return rates if sums is None else sums.within(rates)
 
-    def _unreached(self) -> None:
-        """States that something waits for, and nothing leads to: most likely misspelt."""
+    def _warn_of_unreached_states(self) -> None:
+        """Warn of states that something waits for and nothing leads to: most likely they are misspelt."""
         led = {
-            (scope.machine(e.parent), e.target)
+            (scope.state_machine(e.parent), e.target)
             for e in self.events
             if e.target is not None and e.parent is not None
         }
-        for node, state, mark in dict.fromkeys(self.meaning.awaited):
+        for node, state, mark in dict.fromkeys(self.meaning.awaited_states):
             if state != node.initial_state and (node, state) not in led:
                 others = sorted({node.initial_state or "", *(s for n, s in led if n is node and s)})
                 self.meaning.warn(
@@ -117,8 +139,10 @@ class Lowering:
     # ---- mistakes ----
 
     def _try(self, act: Callable[[], T], mark: Mark | None) -> T | None:
-        """Do something; keep a mistake for the end, so that all are told at once, each with a place: its own
-        or this."""
+        """Do something and return its result; None where it raised a `Mistake`, which is kept for the end.
+
+        mark: the place of the mistake, where it has none of its own.
+        """
         try:
             return act()
         except Mistake as mistake:
@@ -129,16 +153,18 @@ class Lowering:
                 self.problems.append(new)
             return None
 
-    def _stop(self) -> None:
+    def _raise_problems(self) -> None:
+        """Raise `NetworkError` with all mistakes so far, if there are any."""
         if self.problems:
             raise NetworkError(self.problems)
 
     # ---- structure ----
 
     def _name_variables(self) -> None:
+        """Give variables their names in the system, and warn where one cannot have its own."""
         m = self.meaning
         m.names.update(self.names.variables((*self.things, *self.events)))
-        for v, name in self.names.shared(m.names):
+        for v, name in self.names.collisions(m.names):
             m.warn(
                 f"'{v.path}' is called '{m.names[v]}' in the system and in runs: '{name}' is another "
                 f"variable",
@@ -146,6 +172,7 @@ class Lowering:
             )
 
     def _connect(self) -> None:
+        """Collect the actions of edges by the variable they act on."""
         actions = self.meaning.actions
         for thing in self.things:
             edge = thing if isinstance(thing, Edge) else thing.own_edge if isinstance(thing, Node) else None
@@ -157,7 +184,7 @@ class Lowering:
                     )
                 continue
             for action in edge.actions.values():
-                target = scope.own(edge.output, action.name)
+                target = scope.own_variable(edge.output, action.name)
                 if target is None:
                     near = did_you_mean(action.name, list(edge.output.variables))
                     message = (
@@ -168,18 +195,20 @@ class Lowering:
                     continue
                 actions.setdefault(target, []).append(action)
 
-    def _machines(self) -> None:
+    def _add_machines(self) -> None:
+        """Give every node with states a discrete state that counts them."""
         for node in self.things:
             if isinstance(node, Node) and node.initial_state is not None:
                 name = self.names.new(*node.names, "state")
-                self.meaning.machines[node] = (
+                self.meaning.state_machines[node] = (
                     Discrete(name, 0.0, description="the state of the node, counted"),
                     [node.initial_state],
                 )
 
     def _find_sets(self) -> None:
+        """Collect which variables each event sets, and to what."""
         for event in self.events:
-            found = self.sets.setdefault(event, [])
+            assignments = self.sets.setdefault(event, [])
             for assignment in event.sets:
                 selected = self._try(
                     partial(self.network.select.below, assignment.selector, event, assignment.context),
@@ -197,18 +226,19 @@ class Lowering:
                         assignment.mark,
                     )
                     if text is not None:
-                        found.append((v, text))
+                        assignments.append((v, text))
 
     @staticmethod
-    def _variable(thing: object) -> Variable | None:
+    def _variable(thing: Object | Item) -> Variable | None:
+        """The variable that a selector has found, also through an interface; None if it is none."""
         if isinstance(thing, Variable):
             return thing
-        owner = getattr(thing, "owner", None)
-        return scope.own(owner, thing.name) if isinstance(owner, Node) else None  # type: ignore[attr-defined]
+        return scope.own_variable(thing.owner, thing.name) if isinstance(thing.owner, Node) else None
 
     # ---- what each variable is ----
 
-    def _kinds(self) -> None:
+    def _assign_kinds(self) -> None:
+        """Make variables states, discrete states, parameters or inputs; the others are expressions."""
         m = self.meaning
         written = {v for sets in self.sets.values() for v, _ in sets}
         rated = {v for v, actions in m.actions.items() if any(a.rate for a in actions)}
@@ -227,13 +257,14 @@ class Lowering:
                 and not (isinstance(v.owner, Node) and v.owner.table)
             ):
                 self._try(partial(add_constant, m, v), v.mark)
-        m.waiting = {v for v, _ in later}
+        m.future_states = {v for v, _ in later}
         for v, kind in later:
             self._try(partial(add_changing, m, v, kind), v.mark)
 
     # ---- results ----
 
     def _outputs(self, wanted: Iterable[str] | None) -> Mapping[str, ca.SX]:
+        """The expressions of variables that are no quantities, by name: those wanted, or as many as fit."""
         m = self.meaning
         rest = [
             v
@@ -246,11 +277,12 @@ class Lowering:
                 or isinstance(v.owner, NetworkEvent)
             )
         ]
+        needed = self.walk_reader.output_variables()
         if wanted is not None:
             names = set(wanted)
-            rest = [v for v in rest if m.names[v] in names or v.path in names]
-        sums = self._try(partial(alike.outputs, m, rest), None)
-        found: dict[str, ca.SX] = {}
+            rest = [v for v in rest if v in needed or m.names[v] in names or v.path in names]
+        sums = self._try(partial(like_edges.output_sums, m, rest), None)
+        values: dict[str, ca.SX] = {}
         size = 0
         for v in rest:
             value = (
@@ -263,22 +295,23 @@ class Lowering:
             size += value.numel()
             if (
                 wanted is None
-                and size > MOST_OUTPUTS
-                and (value.numel() > 1 or size > 4 * MOST_OUTPUTS)
+                and size > MAX_OUTPUTS
+                and (value.numel() > 1 or size > 4 * MAX_OUTPUTS)
                 and "out" not in v.flags
+                and v not in needed
             ):
                 continue
-            found[m.names[v]] = algebra.flat(value)
-        chosen = None if sums is None else sums.only(found)
-        return found if chosen is None or not chosen.terms else chosen.within(found)
+            values[m.names[v]] = algebra.flat(value)
+        chosen = None if sums is None else sums.only(values)
+        return values if chosen is None or not chosen.terms else chosen.within(values)
 
     def flows(self, z: ca.SX) -> bool:
-        """Does an expression change between events?"""
+        """Whether an expression changes between events."""
         hashes = {s.element_hash() for s in ca.symvar(z)}
         return time.element_hash() in hashes or any(h in self.meaning.owners for h in hashes)
 
     def _changes(self, z: ca.SX) -> bool:
-        """Does an expression change during a run, by itself or at events?"""
+        """Whether an expression changes during a run, by itself or at events."""
         fixed = {
             s.element_hash()
             for p in (*self.meaning.params.values(), *self.meaning.extra_params)
@@ -287,11 +320,11 @@ class Lowering:
         return any(s.element_hash() not in fixed for s in ca.symvar(z))
 
     def effects(self, event: NetworkEvent) -> tuple[dict[str, ca.SX], dict[str, ca.SX], ca.SX | None]:
-        """What an event sets, by name; the state it leads to, by the name of who has it; and when it may
-        happen, None if always."""
+        """What an event does: the values that it sets, by name; the state that it leads to, by the name of
+        the discrete state; and an expression that is 1 while it may happen, None if always."""
         m = self.meaning
         frame = EvaluationFrame(event)
-        node = scope.machine(event)
+        node = scope.state_machine(event)
         reset: dict[str, ca.SX] = {}
         for v, text in self.sets.get(event, ()):
             value = m.formula(text, event, frame)
@@ -299,8 +332,8 @@ class Lowering:
             if value.shape != wanted:
                 if value.numel() not in (1, wanted[0] * wanted[1]):
                     raise Mistake(
-                        f"the event sets '{v.path}' to {algebra.shape(value)}: {wanted[0]}×{wanted[1]} is "
-                        f"needed",
+                        f"the event sets '{v.path}' to {algebra.shape_text(value)}: "
+                        f"{wanted[0]}×{wanted[1]} is needed",
                         event.mark,
                     )
                 value = ca.repmat(value, *wanted) if value.numel() == 1 else ca.reshape(value, *wanted)
@@ -313,7 +346,7 @@ class Lowering:
                     f"add initial-state",
                     event.mark,
                 )
-            when = m.in_state(node, event.states, event.mark)
+            when = m.edge_actions.in_state(node, event.states, event.mark)
         leads: dict[str, ca.SX] = {}
         if event.target is not None:
             if node is None:
@@ -322,24 +355,27 @@ class Lowering:
                     f"initial-state",
                     event.mark,
                 )
-            symbol, known = m.machines[node]
-            if event.target not in known:
-                known.append(event.target)
-            leads[symbol.name] = ca.SX(known.index(event.target))
+            symbol, state_names = m.state_machines[node]
+            if event.target not in state_names:
+                state_names.append(event.target)
+            leads[symbol.name] = ca.SX(state_names.index(event.target))
         return reset, leads, when
 
-    def _jumps(self, event: NetworkEvent) -> list[Jump]:
+    def _system_events(self, event: NetworkEvent) -> list[Jump]:
+        """The events of the system that an event of the network becomes: one for each alternative."""
         m = self.meaning
         frame = EvaluationFrame(event)
         try:
-            near = None if event.within is None else m.known(m.formula(event.within, event, frame))
-            found = guards(read_formula(event.condition).tree, lambda t: m.tree(t, frame), self.flows, near)
+            near = None if event.within is None else m.known_number(m.formula(event.within, event, frame))
+            event_guards = guards(
+                read_formula(event.condition).tree, lambda t: m.tree(t, frame), flows=self.flows, near=near
+            )
         except Mistake as mistake:
-            raise m.placed(mistake, event.condition, event) from mistake
+            raise m.locate_mistake(mistake, event.condition, event) from mistake
         sets, leads, when = self.effects(event)
         reset = sets | leads
         jumps = []
-        for guard in found:
+        for guard in event_guards:
             if not self._changes(guard.expression):
                 m.warn(
                     f"the condition '{event.condition}' never changes: the event never happens", event.mark
@@ -349,76 +385,19 @@ class Lowering:
             jumps.append(
                 Jump(
                     name,
-                    guard.expression,
-                    reset,
-                    guard.direction,
-                    when,
+                    guard=guard.expression,
+                    reset=reset,
+                    direction=guard.direction,
+                    when=when,
                     terminal=event.terminal,
                     description=event.condition,
                 )
             )
         return jumps
 
-    # ---- what happens in every step ----
-
-    def _sample(self) -> tuple[Sample, ...]:
-        """Once in a step: new random numbers, discrete variables, and constraints of states."""
-        m = self.meaning
-        sets: dict[str, ca.SX] = {held.name: drawn.sym for held, drawn in m.draws}
-        moving = [
-            v for v in m.discrete if "discrete" in v.flags and any(a.rate for a in m.actions.get(v, ()))
-        ]
-        later: list[tuple[Discrete, Variable, ca.SX]] = []
-        begun = Discrete("step.begun", 0.0, description="0 until the first step")
-        for v in moving:
-            step = self._try(partial(self._next, v), v.mark)
-            if step is None:
-                continue
-            if self.flows(step):
-                later.append(
-                    (
-                        Discrete(
-                            f"step.next{len(later) + 1}",
-                            self._at_start(step),
-                            description=f"the next value of {m.names[v]}",
-                        ),
-                        v,
-                        step,
-                    )
-                )
-            else:
-                sets[m.names[v]] = ca.if_else(begun.sym, step, m.discrete[v].sym)
-        if later:
-            old = [m.discrete[v].sym for _, v, _ in later]
-            new = [ca.if_else(begun.sym, q.sym, m.discrete[v].sym) for q, v, _ in later]
-            for (q, v, step), value in zip(later, new, strict=True):
-                sets[m.names[v]] = value
-                sets[q.name] = ca.substitute([step], old, new)[0]
-                self.extra_discrete.append(q)
-        if moving:
-            self.extra_discrete.append(begun)
-            sets[begun.name] = ca.SX(1)
-        for v, state in m.states.items():
-            if v.constraint is not None:
-                sets[state.name] = algebra.flat(m.value(v))
-        return (Sample("step", m.time_step().sym, sets),) if sets else ()
-
-    def _next(self, v: Variable) -> ca.SX:
-        return algebra.flat(self.meaning.value(v) + self.meaning.rate(v))
-
-    def _at_start(self, expression: ca.SX) -> ca.SX:
-        m = self.meaning
-        pairs = [
-            (q.sym, q.value)
-            for q in (*m.discrete.values(), *(s for s, _ in m.machines.values()), *(h for h, _ in m.draws))
-        ]
-        pairs += [(q.sym, q.value) for q in m.inputs.values()]
-        return ca.substitute(
-            [expression], [time, *(a for a, _ in pairs)], [ca.SX(0), *(ca.SX(b) for _, b in pairs)]
-        )[0]
-
 
 def _title(event: NetworkEvent) -> str:
+    """What an event is called in its node: 'air_to_ground', 'terminate' or 'event_1'."""
     if event.terminal:
         return "terminate"
     if event.target is not None:

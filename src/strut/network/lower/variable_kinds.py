@@ -1,4 +1,4 @@
-"""What a variable becomes in the system: a parameter, an input, a state or a discrete variable."""
+"""Makes variables quantities of the system: parameters, inputs, states or discrete states."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ from strut.network.text.formula import (
 from strut.system import Discrete, Input, Param, State
 
 STRUCTURE = ("zeros", "eye")
-"""What is made by these has a shape for its own sake: it is no parameter, though it may be a single
+"""Functions that make matrices for their shape: what they give is no parameter, even where it is one
 number."""
 
 
 def add_constant(m: Meaning, v: Variable) -> None:
-    """Make a variable a parameter if it is a number that depends on nothing; with the flag 'in', an input."""
+    """Make a variable a parameter if it is one number that depends on nothing; with the flag 'in', an input.
+
+    A variable that is neither is left as it is.
+    """
     try:
         number = float(v.text)
     except ValueError:
@@ -51,14 +54,13 @@ def add_constant(m: Meaning, v: Variable) -> None:
         number = float(value)
     if not math.isfinite(number):
         return
-    kind = Input if "in" in v.flags else Param
-    made = kind(m.names[v], number, description=v.note)
-    m.memo[(v, True)] = ca.SX(number) if "in" in v.flags else made.sym
-    if isinstance(made, Input):
-        m.inputs[v] = made
+    if "in" in v.flags:
+        m.memo[(v, True)] = ca.SX(number)
+        m.inputs[v] = Input(m.names[v], number, description=v.note)
     else:
-        m.params[v] = made  # type: ignore[assignment]
-        m.memo[(v, False)] = made.sym
+        param = Param(m.names[v], number, description=v.note)
+        m.memo[(v, True)] = m.memo[(v, False)] = param.sym
+        m.params[v] = param
 
 
 def add_changing(m: Meaning, v: Variable, kind: str) -> None:
@@ -77,7 +79,8 @@ def add_changing(m: Meaning, v: Variable, kind: str) -> None:
 
 
 def is_constant(text: str, thing: Object) -> bool:
-    """Is an expression made of numbers, constants and functions of numbers only?"""
+    """Whether an expression is made of numbers, constants and functions of the language alone, seen from a
+    thing."""
     try:
         waiting: list[Tree | None] = [read_formula(text).tree]
     except Mistake:

@@ -1,4 +1,4 @@
-"""Numbers that models say, within what is possible: whole numbers, orders and sizes of derivatives."""
+"""Checks numbers that models say: whole numbers, orders and sizes of derivatives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from strut.network.text.errors import Mistake
 
 
 def whole(value: float | str) -> int:
-    """The whole number of a text or a value; neither infinity nor a word is one."""
+    """The whole number of a text or a value. Raises `Mistake` for what is none: infinity, a word."""
     try:
         return int(value)
     except (ValueError, OverflowError) as error:
@@ -16,22 +16,25 @@ def whole(value: float | str) -> int:
         raise Mistake(f"'{text if len(text) < 40 else text[:37] + '...'}' is no whole number") from error
 
 
-HIGHEST = 20
-"""Orders of derivatives go no higher."""
+MAX_DERIVATIVE_ORDER = 20
+"""The highest order of a derivative."""
 
 
 def check_order(order: int) -> int:
-    if not 0 <= order <= HIGHEST:
-        raise Mistake(f"a derivative of order {order} is asked for: 0 to {HIGHEST} are possible")
+    """The order of a derivative itself. Raises `Mistake` where it is beyond `MAX_DERIVATIVE_ORDER`."""
+    if not 0 <= order <= MAX_DERIVATIVE_ORDER:
+        raise Mistake(f"a derivative of order {order} is asked for: 0 to {MAX_DERIVATIVE_ORDER} are possible")
     return order
 
 
-LARGEST = 100_000
-"""Operations of an expression that is derived."""
+MAX_DERIVED_OPERATIONS = 100_000
+"""How many operations an expression may have that is differentiated."""
 
 
 def check_size(expression: ca.SX) -> None:
-    if ca.n_nodes(expression) > LARGEST:
+    """Raise `Mistake` where an expression is too large to be differentiated."""
+    if ca.n_nodes(expression) > MAX_DERIVED_OPERATIONS:
         raise Mistake(
-            f"a derivative of more than {LARGEST} operations is needed here: derive something simpler"
+            f"a derivative of more than {MAX_DERIVED_OPERATIONS} operations is needed here: "
+            "derive something simpler"
         )
