@@ -150,7 +150,8 @@ class CodynStepper:
         )
 
         def rate(at: ca.MX, of: ca.MX, stage: int) -> ca.MX:
-            return self.flow_function(at, of, z, constants, chance, delayed[:, stage])
+            flow: ca.MX = self.flow_function(at, of, z, constants, chance, delayed[:, stage])
+            return flow
 
         first_rate = ca.MX(0, 1)
         if self.method == "predict-correct":
