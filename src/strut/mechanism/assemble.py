@@ -11,12 +11,12 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
-from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
+from strut.mechanism.closure import STABILISE, Constrained, all_rows, close_loops
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
-from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
+from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import (
@@ -36,9 +36,7 @@ from strut.system import (
     time,
 )
 
-DEPENDENT = (
-    "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
-)
+DEPENDENT = "the velocities that were choose_independent no longer say how it moves: choose others, or leave out `reduced`"
 """What the event dependence_lost means."""
 TORN = 1e-3
 """[m, rad] by which a loop may be open."""
@@ -67,7 +65,7 @@ class Assembly:
         self.kept = list(range(tree.nv))
         self.velocity, self.qdot = tree.v, tree.qdot
         if mechanism.constraints:
-            self.positions, self.velocities, self.closure, self.K = _closed(
+            self.positions, self.velocities, self.closure, self.K = _close_initial_state(
                 tree, self.positions, self.velocities
             )
 
@@ -118,21 +116,21 @@ class Assembly:
 
     def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
         """New values of all states by name, for resets."""
-        found = {s.name: q[k] for k, s in enumerate(self.positions)}
-        return found | {self.velocities[k].name: v[k] for k in self.kept}
+        values = {s.name: q[k] for k, s in enumerate(self.positions)}
+        return values | {self.velocities[k].name: v[k] for k in self.kept}
 
-    def _implied(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
+    def _implied_rates(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
         if residual is None or not self.tree.nv:
             return None
         unknown = ca.SX.sym("acceleration", self.tree.nv)
         return Implied(tuple(s.name for s in self.velocities), unknown, self.bound([residual(unknown)])[0])
 
-    def _torn(self) -> list[Event]:
+    def _loop_open_event(self) -> list[Event]:
         """Ends a run whose loops are open: one begun with other parameters or angles than they close for."""
         if self.closure is None or not ca.symvar(self.closure.phi):
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
-        told = "a loop is open: begin from mechanism.closed_state(...)"
+        hint = "a loop is open: begin from mechanism.closed_state(...)"
         return [
             Event(
                 "loop_open",
@@ -141,7 +139,7 @@ class Assembly:
                 failure=True,
                 eager=True,
                 priority=9,
-                description=told,
+                description=hint,
             )
         ]
 
@@ -167,7 +165,10 @@ class Assembly:
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
         )
-        happening, clocked = all_of_it.add_jumps([*events, *self._torn()]), all_of_it.add_jumps(samples)
+        happening, clocked = (
+            all_of_it.add_jumps([*events, *self._loop_open_event()]),
+            all_of_it.add_jumps(samples),
+        )
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = scene_of(self.tree, arrows, floor)
@@ -186,7 +187,7 @@ class Assembly:
             output_units=self.units,
             ledger=Ledger(*(book() or {} for book in books)),
             symmetry=exchanged() or {},
-            implied=self._implied(residual),
+            implied=self._implied_rates(residual),
             scene=scene.with_columns(looks() or {}),
             walk=walk,
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
@@ -212,7 +213,7 @@ def system(
     With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise`
     [1/s], and for long runs removed every `project` seconds by projection.
 
-    reduced: only independent velocities are states, chosen automatically (True) or those of the joints named;
+    reduced: only independent velocities are states, choose_independent automatically (True) or those of the joints named;
         the others become outputs. The run ends with status 'dependence_lost' where they no longer determine
         the motion.
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named:
@@ -222,8 +223,8 @@ def system(
     mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
     if project is not None:
         mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
-    made = Assembly(mechanism)
-    tree, closure = made.tree, made.closure
+    assembly = Assembly(mechanism)
+    tree, closure = assembly.tree, assembly.closure
     events: list[Event] = []
     samples: list[Sample] = []
     force = ca.SX(0, 1)
@@ -235,13 +236,13 @@ def system(
     if closure is not None:
         solver: Constrained | Reduced
         if reduced:
-            made.kept = chosen(tree, made.K, reduced)
-            solver = Reduced(tree, closure, made.kept, sx(stabilise))
-            made.velocity = solver.velocity()
-            made.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
+            assembly.kept = choose_independent(tree, assembly.K, reduced)
+            solver = Reduced(tree, closure, assembly.kept, sx(stabilise))
+            assembly.velocity = solver.velocity()
+            assembly.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
             for k in solver.dependent:
-                made.show(made.velocities[k].unit, {made.velocities[k].name: tree.v[k]})
-            start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
+                assembly.show(assembly.velocities[k].unit, {assembly.velocities[k].name: tree.v[k]})
+            start = float(abs(np.prod(np.diag(np.linalg.qr(assembly.K[:, solver.dependent])[1]))))
             events.append(
                 Event(
                     "dependence_lost",
@@ -253,18 +254,18 @@ def system(
             )
         else:
             solver = Constrained(tree, closure, sx(stabilise))
-        acceleration, force = solver.forward(made.tau)
-        made.note_closure(force)
+        acceleration, force = solver.forward(assembly.tau)
+        assembly.note_closure(force)
         if project is not None:
-            samples.append(Sample("projection", every=project, set=made.states(*solver.projected())))
+            samples.append(Sample("projection", every=project, set=assembly.states(*solver.project_state())))
     else:
-        acceleration = tree.forward(made.tau)
+        acceleration = tree.forward(assembly.tau)
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
         for name, push in _reactions(tree, names, acceleration, closure, force).items():
-            made.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
-    residual = None if closure is not None else lambda a: tree.inverse(a) - made.tau
-    return made.build(acceleration, description, events=events, samples=samples, residual=residual)
+            assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
+    residual = None if closure is not None else lambda a: tree.inverse(a) - assembly.tau
+    return assembly.build(acceleration, description, events=events, samples=samples, residual=residual)
 
 
 def _reactions(
@@ -282,14 +283,14 @@ def _reactions(
         if at.body.name != "world":
             external[at.body.name] = external.get(at.body.name, ca.SX.zeros(6)) + wrench
     wrenches = dict(
-        zip((n.connection.name for n in tree.nodes), tree.transmitted(acceleration, external), strict=True)
+        zip((n.connection.name for n in tree.nodes), tree.joint_wrenches(acceleration, external), strict=True)
     )
     forces, moments = (
         ({"x": 0, "z": 2}, {"my": 1})
         if tree.mechanism.planar
         else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
     )
-    found: dict[str, ca.SX] = {}
+    outputs: dict[str, ca.SX] = {}
     for name in names:
         if name not in wrenches:
             raise UnknownNameError(
@@ -298,9 +299,9 @@ def _reactions(
             )
         R = tree.poses[tree.place[tree.mechanism.connections[name].child.name]].R
         moment, push = R @ wrenches[name][:3], R @ wrenches[name][3:]
-        found |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
-        found |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
-    return found
+        outputs |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
+        outputs |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
+    return outputs
 
 
 def _places(tree: Tree) -> dict[str, ca.SX]:
@@ -308,19 +309,19 @@ def _places(tree: Tree) -> dict[str, ca.SX]:
     called as a state is, or another frame's, is called NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
-    taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
-    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
+    used_names = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
+    used_names |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
         p.name for p in m.params.values()
     }
-    found: dict[str, ca.SX] = {}
+    coordinates: dict[str, ca.SX] = {}
     places = {name: observe.position(tree, name) for name in m.frames}
-    places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
+    places |= {"com": observe.com(tree)} if observe.moving_nodes(tree) else {}
     for name, p in places.items():
         label = name
-        while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
+        while any(f"{label}_{axis}" in used_names or f"{label}_{axis}" in coordinates for axis in axes):
             label = f"{label}_frame"
-        found |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
-    return found
+        coordinates |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+    return coordinates
 
 
 @checked
@@ -345,7 +346,7 @@ def closed_state(
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
     names = [s.name for s in (*positions, *velocities)]
-    held: set[int] = set()
+    fixed_velocities: set[int] = set()
     for name, value in (x0 or {}).items():
         if name not in names:
             raise UnknownNameError(
@@ -356,12 +357,16 @@ def closed_state(
         joint = (
             next(c for c, where in tree.q_of.items() if where.start <= k < where.stop) if k < tree.nq else ""
         )
-        held |= set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
-    _, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(held))
+        fixed_velocities |= (
+            set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
+        )
+    _, q, v = close_loops(
+        tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(fixed_velocities)
+    )
     return dict(zip(names, (float(n) for n in (*q, *v)), strict=True))
 
 
-def _closed(
+def _close_initial_state(
     tree: Tree, positions: list[State], velocities: list[State]
 ) -> tuple[list[State], list[State], ConstraintRows, np.ndarray]:
     """States that satisfy the constraints for the parameters' own values, the rows that are independent, and
@@ -371,7 +376,7 @@ def _closed(
     symbols, values = _parameters(tree.mechanism)
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
-    closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
+    closure, q, v = close_loops(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
     moved = [
         State(s.name, float(value), s.unit)
         for s, value in zip((*positions, *velocities), (*q, *v), strict=True)

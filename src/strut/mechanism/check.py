@@ -11,7 +11,8 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.mechanism.joints import Joint
+from strut.mechanism.joint import Joint
+from strut.mechanism.joints import KINDS
 from strut.mechanism.parts import Body, Connection, Stop
 from strut.system import Expression, own_value, sx
 
@@ -37,9 +38,9 @@ def finite(value: Expression, what: str, infinite: bool = False) -> None:
         infinite = True  # within an expression an infinity may be meant: fmin(inf, x)
     wrong = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
     if wrong.any():
-        shown = f"{numbers[wrong][0]:g}"
+        first_wrong = f"{numbers[wrong][0]:g}"
         among = f" among {numbers.size} numbers" if numbers.size > 1 else ""
-        raise ModelError(f"{what} is {shown}{among}: a finite number is needed")
+        raise ModelError(f"{what} is {first_wrong}{among}: a finite number is needed")
 
 
 def number(
@@ -77,13 +78,13 @@ def rotation(R: Expression, what: str) -> None:
     turned = float(np.linalg.det(numbers))
     if off <= ROTATION_TOLERANCE and turned > 0:
         return
-    shown = np.round(numbers, 6).tolist()
+    entries = np.round(numbers, 6).tolist()
     if off <= ROTATION_TOLERANCE:
         raise ModelError(
-            f"{what} is {shown}, a mirror image with determinant -1: a rotation has determinant +1"
+            f"{what} is {entries}, a mirror image with determinant -1: a rotation has determinant +1"
         )
     raise ModelError(
-        f"{what} is {shown}, which is no rotation: its columns must have length 1 and right angles to "
+        f"{what} is {entries}, which is no rotation: its columns must have length 1 and right angles to "
         f"{ROTATION_TOLERANCE:g}, and "
         f"are off by {off:.3g}; make one of angles, strut.mechanism.spatial.rotation_of_rpy([roll, pitch, "
         f"yaw])"
@@ -110,8 +111,9 @@ def joint_type(value: Any, where: str) -> Joint:
     if isinstance(value, Joint):
         return value
     name = value if isinstance(value, str) else getattr(value, "__name__", "")
+    maker = KINDS[name].make.__name__ if name in KINDS else name
     hint = (
-        f"write joints.{name}()"
+        f"write joints.{maker}()"
         if name.isidentifier()
         else "use joints.revolute('y') or another of strut.joints"
     )
@@ -135,9 +137,9 @@ def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> Non
     f = ca.Function(
         "pose", [q, ca.vertcat(*symbols, ca.SX(0, 1))], parts
     )  # in numbers: symbols would fold 0 * inf to 0
-    shown = ", ".join(f"{value:g}" for value in begin.reshape(-1))
+    begin_text = ", ".join(f"{value:g}" for value in begin.reshape(-1))
     for part in f(begin, values):
-        finite(part, f"the pose of {where}, which begins at ({shown}),")
+        finite(part, f"the pose of {where}, which begins at ({begin_text}),")
     rotation(f(begin, values)[0], f"the pose of {where} where it begins")
 
 
@@ -217,12 +219,15 @@ def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
     R, S = own_value(c.joint.pose(q).R), own_value(c.joint.S(q))
     if R is None or S is None:
         return normal
-    found = np.asarray(R.T @ seen)
-    turning = S[:3] - np.outer(found, found @ S[:3])
-    if np.abs(turning).max(initial=0.0) > IN_PLANE or np.abs(found @ S[3:]).max(initial=0.0) > IN_PLANE:
+    normal_in_child = np.asarray(R.T @ seen)
+    turning = S[:3] - np.outer(normal_in_child, normal_in_child @ S[:3])
+    if (
+        np.abs(turning).max(initial=0.0) > IN_PLANE
+        or np.abs(normal_in_child @ S[3:]).max(initial=0.0) > IN_PLANE
+    ):
         raise ModelError(
             f"joint '{c.name}' ({c.joint.kind}) leaves the x-z plane of the planar mechanism: use joints "
             f"that turn about y and slide "
             "along x and z, or leave planar=True out"
         )
-    return found
+    return normal_in_child

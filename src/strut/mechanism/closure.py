@@ -30,7 +30,7 @@ def all_rows(tree: Tree) -> ConstraintRows:
     pushes: list[tuple[str, ca.SX]] = []
     for constraint in tree.mechanism.constraints.values():
         rows = constraint.rows(tree)
-        pushes += [(frame, _beside(len(labels), pushed)) for frame, pushed in rows.pushes]
+        pushes += [(frame, _pad_left(len(labels), pushed)) for frame, pushed in rows.pushes]
         labels += [f"{constraint.name}_{label}" for label in rows.labels]
         missing = rows.K.shape[0] - rows.phi.numel()
         phis.append(ca.vertcat(rows.phi, ca.SX.zeros(missing)))
@@ -48,36 +48,40 @@ def all_rows(tree: Tree) -> ConstraintRows:
     )
 
 
-def _beside(columns: int, block: ca.SX) -> ca.SX:
+def _pad_left(columns: int, block: ca.SX) -> ca.SX:
     return ca.horzcat(ca.SX.zeros(6, columns), block)
 
 
-def closed(
+def close_loops(
     tree: Tree,
     rows: ConstraintRows,
     q: np.ndarray,
     v: np.ndarray,
     p: np.ndarray,
     parameters: ca.SX,
-    held: Sequence[int] = (),
+    fixed_velocities: Sequence[int] = (),
 ) -> tuple[ConstraintRows, np.ndarray, np.ndarray]:
-    """The independent rows, and the nearest q and v that satisfy them at time 0; `held` velocities, and the
+    """The independent rows, and the nearest q and v that satisfy them at time 0; velocities that are
     coordinates they move, stay as they are."""
     f = ca.Function("rows", [tree.q, time, parameters], [rows.phi, rows.K, rows.k0])
     step = ca.Function("step", [tree.q, tree.v], [tree.qdot])
-    q = _newton(tree, rows, f, step, q, p, held)
-    kept = _independent(tree, rows, f, step, q, p)
-    pushes = tuple((frame, pushed[:, kept]) for frame, pushed in rows.pushes)
+    q = _close_by_newton(tree, rows, f, step, q, p, fixed_velocities)
+    independent = _independent_rows(tree, rows, f, step, q, p)
+    pushes = tuple((frame, pushed[:, independent]) for frame, pushed in rows.pushes)
     closure = ConstraintRows(
-        tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes
+        tuple(rows.labels[k] for k in independent),
+        rows.phi[independent],
+        rows.K[independent, :],
+        rows.k0[independent],
+        pushes,
     )
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
-    return closure, q, v - _least(K, K @ v - k0.reshape(-1), held)
+    return closure, q, v - _least_norm_change(K, K @ v - k0.reshape(-1), fixed_velocities)
 
 
-def _least(K: np.ndarray, b: np.ndarray, held: Sequence[int]) -> np.ndarray:
+def _least_norm_change(K: np.ndarray, b: np.ndarray, fixed_velocities: Sequence[int]) -> np.ndarray:
     """The smallest change with K change = b that leaves some entries alone."""
-    free = [k for k in range(K.shape[1]) if k not in held]
+    free = [k for k in range(K.shape[1]) if k not in fixed_velocities]
     change = np.zeros(K.shape[1])
     change[free] = np.linalg.lstsq(K[:, free], b, rcond=RANK)[0]
     return change
@@ -87,27 +91,27 @@ def unit_quaternions(tree: Tree, q: np.ndarray) -> np.ndarray:
     """Coordinates with their quaternions brought to length 1."""
     q = np.array(q, dtype=float)
     for node in tree.nodes:
-        if node.connection.joint.kind.removeprefix("mirrored ") in ("free", "spherical"):
+        if node.connection.joint.quaternion:
             last = tree.q_of[node.connection.name].stop
             q[last - 4 : last] /= np.linalg.norm(q[last - 4 : last])
     return q
 
 
-def _newton(
+def _close_by_newton(
     tree: Tree,
     rows: ConstraintRows,
     f: ca.Function,
     step: ca.Function,
     q: np.ndarray,
     p: np.ndarray,
-    held: Sequence[int] = (),
+    fixed_velocities: Sequence[int] = (),
 ) -> np.ndarray:
     for _ in range(50):
         q = unit_quaternions(tree, q)
         phi, K, _ = (np.array(r) for r in f(q, 0.0, p))
         if np.abs(phi).max(initial=0.0) < CLOSED:
             return q
-        change = -_least(K, phi.reshape(-1), held)
+        change = -_least_norm_change(K, phi.reshape(-1), fixed_velocities)
         change *= min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))  # half a radian at a time
         q = q + np.array(step(q, change)).reshape(-1)
     worst = int(np.argmax(np.abs(phi)))
@@ -126,7 +130,7 @@ def _newton(
     )
 
 
-def _independent(
+def _independent_rows(
     tree: Tree, rows: ConstraintRows, f: ca.Function, step: ca.Function, q: np.ndarray, p: np.ndarray
 ) -> list[int]:
     """Rows that say something new, judged where most of them do: the given configuration may be a special
@@ -138,28 +142,28 @@ def _independent(
         if trial:
             moved = q + np.array(step(q, 0.05 * rng.standard_normal(tree.nv))).reshape(-1)
             try:
-                there = _newton(tree, rows, f, step, moved, p)
+                there = _close_by_newton(tree, rows, f, step, moved, p)
             except ModelError:
                 continue
         K = np.array(f(there, 0.0, p)[1])
-        found: list[int] = []
+        new_rows: list[int] = []
         basis = np.empty((0, tree.nv))
         for k, row in enumerate(K):  # in the order given, so that the first of equal rows stays
             rest = row - basis.T @ (basis @ row) if len(basis) else row
             rest = rest - basis.T @ (basis @ rest) if len(basis) else rest
             if np.linalg.norm(rest) > RANK * max(1e-9, float(np.linalg.norm(row)), float(np.abs(K).max())):
-                found.append(k)
+                new_rows.append(k)
                 basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-        if len(found) > len(best):
-            best = found
+        if len(new_rows) > len(best):
+            best = new_rows
     return best
 
 
 def drift(tree: Tree, closure: ConstraintRows) -> ca.SX:
     """K' v - k0': what the accelerations along the rows would be without any."""
-    held = ca.SX.sym("held", tree.nv)
-    along = ca.jtimes(closure.K @ held, tree.q, tree.qdot)
-    return ca.substitute([along], [held], [tree.v])[0] - ca.jacobian(closure.k0, time)
+    constant_v = ca.SX.sym("held", tree.nv)
+    along = ca.jtimes(closure.K @ constant_v, tree.q, tree.qdot)
+    return ca.substitute([along], [constant_v], [tree.v])[0] - ca.jacobian(closure.k0, time)
 
 
 class Constrained:
@@ -172,7 +176,7 @@ class Constrained:
         self.A = closure.K @ self.spread
         self.soft = Factors(self.A + SOFTNESS * ca.trace(self.A) / max(n, 1) * ca.SX.eye(n))
 
-    def _resolved(self, b: ca.SX) -> ca.SX:
+    def _solve_softly(self, b: ca.SX) -> ca.SX:
         """Solve A f = b: once softly, and once more for what that left, which takes the softness out of every
         direction but a singular one."""
         first = self.soft.solve(b)
@@ -187,14 +191,14 @@ class Constrained:
     def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Accelerations, and the multipliers: forces along the rows."""
         loose = self.tree.factors.solve(tau - self.tree.bias)
-        force = self._resolved(-(self._drift() + self.closure.K @ loose))
+        force = self._solve_softly(-(self._drift() + self.closure.K @ loose))
         return loose + self.spread @ force, force
 
-    def projected(self) -> tuple[ca.SX, ca.SX]:
+    def project_state(self) -> tuple[ca.SX, ca.SX]:
         """q and v moved onto the constraints, the shortest way in the metric of the masses: one Newton
         step."""
         c, tree = self.closure, self.tree
-        move = -(self.spread @ self._resolved(c.phi))
-        slow = tree.v - self.spread @ self._resolved(c.K @ tree.v - c.k0)
+        move = -(self.spread @ self._solve_softly(c.phi))
+        slow = tree.v - self.spread @ self._solve_softly(c.K @ tree.v - c.k0)
         shift = ca.substitute([tree.qdot], [tree.v], [move])[0]
         return tree.q + shift, slow

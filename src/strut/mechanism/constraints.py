@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.parts import Constraint, ConstraintRows
+from strut.mechanism.parts import Constraint, ConstraintArgument, ConstraintKind, ConstraintRows
 from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, sx, time
@@ -32,7 +33,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
             phi,
             K,
             ca.SX.zeros(3),
-            _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))),
+            _opposite_pushes(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))),
         )
 
     return Constraint(name, rows, "point", {"a": a, "b": b})
@@ -61,7 +62,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
             ca.vertcat(met.phi, *phis),
             K,
             ca.SX.zeros(5),
-            _opposed(a, b, pushed),
+            _opposite_pushes(a, b, pushed),
         )
 
     return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
@@ -83,14 +84,18 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
         pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(Rb, ca.SX.zeros(3, 3)))
         labels = (*met.labels, "rx", "ry", "rz")
         return ConstraintRows(
-            labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed)
+            labels,
+            ca.vertcat(met.phi, error),
+            ca.vertcat(met.K, K),
+            ca.SX.zeros(6),
+            _opposite_pushes(a, b, pushed),
         )
 
     return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
 @checked
-def coupled(
+def coupled_joints(
     name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0
 ) -> Constraint:
     """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
@@ -113,7 +118,7 @@ def coupled(
 
 
 @checked
-def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
+def prescribed_motion(name: str, joint: str, motion: Expression) -> Constraint:
     """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -147,7 +152,7 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
 
 
 @checked
-def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
+def rolling_wheel(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
     """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in
     the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
@@ -175,19 +180,53 @@ def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
     """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
     derived."""
 
-    def worked(tree: Tree) -> ConstraintRows:
+    def rows_of_error(tree: Tree) -> ConstraintRows:
         phi = sx(rows(tree))
-        held = ca.SX.sym("v", tree.nv)
-        along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [held])[0]
-        K = ca.jacobian(along, held)
+        constant_v = ca.SX.sym("v", tree.nv)
+        along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [constant_v])[0]
+        K = ca.jacobian(along, constant_v)
         return ConstraintRows(
             tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time)
         )
 
-    return Constraint(name, worked)
+    return Constraint(name, rows_of_error)
 
 
-def _opposed(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], ...]:
+KINDS: dict[str, ConstraintKind] = {
+    "point": ConstraintKind(point, {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME}),
+    "hinge": ConstraintKind(
+        hinge,
+        {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME, "axis": ConstraintArgument.AXIS},
+    ),
+    "weld": ConstraintKind(weld, {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME}),
+    "coupled": ConstraintKind(
+        coupled_joints,
+        {
+            "first": ConstraintArgument.JOINT,
+            "second": ConstraintArgument.JOINT,
+            "ratio": ConstraintArgument.NUMBER,
+            "offset": ConstraintArgument.NUMBER,
+        },
+    ),
+    "prescribed": ConstraintKind(
+        prescribed_motion, {"joint": ConstraintArgument.JOINT, "motion": ConstraintArgument.MOTION}
+    ),
+    "no_slip": ConstraintKind(
+        no_slip, {"frame": ConstraintArgument.FRAME, "direction": ConstraintArgument.AXIS}
+    ),
+    "rolling": ConstraintKind(
+        rolling_wheel,
+        {
+            "frame": ConstraintArgument.FRAME,
+            "axis": ConstraintArgument.AXIS,
+            "radius": ConstraintArgument.NUMBER,
+        },
+    ),
+}
+"""Every kind of constraint that a model file can say, by the word it says."""
+
+
+def _opposite_pushes(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], ...]:
     """What acts on `a` acts with the other sign on `b`."""
     return (a, pushed), (b, -pushed)
 
@@ -212,8 +251,6 @@ def _jacobian(tree: Tree, frame: str) -> ca.SX:
 
 def _perpendicular(n: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Two unit vectors that complete a constant axis."""
-    import numpy as np
-
     a = np.array(ca.DM(n)).reshape(-1)
     helper = np.eye(3)[int(np.argmin(np.abs(a)))]
     first = np.cross(a, helper)

@@ -117,9 +117,9 @@ def aside(name: str, pull: tuple[float, float]) -> Force:
 
 def rate_matrix(tree: Tree, length: ca.SX) -> ca.SX:
     """1 x nv: the rate of a length is this times v."""
-    held = ca.SX.sym("v", tree.nv)
-    along = ca.substitute([ca.jtimes(length, tree.q, tree.qdot)], [tree.v], [held])[0]
-    return ca.densify(ca.jacobian(along, held))
+    constant_v = ca.SX.sym("v", tree.nv)
+    along = ca.substitute([ca.jtimes(length, tree.q, tree.qdot)], [tree.v], [constant_v])[0]
+    return ca.densify(ca.jacobian(along, constant_v))
 
 
 def distance(a: str, b: str) -> Length:

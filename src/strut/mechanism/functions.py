@@ -39,8 +39,13 @@ def functions(
     argument of what depends on it.
     """
     mechanism.note_params(stabilise)
-    made = Assembly(mechanism)
-    tree, closure, positions, velocities = made.tree, made.closure, made.positions, made.velocities
+    assembly = Assembly(mechanism)
+    tree, closure, positions, velocities = (
+        assembly.tree,
+        assembly.closure,
+        assembly.positions,
+        assembly.velocities,
+    )
     if not tree.nv:
         raise ModelError(
             f"mechanism '{mechanism.name}' cannot move, so it has no dynamics: give it a joint that is not "
@@ -138,10 +143,10 @@ def functions(
 
 def _push_entries(tree: Tree) -> tuple[Entry, ...]:
     """What pushes along each velocity."""
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for node in tree.nodes:
         c = node.connection
         if not c.joint.gear:
-            note = "" if c.actuated and c.joint.kind != "free" else "not actuated"
-            found += [Entry(name, unit, note) for name, unit in push_names(c)]
-    return tuple(found)
+            note = "" if c.actuated and not c.joint.floating else "not actuated"
+            entries += [Entry(name, unit, note) for name, unit in push_names(c)]
+    return tuple(entries)

@@ -51,11 +51,11 @@ def hamiltonian(tree: Tree) -> Hamiltonian:
         )
     p = ca.SX.sym("p", tree.nv)
     v = tree.factors.solve(p)
-    held = ca.SX.sym("held", tree.nv)
+    constant_v = ca.SX.sym("held", tree.nv)
     U = observe.potential(tree)
     # dH/dq at constant p is -d(v'Mv/2)/dq at constant v: the derivative of M^-1 is never formed
-    slope = ca.jacobian(U - ca.dot(held, tree.mass_matrix @ held) / 2, tree.q)
-    gradient = ca.substitute([(slope @ _fields(tree)).T], [held], [v])[0]
+    slope = ca.jacobian(U - ca.dot(constant_v, tree.mass_matrix @ constant_v) / 2, tree.q)
+    gradient = ca.substitute([(slope @ _fields(tree)).T], [constant_v], [v])[0]
     return Hamiltonian(tree, p, ca.dot(p, v) / 2 + U, gradient, v, _interconnection(tree, p))
 
 

@@ -13,7 +13,8 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
 from strut.html import card
 from strut.mechanism import check
-from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.joint import Joint
+from strut.mechanism.joints import neutral
 from strut.mechanism.looks.shape_types import Shape
 from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
@@ -95,16 +96,16 @@ class Mechanism:
         files of others, and names `source`."""
         self._new(name, self.bodies, "body")
         mass_ = self._number(mass, f"the mass of body '{name}'")
-        made = Body(
+        new_body = Body(
             name,
             mass_,
             self._vector(com, f"the centre of mass of body '{name}'"),
             self._inertia(name, inertia),
         )
-        check.body(made, self.planar, forgiving, source)
+        check.body(new_body, self.planar, forgiving, source)
         self._bound(mass, 0.0)
-        self.bodies[name] = made
-        return made
+        self.bodies[name] = new_body
+        return new_body
 
     @checked
     def joint(
@@ -138,9 +139,10 @@ class Mechanism:
         X_PJ = Pose(
             self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}")
         )
-        told = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
+        elements = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
         elastic = [
-            None if e is None else self._number(e, f"the {what} of {where}", low=low) for e, what, low in told
+            None if e is None else self._number(e, f"the {what} of {where}", low=low)
+            for e, what, low in elements
         ]
         if any(e is not None for e in elastic) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
@@ -165,7 +167,7 @@ class Mechanism:
                 f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed"
             )
         check.joint_at_start(joint, start, where)
-        made = Connection(
+        connection = Connection(
             name,
             parent,
             child,
@@ -180,8 +182,8 @@ class Mechanism:
             tuple(start),
             tuple(speed),
         )
-        self.connections[name] = made
-        return made
+        self.connections[name] = connection
+        return connection
 
     def _check_connection(self, name: str, parent: Body, child: Body) -> None:
         """Both are bodies of this mechanism, and the child hangs on nothing else."""
@@ -226,9 +228,9 @@ class Mechanism:
             self._rotation(rotation, f"the rotation of frame '{name}'"),
             self._vector(position, f"the place of frame '{name}'"),
         )
-        made = Frame(name, body, X_BF)
-        self.frames[name] = made
-        return made
+        new_frame = Frame(name, body, X_BF)
+        self.frames[name] = new_frame
+        return new_frame
 
     @checked
     def constrain(self, constraint: Constraint) -> Constraint:
@@ -265,8 +267,10 @@ class Mechanism:
         for shape in shapes:
             if (turned := getattr(shape, "rotation", None)) is not None:
                 check.rotation(turned, f"the rotation of a shape of body '{body.name}'")
-        taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
-        self.shapes.setdefault(body.name, []).extend(taken)
+        own_shapes = [
+            shape.map_numbers(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes
+        ]
+        self.shapes.setdefault(body.name, []).extend(own_shapes)
 
     @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
@@ -282,18 +286,18 @@ class Mechanism:
         """`value` as an expression, with the parameters in it noted; its numbers must be finite."""
         column = sx(value)
         check.finite(column, where)
-        return self._owned(value, column, where)
+        return self._check_symbols(value, column, where)
 
     def _number(
         self, value: Expression, where: str, low: float | None = None, infinite: bool = False
     ) -> ca.SX:
         """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
         check.number(value, where, low, infinite=infinite)
-        column = self._owned(value, sx(value), where)
+        column = self._check_symbols(value, sx(value), where)
         self._bound(value, low)
         return column
 
-    def _owned(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
+    def _check_symbols(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
         """The column, once it is known to be made of parameters alone, which are noted."""
         if isinstance(value, Param):
             self._note(value)
@@ -381,11 +385,11 @@ class Mechanism:
             else [self._take(value, where)]
         )
         zero = ca.SX(0)
-        told = list(value) if isinstance(value, (list, tuple)) else [value]
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
         for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(
-            len(told), ()
+            len(values), ()
         ):  # moments of inertia, not their products
-            self._bound(told[k], 0.0)
+            self._bound(values[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
                 (zero, zero, zero, items[0], zero, zero)

@@ -18,7 +18,7 @@ from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.parts import Body, Connection, Constraint, Frame
+from strut.mechanism.parts import Body, Connection, Constraint, ConstraintArgument, Frame
 from strut.mechanism.spatial import axis_of, reflect, reflect_matrix, reflect_pose, reflect_twist
 from strut.mechanism.states import coordinate_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
@@ -55,7 +55,7 @@ def add_mirror_image(m: Mechanism, side: str = "_l") -> None:
     for body in bodies.values():
         m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
         if body.name in m.shapes:
-            m.shape(m.bodies[swap(body.name)], *(shape.mirrored() for shape in m.shapes[body.name]))
+            m.shape(m.bodies[swap(body.name)], *(shape.mirror_image() for shape in m.shapes[body.name]))
     for c in [c for c in m.connections.values() if c.child.name in bodies]:
         _mirror_joint(m, c, swap)
     for frame in [f for f in m.frames.values() if f.name.endswith(side)]:
@@ -71,7 +71,7 @@ def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> No
             f"joint '{c.name}' carries '{c.child.name}', which is mirrored: let its name end like that of "
             f"the body"
         )
-    joint = joints.mirrored(c.joint)
+    joint = joints.mirror_image(c.joint)
     if joint.gear:
         leader, ratio, offset = joint.gear
         if swap(leader) == leader:
@@ -118,13 +118,14 @@ def _mirror_constraint(c: Constraint, swap: Callable[[str], str]) -> Constraint:
             )
     changed: dict[str, Any] = {}
     for key, value in c.arguments.items():
-        if key in ("a", "b", "first", "second", "joint", "frame"):
+        role = constraints.KINDS[c.kind].arguments[key]
+        if role in (ConstraintArgument.FRAME, ConstraintArgument.JOINT):
             changed[key] = swap(value)
-        elif key in ("axis", "direction"):
+        elif role is ConstraintArgument.AXIS:
             changed[key] = tuple(np.array(ca.DM(reflect(axis_of(value)))).reshape(-1))
         else:
             changed[key] = value
-    return getattr(constraints, c.kind)(swap(c.name), **changed)
+    return constraints.KINDS[c.kind].make(swap(c.name), **changed)
 
 
 def _swapper(sides: tuple[str, str]) -> Callable[[str], str]:
@@ -161,26 +162,26 @@ class Symmetry:
     frames: Mapping[str, str]
     params: Mapping[str, str]
 
-    def relabelled(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def relabel(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The mirror image of states, inputs or outputs given by name. What has no image is an error, what is
         not asked for is left out."""
-        known = {**self.states, **self.inputs, **self.outputs}
+        images = {**self.states, **self.inputs, **self.outputs}
         for name in values:
-            if name not in known:
+            if name not in images:
                 raise ModelError(
                     f"'{name}' has no mirror image: it is no state, input or position of this mechanism"
                 )
-        return {known[name][0]: known[name][1] * value for name, value in values.items()}
+        return {images[name][0]: images[name][1] * value for name, value in values.items()}
 
     def matrix(self, names: Iterable[str]) -> np.ndarray:
         """The relabelling of a vector with these components: its image is `matrix @ vector`."""
         order = list(names)
-        known = {**self.states, **self.inputs, **self.outputs}
-        made = np.zeros((len(order), len(order)))
+        images = {**self.states, **self.inputs, **self.outputs}
+        relabelling = np.zeros((len(order), len(order)))
         for k, name in enumerate(order):
-            image, sign = known[name]
-            made[order.index(image), k] = sign
-        return made
+            image, sign = images[name]
+            relabelling[order.index(image), k] = sign
+        return relabelling
 
 
 @checked
@@ -199,7 +200,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             if swap(name) not in things:
                 raise ModelError(f"{what} '{name}' has no mirror image: there is no '{swap(name)}'")
     states: dict[str, Signed] = {}
-    found: dict[str, tuple[float, ...]] = {}
+    coordinate_signs: dict[str, tuple[float, ...]] = {}
     for c in mechanism.connections.values():
         image = mechanism.connections[swap(c.name)]
         for here, there in ((c.parent, image.parent), (c.child, image.child)):
@@ -215,7 +216,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
         )
         signs, rates = both.signs(c, image)
-        found[c.name] = signs
+        coordinate_signs[c.name] = signs
         if not c.joint.gear:
             states |= dict(
                 zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True)
@@ -238,7 +239,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             )
             if swap(leader) != other_leader:
                 raise ModelError(complaint)
-            sign, lead = found[c.name][0], found[leader][0]
+            sign, lead = coordinate_signs[c.name][0], coordinate_signs[leader][0]
             both.check(
                 [sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint
             )

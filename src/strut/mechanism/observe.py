@@ -59,11 +59,11 @@ def path(tree: Tree, body: str) -> list[TreeNode]:
     """The nodes from the body to the world."""
     if body not in tree.place:
         raise UnknownNameError(f"there is no body '{body}': {did_you_mean(body, list(tree.place))}")
-    found, at = [], tree.place[body]
+    nodes, at = [], tree.place[body]
     while at >= 0:
-        found.append(tree.nodes[at])
+        nodes.append(tree.nodes[at])
         at = tree.nodes[at].parent
-    return found
+    return nodes
 
 
 @checked
@@ -90,13 +90,13 @@ def world_jacobian(tree: Tree, name: str) -> ca.SX:
 @checked
 def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     """J'(q, v) v, for any Jacobian of this tree."""
-    held = ca.SX.sym("held", tree.nv)
-    along = ca.jtimes(J @ held, tree.q, tree.qdot)
-    return ca.densify(ca.substitute([along], [held], [tree.v])[0])
+    constant_v = ca.SX.sym("held", tree.nv)
+    along = ca.jtimes(J @ constant_v, tree.q, tree.qdot)
+    return ca.densify(ca.substitute([along], [constant_v], [tree.v])[0])
 
 
 @checked
-def moving(tree: Tree) -> list[int]:
+def moving_nodes(tree: Tree) -> list[int]:
     """Which nodes can move: all but those whose joints, down to the world, are fixed."""
     free: list[int] = []
     for k, node in enumerate(tree.nodes):
@@ -108,18 +108,18 @@ def moving(tree: Tree) -> list[int]:
 @checked
 def mass(tree: Tree) -> ca.SX:
     """Of everything that moves [kg]: bodies welded to the world do not count."""
-    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving(tree), ca.SX(0))
+    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving_nodes(tree), ca.SX(0))
 
 
 @checked
 def com(tree: Tree) -> ca.SX:
     """The centre of mass, in the world, of everything that moves [m]."""
-    if not moving(tree):
+    if not moving_nodes(tree):
         raise ModelError(
             f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move"
         )
     moment = ca.SX.zeros(3)
-    for k in moving(tree):
+    for k in moving_nodes(tree):
         X, inertia = tree.poses[k], tree.nodes[k].inertia
         moment = moment + inertia.mass * X.p + X.R @ inertia.h
     return moment / mass(tree)
@@ -171,6 +171,6 @@ def kinetic(tree: Tree) -> ca.SX:
 def potential(tree: Tree) -> ca.SX:
     """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the
     world's origin."""
-    if not moving(tree):
+    if not moving_nodes(tree):
         return ca.SX(0)
     return mass(tree) * tree.mechanism.gravity * com(tree)[2]

@@ -47,7 +47,7 @@ class Tree:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        order = _ordered(mechanism)
+        order = _order_outward(mechanism)
         independent = [c for c in order if not c.joint.gear]
         self.q = ca.vertcat(*[ca.SX.sym(c.name, c.joint.nq) for c in independent if c.joint.nq], ca.SX(0, 1))
         self.v = ca.vertcat(
@@ -119,19 +119,19 @@ class Tree:
     @cached_property
     def poses(self) -> list[Pose]:
         """X_WB of every body."""
-        found: list[Pose] = []
+        poses: list[Pose] = []
         for node in self.nodes:
-            found.append(node.X if node.parent < 0 else found[node.parent] @ node.X)
-        return found
+            poses.append(node.X if node.parent < 0 else poses[node.parent] @ node.X)
+        return poses
 
     @cached_property
     def twists(self) -> list[ca.SX]:
         """Of every body relative to the world, in its own frame."""
-        found: list[ca.SX] = []
+        twists: list[ca.SX] = []
         for node in self.nodes:
             own = node.S @ self._v(node)
-            found.append(own if node.parent < 0 else node.X.twist_inward(found[node.parent]) + own)
-        return found
+            twists.append(own if node.parent < 0 else node.X.twist_inward(twists[node.parent]) + own)
+        return twists
 
     def _v(self, node: TreeNode) -> ca.SX:
         return self.v[list(node.columns)] if node.columns else ca.SX(0, 1)
@@ -156,7 +156,9 @@ class Tree:
         """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on
         bodies by name, in the body's frame."""
         tau = [ca.SX(0)] * self.nv
-        for node, wrench in zip(self.nodes, self.transmitted(acceleration, external, gravity), strict=True):
+        for node, wrench in zip(
+            self.nodes, self.joint_wrenches(acceleration, external, gravity), strict=True
+        ):
             if node.columns:
                 along = node.S.T @ wrench
                 for row, column in enumerate(node.columns):
@@ -165,7 +167,7 @@ class Tree:
             tau[column] = tau[column] + armature * acceleration[column]
         return ca.vertcat(*tau, ca.SX(0, 1))
 
-    def transmitted(
+    def joint_wrenches(
         self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
     ) -> list[ca.SX]:
         """What every body gets from its parent through the joint: wrenches in the body's frame, about its
@@ -199,7 +201,7 @@ class Tree:
             spins.append(carried + w)
             angulars.append(angular)
             origins.append(origin + cross(spins[k] + carried, u))
-            turns.append(_turning(spins[k], angular))
+            turns.append(_acceleration_matrix(spins[k], angular))
             applied = wrenches.get(k, ca.SX.zeros(6))
             force, moment = node.inertia.classical(origins[k], turns[k])
             forces.append(force - applied[3:])
@@ -236,12 +238,12 @@ class Tree:
     @cached_property
     def composites(self) -> list[Inertia]:
         """Of every body and all it carries, in the body's frame."""
-        found = [node.inertia for node in self.nodes]
+        composites = [node.inertia for node in self.nodes]
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
             if node.parent >= 0:
-                found[node.parent] = found[node.parent] + found[k].seen_from(node.X)
-        return found
+                composites[node.parent] = composites[node.parent] + composites[k].seen_from(node.X)
+        return composites
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
@@ -277,9 +279,9 @@ class Tree:
         demand it."""
         if self.has_gears or self.nv <= 8:
             return self.factors.solve(tau - self.inverse(ca.SX.zeros(self.nv), external))
-        return self.articulated(tau, external)
+        return self.articulated_body_algorithm(tau, external)
 
-    def articulated(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
+    def articulated_body_algorithm(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
         """Forward dynamics in one sweep out, one in, one out."""
         if self.has_gears:
             raise ModelError("the articulated-body recursion cannot follow gears: use forward()")
@@ -292,7 +294,7 @@ class Tree:
                 node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6))
             )
             biases.append(_gyroscopic(node.inertia, self.twists[k]) - wrenches.get(k, ca.SX.zeros(6)))
-        kept: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
+        stages: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
         armature = dict(self._armatures())
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
@@ -304,13 +306,13 @@ class Tree:
                 factors = Factors(D)
                 both = factors.solve(ca.horzcat(U.T, rest))
                 gain, push = both[:, :6], both[:, 6]
-                kept[k] = (U, factors, rest)
+                stages[k] = (U, factors, rest)
                 passed = symmetric(inertias[k] - U @ gain)
                 force = biases[k] + passed @ turning[k] + U @ push
             else:
                 force = biases[k] + passed @ turning[k]
             if node.parent >= 0:
-                inertias[node.parent] = inertias[node.parent] + _carried(passed, node.X)
+                inertias[node.parent] = inertias[node.parent] + _move_inertia_outward(passed, node.X)
                 biases[node.parent] = biases[node.parent] + node.X.wrench(force)
         rates: list[ca.SX] = []
         result = [ca.SX(0)] * self.nv
@@ -318,7 +320,7 @@ class Tree:
         for k, node in enumerate(self.nodes):
             rate = node.X.twist_inward(base if node.parent < 0 else rates[node.parent]) + turning[k]
             if node.columns:
-                U, factors, rest = kept[k]
+                U, factors, rest = stages[k]
                 own = factors.solve(rest - U.T @ rate)
                 for column, value in zip(node.columns, ca.vertsplit(own), strict=True):
                     result[column] = value
@@ -332,7 +334,7 @@ def _part(vector: ca.SX, where: slice) -> ca.SX:
     return vector[where] if where.stop > where.start else ca.SX(0, 1)
 
 
-def _turning(spin: ca.SX, angular: ca.SX) -> ca.SX:
+def _acceleration_matrix(spin: ca.SX, angular: ca.SX) -> ca.SX:
     """U = [angular]x + [spin]x [spin]x."""
     wx, wy, wz = spin[0], spin[1], spin[2]
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
@@ -349,7 +351,7 @@ def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
     return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
 
 
-def _carried(inertia: ca.SX, X: Pose) -> ca.SX:
+def _move_inertia_outward(inertia: ca.SX, X: Pose) -> ca.SX:
     """A symmetric 6 x 6 inertia, seen from the outer frame of `X`."""
     p, R = skew(X.p), X.R
     linear = symmetric(R @ inertia[3:, 3:] @ R.T)
@@ -365,7 +367,7 @@ def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], 
             M[r][c] = M[r][c] + block[i, j]
 
 
-def _ordered(mechanism: Mechanism) -> list[Connection]:
+def _order_outward(mechanism: Mechanism) -> list[Connection]:
     """Connections from the world outwards; every body must be reached."""
     order: list[Connection] = []
     reached = {"world"}

@@ -32,7 +32,7 @@ def kneed(**values: float) -> System:
         actuated=False,
     )
     thigh = m.body("stance_thigh", thigh_mass, (0, 0, a2))
-    m.joint("stance_knee", shank, thigh, joints.fixed(), at=(0, 0, a1 + b1))
+    m.joint("stance_knee", shank, thigh, joints.weld(), at=(0, 0, a1 + b1))
     hip = level(m, "hip", thigh, "stance", (0, 0, a2 + b2), hip_mass)
     thigh2 = m.body("swing_thigh", thigh_mass, (0, 0, -b2))
     m.joint(

@@ -91,7 +91,7 @@ def _turn(
 
 def _fixed(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression) -> Body:
     body = _solid(m, name, part)
-    m.joint(f"{name}_mount", parent, body, joints.fixed(), at=at)
+    m.joint(f"{name}_mount", parent, body, joints.weld(), at=at)
     return body
 
 

@@ -81,21 +81,21 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
             _with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))
         ) from None
     try:
-        made = ca.densify(_Walk(text.strip(), names).value(tree.body))
+        expression = ca.densify(_Walk(text.strip(), names).value(tree.body))
     except RecursionError:
         raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
-    if made.is_constant() and not np.all(np.isfinite(np.array(ca.DM(made)))):
+    if expression.is_constant() and not np.all(np.isfinite(np.array(ca.DM(expression)))):
         raise ExpressionError("the value is not finite", text.strip(), 0)
-    return made
+    return expression
 
 
 def _with_unit(text: str) -> str:
     """What to write instead of a number with a unit behind it; nothing if that is not it."""
-    found = NUMBER_AND_UNIT.fullmatch(text)
-    if not found:
+    match = NUMBER_AND_UNIT.fullmatch(text)
+    if not match:
         return ""
     instead = (
-        f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+        f"deg({match[1]})" if match[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
     )
     return f"a number has no unit here: write {instead}"
 
@@ -126,15 +126,15 @@ class _Walk:
         if isinstance(node, ast.Subscript):
             return self.component(node)
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return self.named(node)
+            return self.quantity(node)
         raise self.error(
             node,
             f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / "
             f"** and functions",
         )
 
-    def named(self, node: ast.expr) -> ca.SX:
-        name = _dotted(node)
+    def quantity(self, node: ast.expr) -> ca.SX:
+        name = _dotted_name(node)
         if name is None:
             raise self.error(node, f"'{ast.get_source_segment(self.text, node)}' is not allowed here")
         if name in self.names:
@@ -156,7 +156,7 @@ class _Walk:
         return whole[index.value]
 
     def call(self, node: ast.Call) -> ca.SX:
-        name = _dotted(node.func)
+        name = _dotted_name(node.func)
         if name not in FUNCTIONS:
             raise self.error(node, f"'{name}' is no function: {did_you_mean(str(name), list(FUNCTIONS))}")
         count, function = FUNCTIONS[name]
@@ -170,12 +170,12 @@ class _Walk:
         return ExpressionError(reason, first[0] if first else "", column)
 
 
-def _dotted(node: ast.expr) -> str | None:
+def _dotted_name(node: ast.expr) -> str | None:
     """left.hip as one name."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        inner = _dotted(node.value)
+        inner = _dotted_name(node.value)
         return None if inner is None else f"{inner}.{node.attr}"
     return None
 
@@ -209,20 +209,20 @@ def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
     f = ca.Function("f", [ca.SX(s) for s in names.values()], [sx(expression)])
     labels = list(names)
     sizes = [int(ca.SX(s).numel()) for s in names.values()]
-    held: dict[int, tuple[str, int]] = {}
+    slots: dict[int, tuple[str, int]] = {}
     result = "0"
     for k in range(f.n_instructions()):
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
             number = f.instruction_constant(k)
-            held[o[0]] = (number_text(number), ATOM if number >= 0 else PRODUCT)
+            slots[o[0]] = (number_text(number), ATOM if number >= 0 else PRODUCT)
         elif op == ca.OP_INPUT:
-            held[o[0]] = (labels[i[0]] if sizes[i[0]] == 1 else f"{labels[i[0]]}[{i[1]}]", ATOM)
+            slots[o[0]] = (labels[i[0]] if sizes[i[0]] == 1 else f"{labels[i[0]]}[{i[1]}]", ATOM)
         elif op == ca.OP_OUTPUT:
-            result = held[i[0]][0]
+            result = slots[i[0]][0]
         else:
-            held[o[0]] = _operation(op, [held[slot] for slot in i])
-            if len(held[o[0]][0]) > LONGEST:
+            slots[o[0]] = _operation(op, [slots[slot] for slot in i])
+            if len(slots[o[0]][0]) > LONGEST:
                 raise ModelError(
                     f"an expression has more than {LONGEST} characters when written out: introduce a "
                     f"parameter for part of it"

@@ -66,11 +66,11 @@ class Folders:
 
     def find(self, name: str, what: str, beside: Path | None = None) -> Path:
         """As `path`, and it is a file."""
-        found = self.path(name, what, beside)
+        file_path = self.path(name, what, beside)
         try:
-            there = found.is_file()
+            there = file_path.is_file()
         except OSError:
             there = False
         if not there:
-            raise ModelError(f"{self.where}: {what} is in '{name}', and there is no such file: {found}")
-        return found
+            raise ModelError(f"{self.where}: {what} is in '{name}', and there is no such file: {file_path}")
+        return file_path

@@ -43,12 +43,12 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
     volumes, middles = _parts(vertices - centre, faces, kind)
     total = float(volumes.sum())
     if total < SMALLEST_VOLUME:
-        found = (
+        reason = (
             "negative: its triangles face inwards"
             if total < 0
             else 'too small: if it is a surface, give the mesh inertia="shell"'
         )
-        raise ModelError(f"{what} has the volume {total:g} m^3, which is {found}")
+        raise ModelError(f"{what} has the volume {total:g} m^3, which is {reason}")
     com = centre + 0.75 * (volumes @ middles) / total
     volumes, _ = _parts(
         vertices - com, faces, kind

@@ -22,7 +22,7 @@ from strut.mechanism.io.mjcf_include import include_files
 from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
-from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, shifted
+from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, translation
 from strut.mechanism.looks import shapes
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import Body, Stop
@@ -106,7 +106,7 @@ def _parse(
     folders.where = where
     if root.tag != "mujoco":
         raise ModelError(f"{where} begins with <{root.tag}>: an MJCF file begins with <mujoco>")
-    with text.naming(where):
+    with text.name_file_in_errors(where):
         include_files(root, folders, where, ignore)
         reader = Reader(root, where, ignore, folders)
         for element in root:
@@ -191,36 +191,36 @@ class _Builder:
         """A body with its joints, and all it carries."""
         if not record.joints:
             mount = X_parent @ record.X
-            made = self._made(record, HERE)
+            body = self._add_body(record, HERE)
             self.m.joint(
                 record.name if record.name not in self.moving else f"{record.name}_mount",
                 parent,
-                made,
-                joints.fixed(),
+                body,
+                joints.weld(),
                 mount.p,
                 _matrix(mount),
             )
             after = HERE
         elif any(j.kind == "free" for j in record.joints):
-            made, after = self._free(record, parent), HERE
+            body, after = self._free(record, parent), HERE
         else:
             afters = [_after(j) for j in record.joints]
-            made, after = self._made(record, afters[-1]), afters[-1]
-            self._chain(record, parent, X_parent @ record.X, made, afters)
+            body, after = self._add_body(record, afters[-1]), afters[-1]
+            self._chain(record, parent, X_parent @ record.X, body, afters)
         self.at[record.name] = after
-        if after.moved:
-            self.m.frame(record.name, made, after.p, _matrix(after))
+        if after.is_moved:
+            self.m.frame(record.name, body, after.p, _matrix(after))
         if record.gravcomp and "gravcomp" not in self.reader.options.off:
             self.m.force(
                 forces.support(
                     f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside
                 )
             )
-        self.contents(record, made, after)
+        self.contents(record, body, after)
         for child in record.bodies:
-            self.body(child, made, after)
+            self.body(child, body, after)
 
-    def _made(self, record: BodyRecord, after: NumericPose) -> Body:
+    def _add_body(self, record: BodyRecord, after: NumericPose) -> Body:
         mass = (
             Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6))
             if self.symbolic and record.mass
@@ -249,18 +249,18 @@ class _Builder:
         ):
             if value:
                 self.reader.refuse(key, f"the free joint '{joint.name}' of body '{record.name}' has a {key}")
-        made = self._made(record, HERE)
+        body = self._add_body(record, HERE)
         start = (*record.X.p, *quat_of_rotation(record.X.R))
         self.m.joint(
             joint.name,
             parent,
-            made,
+            body,
             joints.free(),
             damping=self._damping(joint),
             actuated=False,
             initial=start,
         )
-        return made
+        return body
 
     def _chain(
         self, record: BodyRecord, parent: Body, at: NumericPose, last: Body, afters: list[NumericPose]
@@ -272,7 +272,7 @@ class _Builder:
                 child = self.m.body(
                     joint.name if joint.name not in self.records else f"{record.name}_{joint.name}"
                 )
-            self._join(record, joint, parent, child, at @ shifted(_anchor(joint)))
+            self._join(record, joint, parent, child, at @ translation(_anchor(joint)))
             parent, at = child, after
 
     def _join(
@@ -405,7 +405,7 @@ def _after(joint: JointRecord) -> NumericPose:
     """The body's frame, seen from the joint: back from the anchor, and back by the coordinate that means 'not
     moved'."""
     if joint.kind == "slide":
-        return shifted(-joint.axis * joint.ref)
+        return translation(-joint.axis * joint.ref)
     turned = rotation(joint.axis, -joint.ref) if joint.kind == "hinge" and joint.ref else np.eye(3)
     return NumericPose(turned, -turned @ joint.pos)
 

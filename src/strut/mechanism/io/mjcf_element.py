@@ -88,16 +88,16 @@ class ElementReader:
                 f"{self.where}: <{element.tag}> '{element.get('name', '')}' has class '{name}': "
                 f"{did_you_mean(name, list(self.classes))}"
             )
-        found = dict(self.classes[name].get(tag or element.tag, {}))
+        merged = dict(self.classes[name].get(tag or element.tag, {}))
         if any(key in element.attrib for key in ORIENTATIONS):
-            found = {key: value for key, value in found.items() if key not in ORIENTATIONS}
+            merged = {key: value for key, value in merged.items() if key not in ORIENTATIONS}
         if (
-            "size" in found and "size" in element.attrib
+            "size" in merged and "size" in element.attrib
         ):  # the numbers that are not given stay those of the class
             first = element.attrib["size"].split()
-            found["size"] = " ".join([*first, *found["size"].split()[len(first) :]])
-            return found | {key: value for key, value in element.attrib.items() if key != "size"}
-        return found | element.attrib
+            merged["size"] = " ".join([*first, *merged["size"].split()[len(first) :]])
+            return merged | {key: value for key, value in element.attrib.items() if key != "size"}
+        return merged | element.attrib
 
     # ---- places ----
 
@@ -110,12 +110,12 @@ class ElementReader:
 
     def orientation(self, a: Mapping[str, str], what: str) -> np.ndarray:
         """The rotation that an element's attributes say; none is the identity."""
-        given = [key for key in ORIENTATIONS if key in a]
-        if not given:
+        named = [key for key in ORIENTATIONS if key in a]
+        if not named:
             return np.eye(3)
-        if len(given) > 1:
-            raise ModelError(f"{self.where}: {what} has {' and '.join(given)}: one orientation is enough")
-        key, sizes = given[0], {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+        if len(named) > 1:
+            raise ModelError(f"{self.where}: {what} has {' and '.join(named)}: one orientation is enough")
+        key, sizes = named[0], {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
         v = numbers(a[key], sizes[key], sizes[key], f"{self.where}: {key} of {what}")
         if key == "euler":
             R = np.eye(3)

@@ -57,8 +57,8 @@ class Geoms:
         if kind not in GEOMS:
             raise ModelError(f"{self.where}: {what} has type '{kind}': {did_you_mean(kind, GEOMS)}")
         size = np.zeros(3)
-        given = numbers(a.get("size", ""), 0, 3, f"{self.where}: size of {what}")
-        size[: len(given)] = given
+        sizes = numbers(a.get("size", ""), 0, 3, f"{self.where}: size of {what}")
+        size[: len(sizes)] = sizes
         if "fromto" in a and kind in ("capsule", "cylinder", "box", "ellipsoid"):
             at, half = between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
             size = (
@@ -74,7 +74,7 @@ class Geoms:
             if colour
             else None
         )
-        made = GeomRecord(
+        geom = GeomRecord(
             kind=kind,
             X=X @ at,
             size=size,
@@ -91,10 +91,10 @@ class Geoms:
         if a.get("fluidshape", "none") != "none" and reader.options.fluid:
             reader.refuse("fluidshape", f"{what} has a fluidshape")
         if kind not in ("plane", "hfield"):
-            self.waiting[id(made)] = (a, what)
-        if made.mesh and kind in SIZES:
-            self._fit(made, a, what)
-        return made
+            self.waiting[id(geom)] = (a, what)
+        if geom.mesh and kind in SIZES:
+            self._fit(geom, a, what)
+        return geom
 
     def _fit(self, geom: GeomRecord, a: Mapping[str, str], what: str) -> None:
         """A simple shape in place of a mesh: of like inertia, or around it, along its principal axes."""
@@ -142,9 +142,9 @@ class Geoms:
             return
         count = SIZES[geom.kind]
         if not np.all(geom.size[:count] > 0):
-            found = geom.size[:count].tolist()
+            sizes = geom.size[:count].tolist()
             raise ModelError(
-                f"{self.where}: {what} is a {geom.kind} of size {found}: {count} positive numbers are needed"
+                f"{self.where}: {what} is a {geom.kind} of size {sizes}: {count} positive numbers are needed"
             )
         if a.get("shellinertia") == "true":
             reader.refuse("shellinertia", f"{what} has shellinertia")
@@ -219,28 +219,28 @@ class Geoms:
         """Mass, centre of mass and inertia of every body, given or from its geoms, after the rules of
         <compiler>."""
         for body in bodies:
-            if self.from_geoms == "true" or (self.from_geoms == "auto" and body.given is None):
+            if self.from_geoms == "true" or (self.from_geoms == "auto" and body.inertial is None):
                 self._sum_geoms(body, [g for g in body.geoms if self.groups[0] <= g.group <= self.groups[1]])
-            elif body.given is not None:
-                body.mass, body.com, body.inertia = body.given
-            if not body.mass and body.given is None:
+            elif body.inertial is not None:
+                body.mass, body.com, body.inertia = body.inertial
+            if not body.mass and body.inertial is None:
                 body.com = body.pos  # where MuJoCo puts what boundmass gives to a body that has nothing
             self._bound(body)
-        total = self._setting("settotalmass")
+        total = self._compiler_number("settotalmass")
         now = sum(body.mass for body in bodies)
         if total > 0 and now > 0:
             for body in bodies:
                 body.mass, body.inertia = body.mass * total / now, body.inertia * total / now
 
-    def _setting(self, key: str) -> float:
+    def _compiler_number(self, key: str) -> float:
         return float(self.reader.several(self.reader.compiler, key, "<compiler>", 1)[0])
 
     def _sum_geoms(self, body: BodyRecord, geoms: list[GeomRecord]) -> None:
         for geom in geoms:
             self.weigh(geom)
         heavy = [g for g in geoms if g.mass > SMALLEST_MASS]
-        if not heavy and body.given is not None:
-            body.mass, body.com, body.inertia = body.given
+        if not heavy and body.inertial is not None:
+            body.mass, body.com, body.inertia = body.inertial
             return
         body.mass = sum(g.mass for g in heavy)
         body.axes = heavy[0].axes if len(heavy) == 1 else None
@@ -252,8 +252,8 @@ class Geoms:
 
     def _bound(self, body: BodyRecord) -> None:
         """boundmass, boundinertia and balanceinertia of <compiler>, which repair careless inertias."""
-        least = self._setting("boundinertia")
-        body.mass = max(body.mass, self._setting("boundmass"))
+        least = self._compiler_number("boundinertia")
+        body.mass = max(body.mass, self._compiler_number("boundmass"))
         balance = self.reader.compiler.get("balanceinertia", "false") == "true"
         if not least and not balance:
             return

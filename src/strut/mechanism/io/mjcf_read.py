@@ -78,7 +78,7 @@ class Reader(ElementReader):
                     at = self.place(a, f"a site in body '{body.name}'")
                 body.sites[name_of(a.get("name", f"{body.name}_site_{len(body.sites)}"))] = X @ at
             elif tag == "inertial":
-                body.given = self._inertial(child, body, X)
+                body.inertial = self._inertial(child, body, X)
             elif tag not in QUIET:
                 self.refuse(tag, f"body '{body.name}' has a <{tag}>")
 
@@ -88,11 +88,11 @@ class Reader(ElementReader):
             self.refuse(key, f"body '{name}' has the attribute {key}")
         own = self.place(element.attrib, f"body '{name}'")
         at = X @ own
-        made = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
+        record = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
         if "gravcomp" not in self.ignore:
-            made.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
-        self._inside(element, made, HERE, element.get("childclass", childclass))
-        return made
+            record.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
+        self._inside(element, record, HERE, element.get("childclass", childclass))
+        return record
 
     def _free_name(self) -> str:
         """For a body without a name."""

@@ -68,12 +68,14 @@ class Tendons:
         last, divisor = "", 1.0
         for child in element:
             if child.tag == "joint":
-                joint = self._known(name_of(child.get("joint", "")), what, "joint", list(self._coordinates()))
+                joint = self._check_known(
+                    name_of(child.get("joint", "")), what, "joint", list(self._coordinates())
+                )
                 weights[joint] = weights.get(joint, 0.0) + float(
                     reader.several({"coef": "1"} | child.attrib, "coef", what, 1)[0]
                 )
             elif child.tag == "site":
-                site = self._known(name_of(child.get("site", "")), what, "site", list(self.sites))
+                site = self._check_known(name_of(child.get("site", "")), what, "site", list(self.sites))
                 if last:
                     legs.append((last, site, divisor))
                 last = site
@@ -114,7 +116,7 @@ class Tendons:
         """Joints of one coordinate."""
         return [name for name, c in self.m.connections.items() if c.joint.nq == 1]
 
-    def _known(self, name: str, what: str, kind: str, known: list[str]) -> str:
+    def _check_known(self, name: str, what: str, kind: str, known: list[str]) -> str:
         if name not in known:
             raise UnknownNameError(
                 f"{self.reader.where}: {what} has {kind} '{name}': {did_you_mean(name, known)}"
@@ -122,8 +124,10 @@ class Tendons:
         return name
 
     def _rest(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
-        given = numbers(a.get("springlength", "-1 -1"), 1, 2, f"{self.reader.where}: springlength of {what}")
-        return None if given[0] == -1 else (float(given[0]), float(given[-1]))
+        lengths = numbers(
+            a.get("springlength", "-1 -1"), 1, 2, f"{self.reader.where}: springlength of {what}"
+        )
+        return None if lengths[0] == -1 else (float(lengths[0]), float(lengths[-1]))
 
     def _range(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
         limited = a.get("limited", "auto")

@@ -55,8 +55,8 @@ def xml(text: str, where: str) -> ElementTree.Element:
             root = ElementTree.fromstring(SQUEEZED.sub(r"\1 ", COMMENT.sub("", text)))
         except (ElementTree.ParseError, ValueError):
             raise ModelError(f"{where} is not XML: {error}") from error
-        told = "it is read without comments, and with spaces between attributes"
-        warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
+        how = "it is read without comments, and with spaces between attributes"
+        warnings.warn(f"{where} is not XML as it stands: {error}; {how}", ReadWarning, stacklevel=5)
     except (ValueError, RecursionError) as error:  # a declaration with an encoding that is none
         raise ModelError(
             f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8"
@@ -79,7 +79,7 @@ def check_depth(root: ElementTree.Element, where: str) -> None:
 
 
 @contextlib.contextmanager
-def naming(where: str) -> Iterator[None]:
+def name_file_in_errors(where: str) -> Iterator[None]:
     """Errors about the model inside say in which file it stands."""
     try:
         yield

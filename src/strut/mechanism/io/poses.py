@@ -20,14 +20,14 @@ class NumericPose(NamedTuple):
         return NumericPose(self.R.T, -self.R.T @ self.p)
 
     @property
-    def moved(self) -> bool:
+    def is_moved(self) -> bool:
         return bool(np.any(self.p) or not np.array_equal(self.R, np.eye(3)))
 
 
 HERE = NumericPose(np.eye(3), np.zeros(3))
 
 
-def shifted(p: np.ndarray) -> NumericPose:
+def translation(p: np.ndarray) -> NumericPose:
     return NumericPose(np.eye(3), p)
 
 

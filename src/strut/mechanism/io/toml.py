@@ -21,11 +21,11 @@ REQUIRED = object()
 
 def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:
     """A message for text that is not TOML, with the line and a caret."""
-    found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+    place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
     lines = text.splitlines()
-    if not found or int(found[1]) > len(lines):
+    if not place or int(place[1]) > len(lines):
         return f"{where} is not TOML: {error}"
-    line, column = int(found[1]), int(found[2])
+    line, column = int(place[1]), int(place[2])
     return (
         f"{where}, line {line}, is not TOML: {str(error).split(' (at')[0]}\n    {lines[line - 1]}\n    "
         f"{' ' * (column - 1)}^"
@@ -33,7 +33,7 @@ def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:
 
 
 class TomlTable:
-    """A table of a model file. Reading a key marks it as known; `done` refuses the others."""
+    """A table of a model file. Reading a key marks it as known; `refuse_unknown_keys` refuses the others."""
 
     def __init__(
         self, data: Mapping[str, Any], path: tuple[str, ...], source: str, where: str, names: dict[str, Any]
@@ -91,9 +91,9 @@ class TomlTable:
         """Three numbers, or an expression of vectors; zero if it is not there."""
         value = self.take(key, [0, 0, 0])
         if isinstance(value, str):
-            made = self._value(value, key)
-            if ca.SX(made).numel() == 3:
-                return made
+            expression = self._value(value, key)
+            if ca.SX(expression).numel() == 3:
+                return expression
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(f"{key} is {value!r}: three numbers are needed", key)
         return ca.vertcat(*[ca.SX(self._one(v, key)) for v in value])
@@ -117,12 +117,12 @@ class TomlTable:
         return tuple(self._value(v, key) for v in value)
 
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
-        made = self._value(value, key, more)
-        if isinstance(made, ca.SX) and made.numel() != 1:
+        number = self._value(value, key, more)
+        if isinstance(number, ca.SX) and number.numel() != 1:
             raise self.error(
-                f"{key} is a vector of {made.numel()} numbers: one is needed here", key, str(value)
+                f"{key} is a vector of {number.numel()} numbers: one is needed here", key, str(value)
             )
-        return made
+        return number
 
     def _value(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
         if type(value) in (int, float):
@@ -132,10 +132,10 @@ class TomlTable:
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a number, or an expression in quotes, is needed", key)
         try:
-            made = parse(value, {**self.names, **(more or {})})
+            expression = parse(value, {**self.names, **(more or {})})
         except ExpressionError as error:
             raise self.error(f"{key}: {error.reason}", key, value.strip(), error) from None
-        return float(made) if made.is_constant() and made.numel() == 1 else made
+        return float(expression) if expression.is_constant() and expression.numel() == 1 else expression
 
     # ---- tables in tables ----
 
@@ -169,7 +169,7 @@ class TomlTable:
     def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
         return TomlTable(data, (*self.path, key), self.source, self.where, self.names)
 
-    def done(self) -> None:
+    def refuse_unknown_keys(self) -> None:
         """Every key must have been read."""
         for key in self.data:
             if key not in self.known:
@@ -199,11 +199,11 @@ class TomlTable:
         header: tuple[str, ...] = ()
         inside, first = False, 0
         for number, line in enumerate(self.source.splitlines(), 1):
-            if (found := HEADER.match(line)) and not _in_array(line):
-                header = _parts(found[1])
+            if (match := HEADER.match(line)) and not _in_array(line):
+                header = _parts(match[1])
                 inside = bool(path) and header == path
-            elif found := KEY.match(line):
-                here = (*header, *_parts(found[1]))
+            elif match := KEY.match(line):
+                here = (*header, *_parts(match[1]))
                 inside = (
                     bool(path) and here == path[: len(here)] and len(here) >= min(len(path), len(header) + 1)
                 )

@@ -18,7 +18,7 @@ from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
-from strut.mechanism.io.names import ReadWarning, name_of, naming, number, numbers, read, xml
+from strut.mechanism.io.names import ReadWarning, name_file_in_errors, name_of, number, numbers, read, xml
 from strut.mechanism.io.urdf_visual import visuals
 from strut.mechanism.io.urdf_write import dump
 from strut.mechanism.looks.shapes import locate_meshes
@@ -30,7 +30,7 @@ from strut.system import Expression, Param
 __all__ = ["dump", "load", "parse"]
 
 STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
-BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
+BASES = {"fixed": joints.weld, "free": joints.free, "planar": lambda: joints.planar("y")}
 
 
 @checked
@@ -70,7 +70,7 @@ def load(
             table = tomllib.loads(Path(loops).read_text())
         except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    made = parse(
+    mechanism = parse(
         read(path),
         base,
         table,
@@ -81,7 +81,7 @@ def load(
         symbolic_inertias,
         actuated,
     )  # type: ignore[arg-type]
-    return locate_meshes(made, path, roots)
+    return locate_meshes(mechanism, path, roots)
 
 
 @checked
@@ -98,7 +98,7 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
-    with naming(where):
+    with name_file_in_errors(where):
         return _mechanism(
             root,
             base,
@@ -139,9 +139,9 @@ def _mechanism(
                     f"{did_you_mean(link, list(links))}"
                 )
     for name in actuated or ():
-        if name not in (known := [name_of(edge.name) for edge in edges]):
+        if name not in (joint_names := [name_of(edge.name) for edge in edges]):
             raise UnknownNameError(
-                f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}"
+                f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, joint_names)}"
             )
     children = {edge.child for edge in edges}
     roots = [name for name in links if name not in children]
@@ -234,25 +234,25 @@ class _Edge:
             )
         axis = self.axis / length if length else self.axis
         if self.kind in ("revolute", "continuous"):
-            made = joints.revolute(tuple(axis))
+            joint = joints.revolute(tuple(axis))
         elif self.kind == "prismatic":
-            made = joints.prismatic(tuple(axis))
+            joint = joints.prismatic(tuple(axis))
         elif self.kind == "fixed":
-            made = joints.fixed()
+            joint = joints.weld()
         elif self.kind == "floating":
-            made = joints.free()
+            joint = joints.free()
         elif self.kind == "planar":
-            made = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
+            joint = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
         else:
             raise ModelError(
                 f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, "
                 f"fixed, floating, planar"
             )
         if self.leader is not None:
-            made = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=made)
-        return made
+            joint = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=joint)
+        return joint
 
-    def mimicked(self) -> tuple[str, float, float]:
+    def mimic_law(self) -> tuple[str, float, float]:
         """What <mimic> says: the joint, the ratio and the offset."""
         assert self.mimic is not None
         ratio, offset = (
@@ -270,11 +270,11 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
     for edge in edges:
         if edge.mimic is None:
             continue
-        name, ratio, offset = edge.mimicked()
-        told = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
+        name, ratio, offset = edge.mimic_law()
+        statement = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
         if edge.name not in single:
             warnings.warn(
-                f"{told}: it has no coordinate that could follow, so <mimic> is left out",
+                f"{statement}: it has no coordinate that could follow, so <mimic> is left out",
                 ReadWarning,
                 stacklevel=5,
             )
@@ -283,18 +283,18 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
         while name in single and (above := single[name]).mimic is not None:
             if name in seen:
                 raise ModelError(
-                    f"{told}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of "
+                    f"{statement}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of "
                     f"them lead"
                 )
             seen.add(name)
-            name, upper_ratio, upper_offset = above.mimicked()
+            name, upper_ratio, upper_offset = above.mimic_law()
             ratio, offset = ratio * upper_ratio, ratio * upper_offset + offset
         if name in single:
             edge.leader = (name, ratio, offset)
         else:
             what = "is fixed" if any(e.name == name for e in edges) else "does not exist"
             hint = did_you_mean(name, list(single))
-            warnings.warn(f"{told}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
+            warnings.warn(f"{statement}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
 
 
 def _join(
@@ -313,15 +313,15 @@ def _join(
         if edge.dynamics is not None
         else 0.0
     )
-    made = edge.motion()
+    motion = edge.motion()
     m.joint(
         name_of(edge.name),
         bodies[edge.parent],
         bodies[edge.child],
-        made,
+        motion,
         at=symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
         rotation=_rotation(edge.rpy),
-        damping=damping if damping and made.nv else None,
+        damping=damping if damping and motion.nv else None,
         stop=stop,
         actuated=actuated,
     )
@@ -400,10 +400,10 @@ def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str
 
 
 def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str:
-    found = element.find(tag)
-    if found is None or not found.get("link"):
+    end = element.find(tag)
+    if end is None or not end.get("link"):
         raise ModelError(f"{where}: joint '{joint}' has no <{tag} link=\"...\">")
-    return str(found.get("link"))
+    return str(end.get("link"))
 
 
 def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.ndarray]:

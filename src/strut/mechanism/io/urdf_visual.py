@@ -27,8 +27,8 @@ def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
         try:
             yield _shape(visual, robot, what)
         except ModelError as error:
-            told = str(error) if str(error).startswith(what) else f"{what}: {error}"
-            warnings.warn(f"{told}; this visual is left out", ReadWarning, stacklevel=6)
+            message = str(error) if str(error).startswith(what) else f"{what}: {error}"
+            warnings.warn(f"{message}; this visual is left out", ReadWarning, stacklevel=6)
 
 
 def _shape(visual: Element, robot: Element, what: str) -> Shape:
@@ -64,10 +64,12 @@ def _colour(visual: Element, robot: Element, what: str) -> Colour | None:
     if material is None:
         return None
     named = [m for m in robot.findall("material") if m.get("name") == material.get("name")]
-    found = next((colour for m in (material, *named) if (colour := m.find("color")) is not None), None)
-    if found is None:
+    colour_element = next(
+        (colour for m in (material, *named) if (colour := m.find("color")) is not None), None
+    )
+    if colour_element is None:
         return None
-    red, green, blue, opacity = numbers(found.get("rgba", ""), 4, 4, f"{what}: rgba")
+    red, green, blue, opacity = numbers(colour_element.get("rgba", ""), 4, 4, f"{what}: rgba")
     return float(red), float(green), float(blue), float(opacity)
 
 

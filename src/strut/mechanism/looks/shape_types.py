@@ -23,14 +23,14 @@ class Shape:
 
     colour: Colour | None
 
-    def mapped(self, f: Callable[[Any], Any]) -> Self:
+    def map_numbers(self, f: Callable[[Any], Any]) -> Self:
         """The same shape with `f` applied to all its numbers and expressions."""
-        kept = {k.name: getattr(self, k.name) for k in fields(self) if k.name not in ("colour", "path")}
-        return replace(self, **{name: f(value) for name, value in kept.items()})
+        numbers = {k.name: getattr(self, k.name) for k in fields(self) if k.name not in ("colour", "path")}
+        return replace(self, **{name: f(value) for name, value in numbers.items()})
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         """Seen in a mirror in the x-z plane."""
-        return self.mapped(
+        return self.map_numbers(
             lambda e: reflect(e) if e.shape == (3, 1) else reflect_matrix(e) if e.shape == (3, 3) else e
         )
 
@@ -67,7 +67,7 @@ class Box(Shape):
     rotation: ca.SX
     size: ca.SX
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 
@@ -79,7 +79,7 @@ class Ellipsoid(Shape):
     rotation: ca.SX
     radii: ca.SX
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 
@@ -104,7 +104,7 @@ class Mesh(Shape):
     scale: ca.SX
     path: str
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         """A negative scale along the mesh's y makes the image: F R (s r) = (F R F) (F s) r."""
         return replace(
             self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale)

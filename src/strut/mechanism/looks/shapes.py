@@ -128,10 +128,18 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
     those in `p`."""
 
     def number(e: Any) -> Any:
-        found = mechanism.values(e, p)
-        return float(found[0, 0]) if found.size == 1 else found.reshape(-1) if found.shape[1] == 1 else found
+        values = mechanism.values(e, p)
+        return (
+            float(values[0, 0])
+            if values.size == 1
+            else values.reshape(-1)
+            if values.shape[1] == 1
+            else values
+        )
 
-    return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
+    return {
+        name: [shape.map_numbers(number) for shape in shapes] for name, shapes in mechanism.shapes.items()
+    }
 
 
 @checked
@@ -146,21 +154,24 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
 
     roots: folders from which meshes may come, besides the file's own.
     """
-    here, given = Path(file).resolve().parent, resolve_roots(roots)
+    here, trusted = Path(file).resolve().parent, resolve_roots(roots)
 
-    def located(path: str) -> str:
+    def locate(path: str) -> str:
         scheme, mark, rest = path.partition("://")
         if mark and scheme not in ("package", "file"):
             return path
         try:
             if scheme == "package" and mark:
                 name, _, inner = rest.partition("/")
-                packages = _packages(name, here, given)
+                packages = _packages(name, here, trusted)
                 places, allowed = [package / inner for package in packages], packages
             else:
                 places, allowed = (
-                    [here / (unquote(rest) if mark else path), *(root / path for root in given if not mark)],
-                    [here, *given],
+                    [
+                        here / (unquote(rest) if mark else path),
+                        *(root / path for root in trusted if not mark),
+                    ],
+                    [here, *trusted],
                 )
             there = [place for place in places if place.is_file()]
             inside = next((place for place in there if is_inside(place, allowed)), None)
@@ -177,7 +188,7 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
 
     for name, shapes in mechanism.shapes.items():
         mechanism.shapes[name] = [
-            replace(s, path=located(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes
+            replace(s, path=locate(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes
         ]
     return mechanism
 
@@ -206,7 +217,7 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     capsules, whose ends follow the parameters. Frames in a crowd, as under a foot, share a box. A body that
     carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is added to
     the mechanism; `mechanism.shape(body, *shapes)` does that."""
-    found: dict[str, list[Shape]] = {}
+    guesses: dict[str, list[Shape]] = {}
     thick = SLENDER * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
@@ -223,10 +234,10 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
             )
         ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
         if ends:
-            found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
+            guesses[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
         elif mechanism.values(body.mass).item() > 0:
-            found[body.name] = [sphere(BALL * thick or 0.1)]
-    return found
+            guesses[body.name] = [sphere(BALL * thick or 0.1)]
+    return guesses
 
 
 def _reach(mechanism: Mechanism) -> float:
@@ -247,14 +258,14 @@ def _reach(mechanism: Mechanism) -> float:
 
 def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:
     """Points away from the origin and from one another, for the parameters' own values."""
-    kept: list[ca.SX] = []
+    distinct: list[ca.SX] = []
     places = [np.zeros(3)]
     for point in points:
         place = mechanism.values(point).reshape(-1)
         if min(float(np.linalg.norm(place - other)) for other in places) > LEAST:
-            kept.append(point)
+            distinct.append(point)
             places.append(place)
-    return kept
+    return distinct
 
 
 def _number(value: Expression, what: str) -> ca.SX:
