@@ -97,7 +97,7 @@ def everything():
             if name in ("revolute", "prismatic")
             else {}
         )
-        m.joint(name, at, body, joint, offset.sym * k, rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
+        m.joint(name, at, body, joint, offset.sym * k, rotation=rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
         at = body
     last = m.body("tip", 1.0, inertia=(0.1, 0.2, 0.3))
     start = {"initial": 0.2, "rate": length, "damping": 0.1, "armature": mass / 10, "actuated": False}

@@ -17,7 +17,7 @@ from strut.contact.switched_rows import Masked, Sliding, Switched
 from strut.contact.touch import Spot, Touch, note_numbers, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
-from strut.mechanism.closure import RANK, drift
+from strut.mechanism.closure import RANK_TOLERANCE, drift
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
@@ -192,7 +192,7 @@ class Standing:
         best = 0
         for trial in range(3):
             there = q + (0.0 if trial == 0 else 0.1) * rng.standard_normal(len(q))
-            best = max(best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK)))
+            best = max(best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK_TOLERANCE)))
         return best < self.K.shape[0]
 
     def switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:

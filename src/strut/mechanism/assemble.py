@@ -11,12 +11,12 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
-from strut.mechanism.closure import STABILISE, Constrained, all_rows, close_loops
+from strut.mechanism.closure import STABILISE, Constrained, LoopCloser, all_rows
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import ConstraintRows
-from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, choose_independent
+from strut.mechanism.reduce import MIN_REGULARITY, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import (
@@ -36,10 +36,12 @@ from strut.system import (
     time,
 )
 
-DEPENDENT = "the velocities that were choose_independent no longer say how it moves: choose others, or leave out `reduced`"
-"""What the event dependence_lost means."""
-TORN = 1e-3
-"""[m, rad] by which a loop may be open."""
+DEPENDENCE_LOST_MEANING = (
+    "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
+)
+"""What the event dependence_lost tells the user."""
+MAX_LOOP_GAP = 1e-3
+"""[m, rad] by which a loop may be open before a run ends."""
 
 
 class Assembly:
@@ -134,7 +136,7 @@ class Assembly:
         return [
             Event(
                 "loop_open",
-                guard=gap - TORN,
+                guard=gap - MAX_LOOP_GAP,
                 terminal=True,
                 failure=True,
                 eager=True,
@@ -143,10 +145,11 @@ class Assembly:
             )
         ]
 
-    def build(
+    def build(  # noqa: PLR0913 fields of a System that rooms add to, all but two by keyword
         self,
         acceleration: ca.SX,
         description: str = "",
+        *,
         z: Sequence[Discrete] = (),
         events: Sequence[Event] = (),
         samples: Sequence[Sample] = (),
@@ -198,6 +201,7 @@ class Assembly:
 def system(
     mechanism: Mechanism,
     description: str = "",
+    *,
     stabilise: Expression = STABILISE,
     project: Expression | None = None,
     reduced: bool | Sequence[str] = False,
@@ -213,7 +217,7 @@ def system(
     With constraints the initial state is moved onto them. Drift is pulled back with the rate `stabilise`
     [1/s], and for long runs removed every `project` seconds by projection.
 
-    reduced: only independent velocities are states, choose_independent automatically (True) or those of the joints named;
+    reduced: only independent velocities are states, chosen automatically (True) or those of the joints named;
         the others become outputs. The run ends with status 'dependence_lost' where they no longer determine
         the motion.
     reactions: outputs NAME_reaction_x, ..., NAME_reaction_mx, ... of all joints (True) or of those named:
@@ -246,10 +250,10 @@ def system(
             events.append(
                 Event(
                     "dependence_lost",
-                    guard=NEAR_SINGULAR * start - solver.regularity(),
+                    guard=MIN_REGULARITY * start - solver.regularity(),
                     terminal=True,
                     failure=True,
-                    description=DEPENDENT,
+                    description=DEPENDENCE_LOST_MEANING,
                 )
             )
         else:
@@ -360,9 +364,8 @@ def closed_state(
         fixed_velocities |= (
             set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
         )
-    _, q, v = close_loops(
-        tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(fixed_velocities)
-    )
+    closer = LoopCloser(tree, rows, symbols, values)
+    _, q, v = closer.close(numbers[: tree.nq], numbers[tree.nq :], sorted(fixed_velocities))
     return dict(zip(names, (float(n) for n in (*q, *v)), strict=True))
 
 
@@ -376,7 +379,8 @@ def _close_initial_state(
     symbols, values = _parameters(tree.mechanism)
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
-    closure, q, v = close_loops(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
+    closer = LoopCloser(tree, rows, symbols, values)
+    closure, q, v = closer.close(numbers[: tree.nq], numbers[tree.nq :])
     moved = [
         State(s.name, float(value), s.unit)
         for s, value in zip((*positions, *velocities), (*q, *v), strict=True)

@@ -16,9 +16,11 @@ from strut.mechanism.joints import KINDS
 from strut.mechanism.parts import Body, Connection, Stop
 from strut.system import Expression, own_value, sx
 
-# by how much, relatively, the largest moment of inertia may exceed the sum of the others: rounding in files
-TRIANGLE = 0.01
-IN_PLANE = 1e-9  # of unit vectors: smaller components count as none
+TRIANGLE_SLACK = 0.01
+"""[1] by which, relatively, the largest moment of inertia may exceed the sum of the others (the triangle
+inequality): rounding in files."""
+PLANE_TOLERANCE = 1e-9
+"""[1] Components of unit vectors out of a plane that are smaller count as none."""
 ROTATION_TOLERANCE = 1e-6
 """By how much the entries of R' R may differ from those of the identity [1]: rotations in files have six
 digits or more."""
@@ -48,6 +50,7 @@ def number(
     what: str,
     low: float | None = None,
     high: float | None = None,
+    *,
     infinite: bool = False,
     above: bool = False,
 ) -> None:
@@ -169,35 +172,33 @@ def soft_stop(stop: Any, where: str) -> Stop | None:
     return stop
 
 
-def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
+def body(b: Body, planar: bool, forgiving: bool, source: str = "") -> None:
     """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia
     that no body has is only warned of, naming `source`, the file it stands in."""
     for what, value in (
-        ("mass", own_value(made.mass)),
-        ("centre of mass", own_value(made.com)),
-        ("inertia", own_value(made.about_com)),
+        ("mass", own_value(b.mass)),
+        ("centre of mass", own_value(b.com)),
+        ("inertia", own_value(b.about_com)),
     ):
         if value is not None and not np.all(np.isfinite(value)):
             raise ModelError(
-                f"body '{made.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed"
+                f"body '{b.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed"
             )
-    mass = own_value(made.mass)
+    mass = own_value(b.mass)
     if mass is not None and mass.item() < 0:
-        raise ModelError(f"body '{made.name}' has mass {mass.item():g} kg: it must not be negative")
-    numbers = own_value(made.about_com)
+        raise ModelError(f"body '{b.name}' has mass {mass.item():g} kg: it must not be negative")
+    numbers = own_value(b.about_com)
     if numbers is None:
         return
     if not np.allclose(numbers, numbers.T, rtol=1e-9, atol=1e-15):
-        raise ModelError(f"body '{made.name}' has an inertia that is not symmetric:\n{numbers}")
+        raise ModelError(f"body '{b.name}' has an inertia that is not symmetric:\n{numbers}")
     small, middle, large = np.linalg.eigvalsh(numbers)
     message = ""
     if small < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
+        message = f"body '{b.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
+    elif not planar and large > (1 + TRIANGLE_SLACK) * (small + middle):
         message = (
-            f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
-        )
-    elif not planar and large > (1 + TRIANGLE) * (small + middle):
-        message = (
-            f"body '{made.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg "
+            f"body '{b.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg "
             f"m^2: "
             "no body has one that exceeds the sum of the others; is it about the centre of mass?"
         )
@@ -222,8 +223,8 @@ def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
     normal_in_child = np.asarray(R.T @ seen)
     turning = S[:3] - np.outer(normal_in_child, normal_in_child @ S[:3])
     if (
-        np.abs(turning).max(initial=0.0) > IN_PLANE
-        or np.abs(normal_in_child @ S[3:]).max(initial=0.0) > IN_PLANE
+        np.abs(turning).max(initial=0.0) > PLANE_TOLERANCE
+        or np.abs(normal_in_child @ S[3:]).max(initial=0.0) > PLANE_TOLERANCE
     ):
         raise ModelError(
             f"joint '{c.name}' ({c.joint.kind}) leaves the x-z plane of the planar mechanism: use joints "

@@ -32,6 +32,7 @@ def line(
     length: Length,
     stiffness: Expression = 0.0,
     rest: tuple[Expression, Expression] = (0.0, 0.0),
+    *,
     damping: Expression = 0.0,
     friction: Expression = 0.0,
 ) -> Force:

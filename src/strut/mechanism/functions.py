@@ -17,7 +17,7 @@ from strut.mechanism.states import push_names
 from strut.mechanism.tree import Tree
 from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
 
-TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
+TWIST_ROWS = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
 
 
 @checked
@@ -121,7 +121,7 @@ def functions(
         [(Port("h", "bias", push[0].entries), tree.bias - passive)],
     )
     place = Port("r", "position in the world", tuple(Entry(axis, "m") for axis in "xyz"))
-    twist = Port("J", f"{TWIST}; columns: velocities", shape=(6, tree.nv))
+    twist = Port("J", f"{TWIST_ROWS}; columns: velocities", shape=(6, tree.nv))
     for frame in mechanism.frames if frames is None else frames:
         add(f"position_{frame}", f"Where frame {frame} is.", [q, p], [(place, observe.position(tree, frame))])
         add(

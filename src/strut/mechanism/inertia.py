@@ -55,6 +55,7 @@ class Inertia:
         return Inertia(self.mass, moved, symmetric(rotated - p @ s - skew(moved) @ p))
 
     def matrix(self) -> ca.SX:
+        """The 6 x 6 spatial inertia: the momentum of a twist is this times the twist."""
         s = skew(self.h)
         return ca.vertcat(ca.horzcat(self.I, s), ca.horzcat(s.T, self.mass * ca.SX.eye(3)))
 

@@ -87,6 +87,7 @@ class Mechanism:
         mass: Expression = 0.0,
         com: Expression = (0, 0, 0),
         inertia: Expression = 0.0,
+        *,
         forgiving: bool = False,
         source: str = "",
     ) -> Body:
@@ -108,15 +109,15 @@ class Mechanism:
         return new_body
 
     @checked
-    def joint(
+    def joint(  # noqa: PLR0913 what a user says of a joint, options by keyword
         self,
         name: str,
         parent: Body,
         child: Body,
         joint: Joint,
         at: Expression = (0, 0, 0),
-        rotation: ca.SX | None = None,
         *,
+        rotation: ca.SX | None = None,
         spring: Expression | None = None,
         rest: Expression = 0.0,
         damping: Expression | None = None,

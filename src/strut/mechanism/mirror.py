@@ -24,11 +24,15 @@ from strut.mechanism.states import coordinate_names, quantities_of, velocity_nam
 from strut.mechanism.tree import Tree
 from strut.system import sx
 
-SAME = 1e-9  # relative difference up to which two numbers count as mirror images of each other
-LEAST = 1e-3  # [m, kg, kg m^2]; smaller numbers are compared as if they were this large
-TRIALS = 3  # random configurations and parameters in which a mirror image is looked for
+IMAGE_TOLERANCE = 1e-9
+"""[1] Relative difference up to which two numbers count as mirror images of each other."""
+MIN_SCALE = 1e-3
+"""[m, kg, kg m^2] Smaller numbers are compared as if they were this large."""
+IMAGE_TRIALS = 3
+"""Random configurations and parameters in which a mirror image is looked for."""
 
 Signed = tuple[str, float]
+"""The name of a quantity, and 1 or -1."""
 
 
 @checked
@@ -87,7 +91,7 @@ def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> No
         m.bodies[swap(c.child.name)],
         joint,
         X.p,
-        X.R,
+        rotation=X.R,
         spring=c.spring,
         rest=0.0 if c.rest is None else c.rest,
         damping=c.damping,
@@ -293,7 +297,7 @@ class _Values:
         self.symbols = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1))
         self.rng = np.random.default_rng(0)
         self.trials = []
-        for _ in range(TRIALS):
+        for _ in range(IMAGE_TRIALS):
             drawn = {p.name: p.value * self.rng.uniform(0.9, 1.1, p.size) for p in params}
             for name, image in self.param_names.items():
                 if len(drawn[name]) != len(drawn[image]):
@@ -367,4 +371,4 @@ class _Values:
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.all(np.abs(a - b) <= SAME * max(LEAST, float(np.abs(a).max(initial=0.0)))))
+    return bool(np.all(np.abs(a - b) <= IMAGE_TOLERANCE * max(MIN_SCALE, float(np.abs(a).max(initial=0.0)))))

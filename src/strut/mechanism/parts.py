@@ -31,6 +31,7 @@ class Body:
 
     @property
     def inertia(self) -> Inertia:
+        """Mass, first moment and inertia about the origin of the body's frame."""
         return Inertia.of(self.mass, self.com, self.about_com)
 
 

@@ -14,9 +14,8 @@ from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import solve_ltdl
 
-NEAR_SINGULAR = (
-    1e-3  # of the determinant at the start: nearer, the chosen velocities no longer say how it moves
-)
+MIN_REGULARITY = 1e-3
+"""[1] |det K_d|, of that at the start, below which the chosen velocities no longer say how it moves."""
 
 
 class Reduced:

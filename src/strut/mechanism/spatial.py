@@ -18,8 +18,11 @@ from strut.errors import ModelError
 from strut.system import Expression, sx
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-UNIT_TOLERANCE = 1e-6  # of a given axis, before it is normalised exactly
-SMALL_ANGLE = 1e-4  # [rad]; below it series are used, whose next term is then beyond rounding
+"""Unit vectors by name."""
+UNIT_TOLERANCE = 1e-6
+"""[1] by which the length of a given axis may differ from 1, before it is normalised exactly."""
+SMALL_ANGLE = 1e-4
+"""[rad] below which series are used, whose next term is then beyond rounding."""
 
 
 def vector(value: Expression, what: str = "vector") -> ca.SX:
@@ -58,6 +61,7 @@ def axis_of(axis: str | Sequence[float], what: str = "axis") -> ca.SX:
 
 
 def cross(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The cross product of two columns, without zeros of structure."""
     return ca.densify(ca.cross(a, b))
 
 
@@ -149,19 +153,23 @@ class Pose:
 
     @staticmethod
     def identity() -> Pose:
+        """The pose of a frame in itself."""
         return Pose(ca.densify(ca.SX.eye(3)), ca.SX.zeros(3))
 
     @staticmethod
     def at(position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Pose:
+        """The pose at a position [m], turned by a rotation if one is given."""
         return Pose(ca.densify(ca.SX.eye(3)) if rotation is None else rotation, vector(position, "position"))
 
     def __matmul__(self, other: Pose) -> Pose:
         return Pose(self.R @ other.R, self.p + self.R @ other.p)
 
     def inverse(self) -> Pose:
+        """The pose of the outer frame in the inner one."""
         return Pose(self.R.T, -(self.R.T @ self.p))
 
     def point(self, r: ca.SX) -> ca.SX:
+        """A point r, given in the inner frame, in the outer one [m]."""
         return self.R @ r + self.p
 
     def twist(self, v: ca.SX) -> ca.SX:
@@ -223,6 +231,7 @@ def reflect_matrix(A: ca.SX) -> ca.SX:
 
 
 def reflect_pose(X: Pose) -> Pose:
+    """A pose seen in a mirror in the x-z plane."""
     return Pose(reflect_matrix(X.R), reflect(X.p))
 
 

@@ -39,6 +39,7 @@ class TreeNode:
 
     @property
     def name(self) -> str:
+        """The name of the body."""
         return self.connection.child.name
 
 
@@ -75,10 +76,12 @@ class Tree:
 
     @property
     def nq(self) -> int:
+        """How many coordinates there are."""
         return int(self.q.numel())
 
     @property
     def nv(self) -> int:
+        """How many velocities there are."""
         return int(self.v.numel())
 
     def _node(self, c: Connection, parent: int) -> TreeNode:

@@ -18,8 +18,10 @@ import numpy as np
 from strut.errors import ModelError, did_you_mean
 from strut.system import Expression, sx
 
-LARGEST = 1e300  # beyond it a number counts as infinite, and is refused
-LONGEST = 2000  # characters of an expression; longer ones are no longer arithmetic a person wrote
+MAX_CONSTANT = 1e300
+"""[1] A number beyond it counts as infinite, and is refused."""
+MAX_CHARACTERS = 2000
+"""Characters of an expression; longer ones are no longer arithmetic that a person wrote."""
 
 NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
 
@@ -66,9 +68,9 @@ class ExpressionError(ModelError):
 
 def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
     """The expression that `text` says, of the quantities in `names`."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
-            f"the expression has {len(text)} characters: {LONGEST} are allowed", text[:60] + " ...", 0
+            f"the expression has {len(text)} characters: {MAX_CHARACTERS} are allowed", text[:60] + " ...", 0
         )
     if not text.isascii():
         at = next(k for k, c in enumerate(text) if not c.isascii())
@@ -112,7 +114,7 @@ class _Walk:
             and isinstance(node.value, (int, float))
             and not isinstance(node.value, bool)
         ):
-            return ca.SX(float(node.value) if abs(node.value) < LARGEST else math.inf)
+            return ca.SX(float(node.value) if abs(node.value) < MAX_CONSTANT else math.inf)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             inner = self.value(node.operand)
             return -inner if isinstance(node.op, ast.USub) else inner
@@ -222,9 +224,9 @@ def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
             result = slots[i[0]][0]
         else:
             slots[o[0]] = _operation(op, [slots[slot] for slot in i])
-            if len(slots[o[0]][0]) > LONGEST:
+            if len(slots[o[0]][0]) > MAX_CHARACTERS:
                 raise ModelError(
-                    f"an expression has more than {LONGEST} characters when written out: introduce a "
+                    f"an expression has more than {MAX_CHARACTERS} characters when written out: introduce a "
                     f"parameter for part of it"
                 )
     return result

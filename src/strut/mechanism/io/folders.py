@@ -9,7 +9,7 @@ from pathlib import Path
 from strut.confine import is_inside, resolve_roots
 from strut.errors import ModelError
 
-NEAR = 3
+MAX_LEVELS_ABOVE = 3
 """Levels above a model's folder up to which a folder is suggested as a root."""
 
 
@@ -61,7 +61,7 @@ class Folders:
             above = Path(os.path.commonpath([self.home, target]))
         except ValueError:  # on another drive
             return target.parent
-        near = len(self.home.relative_to(above).parts) <= NEAR and above != Path(above.anchor)
+        near = len(self.home.relative_to(above).parts) <= MAX_LEVELS_ABOVE and above != Path(above.anchor)
         return above if near else target.parent
 
     def find(self, name: str, what: str, beside: Path | None = None) -> Path:

@@ -11,8 +11,8 @@ from strut.errors import ModelError, StorageError
 
 Mesh = tuple[np.ndarray, np.ndarray]
 """Vertices [n x 3] in the file's unit of length, and for each triangle the numbers of its corners."""
-FLAT_POLYGON = 1e-5
-"""By how much, of its size, a polygon of more than four corners may be bent."""
+MAX_POLYGON_BEND = 1e-5
+"""[1] by which a polygon of more than four corners may be bent, as a share of its size."""
 
 
 def read_mesh(path: Path, what: str) -> Mesh:
@@ -113,8 +113,8 @@ def _check_flat(corners: np.ndarray, what: str) -> None:
     length = np.linalg.norm(normal)
     if not length > 0:
         return  # no area, no volume
-    bent = np.abs((corners - corners[0]) @ normal).max() / length > FLAT_POLYGON * size
-    if bent or (turns @ normal).min() < -FLAT_POLYGON * size**2 * length:
+    bent = np.abs((corners - corners[0]) @ normal).max() / length > MAX_POLYGON_BEND * size
+    if bent or (turns @ normal).min() < -MAX_POLYGON_BEND * size**2 * length:
         raise ModelError(
             f"{what} has a face of {len(corners)} corners that is bent or not convex: cut it into triangles"
         )

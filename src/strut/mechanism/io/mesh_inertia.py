@@ -9,8 +9,8 @@ import numpy as np
 from strut.errors import MissingExtraError, ModelError
 from strut.mechanism.io.mesh_file import Mesh
 
-KINDS = ("legacy", "exact", "convex", "shell")
-SMALLEST_VOLUME = 1e-15
+INERTIA_RULES = ("legacy", "exact", "convex", "shell")
+MIN_VOLUME = 1e-15
 """[m^3 or m^2] below which MuJoCo takes a mesh for nothing."""
 
 
@@ -42,7 +42,7 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
     centre = _area_centre(vertices, faces, what)
     volumes, middles = _parts(vertices - centre, faces, kind)
     total = float(volumes.sum())
-    if total < SMALLEST_VOLUME:
+    if total < MIN_VOLUME:
         reason = (
             "negative: its triangles face inwards"
             if total < 0
@@ -100,9 +100,10 @@ def _parts(vertices: np.ndarray, faces: np.ndarray, kind: str) -> tuple[np.ndarr
 def _area_centre(vertices: np.ndarray, faces: np.ndarray, what: str) -> np.ndarray:
     normals, middles = _triangles(vertices, faces)
     areas = np.linalg.norm(normals, axis=1) / 2
-    if not areas.sum() > SMALLEST_VOLUME:
+    if not areas.sum() > MIN_VOLUME:
         raise ModelError(f"{what} has no surface")
-    return areas @ middles / areas.sum()
+    centre: np.ndarray = areas @ middles / areas.sum()
+    return centre
 
 
 def _hull(vertices: np.ndarray, what: str) -> np.ndarray:
@@ -115,7 +116,7 @@ def _hull(vertices: np.ndarray, what: str) -> np.ndarray:
         hull = ConvexHull(vertices)
     except (QhullError, ValueError) as error:
         raise ModelError(f"{what} has no convex hull: its {len(vertices)} vertices lie in a plane") from error
-    faces = hull.simplices.copy()
+    faces: np.ndarray = hull.simplices.copy()
     normals, _ = _triangles(vertices, faces)
     inwards = np.einsum("ni,ni->n", normals, hull.equations[:, :3]) < 0
     faces[inwards] = faces[inwards][:, ::-1]

@@ -22,19 +22,21 @@ from strut.mechanism.io.mjcf_include import include_files
 from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
-from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, translation
+from strut.mechanism.io.poses import IDENTITY, NumericPose, quat_of_rotation, rotation, translation
 from strut.mechanism.looks import shapes
+from strut.mechanism.looks.shape_types import Shape
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import Body, Stop
 from strut.system import Param
 
-STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
-SMALLEST_MOMENT = 1e-15
-"""[kg m^2] below which MuJoCo takes a moment of inertia for this."""
-LIKE_MOMENTS = 1e-6
-"""Relative difference below which two moments of inertia count as equal."""
-QUIET = {
-    *(
+STOP_STIFFNESS = 1e3
+"""[N m/rad or N/m] of soft end stops made from ranges, on request."""
+MIN_MOMENT = 1e-15
+"""[kg m^2] Moment of inertia that MuJoCo takes in place of smaller ones."""
+MOMENT_TOLERANCE = 1e-6
+"""[1] Relative difference below which two moments of inertia count as equal."""
+KNOWN_SECTIONS = frozenset(
+    [
         "compiler",
         "option",
         "default",
@@ -46,14 +48,19 @@ QUIET = {
         "contact",
         "sensor",
         "actuator",
-    ),
-    *("keyframe", "worldbody", "equality", "tendon"),
-}
+        "keyframe",
+        "worldbody",
+        "equality",
+        "tendon",
+    ]
+)
+"""Elements on top of a file that are read, or on which the motion of bodies does not depend."""
 
 
 @checked
 def load(
     path: str | Path,
+    *,
     stops: bool = False,
     symbolic_masses: bool = False,
     ignore: Collection[str] = (),
@@ -82,12 +89,20 @@ def load(
     its body's origin, our body has its frame at the joint, and a frame of the body's name is where MuJoCo's
     is. A site with the name of a body is the frame NAME_site.
     """
-    return _parse(text.read(path), stops, symbolic_masses, ignore, str(path), Folders(path, roots))
+    return _parse(
+        text.read(path),
+        Folders(path, roots),
+        where=str(path),
+        stops=stops,
+        symbolic_masses=symbolic_masses,
+        ignore=ignore,
+    )
 
 
 @checked
 def parse(
     source: str,
+    *,
     stops: bool = False,
     symbolic_masses: bool = False,
     ignore: Collection[str] = (),
@@ -96,12 +111,26 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of an MJCF file; see `load`. Files that it names are looked for in the first
     of `roots`."""
-    return _parse(source, stops, symbolic_masses, ignore, where, Folders(None, roots))
+    return _parse(
+        source,
+        Folders(None, roots),
+        where=where,
+        stops=stops,
+        symbolic_masses=symbolic_masses,
+        ignore=ignore,
+    )
 
 
 def _parse(
-    source: str, stops: bool, symbolic_masses: bool, ignore: Collection[str], where: str, folders: Folders
+    source: str,
+    folders: Folders,
+    *,
+    where: str,
+    stops: bool,
+    symbolic_masses: bool,
+    ignore: Collection[str],
 ) -> Mechanism:
+    """The mechanism of a text; `folders` say which files it may name, `where` names it in messages."""
     root = text.xml(source, where)
     folders.where = where
     if root.tag != "mujoco":
@@ -116,16 +145,16 @@ def _parse(
                     f"included by another file; "
                     "load that one"
                 )
-            if element.tag not in QUIET:
+            if element.tag not in KNOWN_SECTIONS:
                 reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
         m = Mechanism(
             text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2")
         )
         build = _Builder(m, reader, stops, symbolic_masses, _driven(root, reader))
         build.check_driven()
-        build.contents(reader.world, m.world, HERE)
+        build.contents(reader.world, m.world, IDENTITY)
         for record in reader.world.bodies:
-            build.body(record, m.world, HERE)
+            build.body(record, m.world, IDENTITY)
         build.warn_of_meshes()
         build.surroundings()
         tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
@@ -161,7 +190,7 @@ class _Builder:
                 )
             self.records[record.name] = record
         self.moving = {joint.name for record in self.records.values() for joint in record.joints}
-        self.at: dict[str, NumericPose] = {"world": HERE}  # MuJoCo's frame of a body in ours
+        self.at: dict[str, NumericPose] = {"world": IDENTITY}  # MuJoCo's frame of a body in ours
         self.reference: dict[
             str, float
         ] = {}  # coordinates of joints in the configuration that the file shows
@@ -191,18 +220,18 @@ class _Builder:
         """A body with its joints, and all it carries."""
         if not record.joints:
             mount = X_parent @ record.X
-            body = self._add_body(record, HERE)
+            body = self._add_body(record, IDENTITY)
             self.m.joint(
                 record.name if record.name not in self.moving else f"{record.name}_mount",
                 parent,
                 body,
                 joints.weld(),
                 mount.p,
-                _matrix(mount),
+                rotation=_matrix(mount),
             )
-            after = HERE
+            after = IDENTITY
         elif any(j.kind == "free" for j in record.joints):
-            body, after = self._free(record, parent), HERE
+            body, after = self._free(record, parent), IDENTITY
         else:
             afters = [_after(j) for j in record.joints]
             body, after = self._add_body(record, afters[-1]), afters[-1]
@@ -228,7 +257,12 @@ class _Builder:
         )
         about = after.R @ record.inertia @ after.R.T
         return self.m.body(
-            record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, True, self.reader.where
+            record.name,
+            mass,
+            after.R @ record.com + after.p,
+            (about + about.T) / 2,
+            forgiving=True,
+            source=self.reader.where,
         )
 
     def _free(self, record: BodyRecord, parent: Body) -> Body:
@@ -249,7 +283,7 @@ class _Builder:
         ):
             if value:
                 self.reader.refuse(key, f"the free joint '{joint.name}' of body '{record.name}' has a {key}")
-        body = self._add_body(record, HERE)
+        body = self._add_body(record, IDENTITY)
         start = (*record.X.p, *quat_of_rotation(record.X.R))
         self.m.joint(
             joint.name,
@@ -297,7 +331,7 @@ class _Builder:
             child,
             motion,
             at.p,
-            _matrix(at),
+            rotation=_matrix(at),
             spring=stiffness if stiffness and straight else None,
             rest=joint.springref,
             damping=self._damping(joint),
@@ -332,7 +366,7 @@ class _Builder:
             if axes is None:
                 moments, axes = np.linalg.eigh(record.inertia)
                 axes = axes * np.sign(np.linalg.det(axes))
-                if options.density and np.diff(moments).min() < LIKE_MOMENTS * moments[2]:
+                if options.density and np.diff(moments).min() < MOMENT_TOLERANCE * moments[2]:
                     self.reader.refuse(
                         "density",
                         f"body '{record.name}' has two equal moments of inertia, so that the axes of its "
@@ -340,9 +374,19 @@ class _Builder:
                     )
                     continue
             moments = np.einsum("ki,kl,li->i", axes, record.inertia, axes)
-            box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, SMALLEST_MOMENT) / record.mass)
-            fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
-            self.m.force(drag(f"{record.name}_drag", record.name, record.com, axes, box, **fluid))  # type: ignore[arg-type]
+            box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, MIN_MOMENT) / record.mass)
+            self.m.force(
+                drag(
+                    f"{record.name}_drag",
+                    record.name,
+                    com=record.com,
+                    axes=axes,
+                    box=box,
+                    density=options.density,
+                    viscosity=options.viscosity,
+                    wind=list(options.wind),
+                )
+            )
 
     def contents(self, record: BodyRecord, body: Body, at: NumericPose) -> None:
         """Sites as frames and geoms as shapes."""
@@ -356,7 +400,7 @@ class _Builder:
         looks = [self._shape(geom, at @ geom.X) for geom in record.geoms]
         self.m.shape(body, *[shape for shape in looks if shape is not None])
 
-    def _shape(self, geom: GeomRecord, at: NumericPose) -> shapes.Shape | None:
+    def _shape(self, geom: GeomRecord, at: NumericPose) -> Shape | None:
         a, b, _ = np.abs(geom.size)
         if geom.kind == "sphere":
             return shapes.sphere(a, at.p, geom.colour)

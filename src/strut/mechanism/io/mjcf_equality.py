@@ -19,6 +19,7 @@ from strut.mechanism.io.mjcf_record import BodyRecord
 from strut.mechanism.io.mjcf_tendon import Position, Tendons
 from strut.mechanism.io.poses import NumericPose, rotation_of_quat, translation
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Constraint
 from strut.mechanism.tree import Tree
 
 Element = ElementTree.Element
@@ -32,11 +33,13 @@ class Built(Protocol):
     reference: dict[str, float]
     frame_of_site: dict[str, str]
 
-    def start_position(self) -> Position: ...
+    def start_position(self) -> Position:
+        """Coordinates of all joints in the configuration that the file shows."""
+        ...
 
 
 def add_equalities(root: Element, equalities: Equalities) -> None:
-    """All that are active, in their order."""
+    """Add all equalities that are active, in their order."""
     for number, element in enumerate(e for section in root.findall("equality") for e in section):
         attributes = equalities.reader.attributes(element, "main", tag="equality")
         active = attributes.get("active", "true")
@@ -56,6 +59,7 @@ class Equalities:
     tendons: Tendons
 
     def add(self, element: Element, number: int) -> None:
+        """Add the constraint that an element of <equality> says; `number` names it where it has no name."""
         name = text.name_of(element.get("name", f"{element.tag}_{number}"))
         if element.tag == "joint":
             self._joints(name, element)
@@ -161,7 +165,7 @@ def _coordinate(joint: str) -> Length:
 
 def _polynomial_constraint(
     name: str, coefficients: list[float], ends: tuple[Length, Length], start: tuple[float, float]
-) -> constraints.Constraint:
+) -> Constraint:
     """One length is a polynomial of another, both counted from where they start."""
 
     def error(tree: Tree) -> ca.SX:

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.io.mesh_file import Mesh, check_mesh, read_mesh
-from strut.mechanism.io.mesh_inertia import KINDS, Solid, solid_of
+from strut.mechanism.io.mesh_inertia import INERTIA_RULES, Solid, solid_of
 from strut.mechanism.io.mjcf_element import ElementReader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord
 from strut.mechanism.io.names import numbers
@@ -20,9 +20,9 @@ Element = ElementTree.Element
 
 GEOMS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "mesh", "hfield", "sdf")
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
-SMALLEST_MASS = 1e-14
+MIN_MASS = 1e-14
 """[kg] below which MuJoCo takes no notice of a geom."""
-MOST_VERTICES = 10_000_000
+MAX_VERTICES = 10_000_000
 """Of a mesh written out in the model."""
 
 
@@ -165,8 +165,8 @@ class Geoms:
             kind = a.get(
                 "inertia", "exact" if self.reader.compiler.get("exactmeshinertia") == "true" else "legacy"
             )
-            if kind not in KINDS:
-                raise ModelError(f"{mesh} has inertia '{kind}': {did_you_mean(kind, KINDS)}")
+            if kind not in INERTIA_RULES:
+                raise ModelError(f"{mesh} has inertia '{kind}': {did_you_mean(kind, INERTIA_RULES)}")
             vertices, faces = self._points(a, mesh)
             vertices = vertices - numbers(a.get("refpos", "0 0 0"), 3, 3, f"{mesh}: refpos")
             quat = numbers(a.get("refquat", "1 0 0 0"), 4, 4, f"{mesh}: refquat")
@@ -194,11 +194,9 @@ class Geoms:
     def _points(self, a: Mapping[str, str], mesh: str) -> Mesh:
         if "vertex" in a:
             vertices = (
-                numbers(a["vertex"], 12, 3 * MOST_VERTICES, f"{mesh}: vertex")
-                .astype(np.float32)
-                .astype(float)
+                numbers(a["vertex"], 12, 3 * MAX_VERTICES, f"{mesh}: vertex").astype(np.float32).astype(float)
             )
-            faces = numbers(a.get("face", ""), 0, 6 * MOST_VERTICES, f"{mesh}: face").astype(int)
+            faces = numbers(a.get("face", ""), 0, 6 * MAX_VERTICES, f"{mesh}: face").astype(int)
             if len(vertices) % 3 or len(faces) % 3:
                 raise ModelError(
                     f"{mesh} has {len(vertices)} numbers of vertices and {len(faces)} of faces: both come in "
@@ -238,7 +236,7 @@ class Geoms:
     def _sum_geoms(self, body: BodyRecord, geoms: list[GeomRecord]) -> None:
         for geom in geoms:
             self.weigh(geom)
-        heavy = [g for g in geoms if g.mass > SMALLEST_MASS]
+        heavy = [g for g in geoms if g.mass > MIN_MASS]
         if not heavy and body.inertial is not None:
             body.mass, body.com, body.inertia = body.inertial
             return

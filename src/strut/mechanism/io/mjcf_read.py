@@ -14,11 +14,12 @@ from strut.mechanism.io.mjcf_element import ORIENTATIONS, ElementReader
 from strut.mechanism.io.mjcf_geom import Geoms
 from strut.mechanism.io.mjcf_record import BodyRecord, JointRecord
 from strut.mechanism.io.names import name_of, numbers
-from strut.mechanism.io.poses import HERE, NumericPose, between
+from strut.mechanism.io.poses import IDENTITY, NumericPose, between
 
 Element = ElementTree.Element
 
-QUIET = {"light", "camera"}  # inside bodies: nothing that moves depends on them
+IGNORED_IN_BODIES = {"light", "camera"}
+"""Elements inside bodies on which nothing that moves depends."""
 BODY_ATTRIBUTES = {"name", "pos", *ORIENTATIONS, "childclass", "mocap", "gravcomp", "user", "sleep", "simple"}
 JOINT_ATTRIBUTES = {
     *(
@@ -46,11 +47,11 @@ class Reader(ElementReader):
     def __init__(self, root: Element, where: str, ignore: Collection[str], folders: Folders) -> None:
         super().__init__(root, where, ignore, folders)
         self.geoms = Geoms(root, self)
-        self.world = BodyRecord("world", HERE, HERE)
+        self.world = BodyRecord("world", IDENTITY, IDENTITY)
         self.taken = {name_of(str(e.get("name"))) for e in root.iter("body")} | {"world"}  # names of bodies
         self.unnamed = 0
         for element in root.findall("worldbody"):
-            self._inside(element, self.world, HERE, "main")
+            self._inside(element, self.world, IDENTITY, "main")
         self.geoms.give_inertias(self.world.all()[1:])
 
     # ---- bodies and what they have ----
@@ -79,7 +80,7 @@ class Reader(ElementReader):
                 body.sites[name_of(a.get("name", f"{body.name}_site_{len(body.sites)}"))] = X @ at
             elif tag == "inertial":
                 body.inertial = self._inertial(child, body, X)
-            elif tag not in QUIET:
+            elif tag not in IGNORED_IN_BODIES:
                 self.refuse(tag, f"body '{body.name}' has a <{tag}>")
 
     def _body(self, element: Element, parent: BodyRecord, X: NumericPose, childclass: str) -> BodyRecord:
@@ -91,7 +92,7 @@ class Reader(ElementReader):
         record = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
         if "gravcomp" not in self.ignore:
             record.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
-        self._inside(element, record, HERE, element.get("childclass", childclass))
+        self._inside(element, record, IDENTITY, element.get("childclass", childclass))
         return record
 
     def _free_name(self) -> str:

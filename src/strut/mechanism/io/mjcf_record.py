@@ -69,6 +69,7 @@ class BodyRecord:
     gravcomp: float = 0.0
 
     def all(self) -> list[BodyRecord]:
+        """The body and all that it carries, from the inside outwards."""
         return [self, *(b for child in self.bodies for b in child.all())]
 
 

@@ -177,7 +177,14 @@ class Tendons:
                 if length is not None:
                     rest = record.rest or (self.at(length, self.slack()),) * 2 if stiffness else (0.0, 0.0)
                     self.m.force(
-                        forces.line(f"{record.name}_tendon", length, stiffness, rest, damping, friction)
+                        forces.line(
+                            f"{record.name}_tendon",
+                            length,
+                            stiffness,
+                            rest,
+                            damping=damping,
+                            friction=friction,
+                        )
                     )
             if stops and record.range and "limit" not in off:
                 length = self.length(record, "has a range that is to be a stop")

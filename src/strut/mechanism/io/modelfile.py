@@ -199,7 +199,7 @@ def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
         _body_of(m, table, "child"),
         motion,
         table.vector("at"),
-        _rotation(table),
+        rotation=_rotation(table),
         spring=table.number("spring", None),
         rest=table.number("rest", 0.0),
         damping=table.number("damping", None),

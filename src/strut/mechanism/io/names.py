@@ -15,17 +15,14 @@ import numpy as np
 from strut.errors import ModelError, StorageError
 
 MAX_DEPTH = 200
-"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a
+"""Most elements inside one another in a file of others. They are read by recursion, of which Python allows a
 thousand."""
-
-
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-SQUEEZED = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
-"""What other readers forgive: '--' inside of comments, and attributes without a space between them."""
-
-
-LARGEST = 1e40
-"""In any unit: what is larger is no measure of a machine, and its powers would overflow."""
+"""A comment of XML. Other readers forgive '--' inside of one."""
+MISSING_SPACE = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
+"""An attribute without a space before the next one, which other readers forgive."""
+MAX_NUMBER = 1e40
+"""Largest number that is read, in any unit: more is no measure of a machine, and powers would overflow."""
 
 
 class ReadWarning(UserWarning):
@@ -52,7 +49,7 @@ def xml(text: str, where: str) -> ElementTree.Element:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         try:
-            root = ElementTree.fromstring(SQUEEZED.sub(r"\1 ", COMMENT.sub("", text)))
+            root = ElementTree.fromstring(MISSING_SPACE.sub(r"\1 ", COMMENT.sub("", text)))
         except (ElementTree.ParseError, ValueError):
             raise ModelError(f"{where} is not XML: {error}") from error
         how = "it is read without comments, and with spaces between attributes"
@@ -108,8 +105,8 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
         raise ModelError(f"{what} is '{_short(text)}': {needed} {plural} needed") from error
-    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > LARGEST:
-        raise ModelError(f"{what} is '{_short(text)}': numbers up to {LARGEST:g} are read")
+    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > MAX_NUMBER:
+        raise ModelError(f"{what} is '{_short(text)}': numbers up to {MAX_NUMBER:g} are read")
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
         raise ModelError(f"{what} is '{_short(text)}': {needed} finite {plural} needed")
     return values

@@ -17,21 +17,25 @@ class NumericPose(NamedTuple):
         return NumericPose(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> NumericPose:
+        """The pose of the outer frame in the inner one."""
         return NumericPose(self.R.T, -self.R.T @ self.p)
 
     @property
     def is_moved(self) -> bool:
+        """Whether it differs from the identity."""
         return bool(np.any(self.p) or not np.array_equal(self.R, np.eye(3)))
 
 
-HERE = NumericPose(np.eye(3), np.zeros(3))
+IDENTITY = NumericPose(np.eye(3), np.zeros(3))
 
 
 def translation(p: np.ndarray) -> NumericPose:
+    """A pose shifted by p [m], not turned."""
     return NumericPose(np.eye(3), p)
 
 
 def volume_of(kind: str, size: np.ndarray) -> float:
+    """The volume [m^3] of a solid; sizes are radii and half lengths [m], as in MJCF."""
     a, b, c = size
     return float(
         {
@@ -67,9 +71,11 @@ def moments_of(kind: str, size: np.ndarray) -> np.ndarray:
 
 
 def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
+    """The matrix of a rotation by `angle` [rad] about a unit vector: Rodrigues' formula."""
     x, y, z = axis
     k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    matrix: np.ndarray = np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    return matrix
 
 
 def rotation_of_quat(q: np.ndarray) -> np.ndarray:
@@ -101,7 +107,8 @@ def quat_of_rotation(R: np.ndarray) -> np.ndarray:
         x, y, z = (row[i] if i != k else squares[k] for i in range(3))
         w = (R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])[k]
     q = np.array([x, y, z, w])
-    return q / np.linalg.norm(q)
+    unit: np.ndarray = q / np.linalg.norm(q)
+    return unit
 
 
 def rotation_to(v: np.ndarray) -> np.ndarray:

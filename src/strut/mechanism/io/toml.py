@@ -44,6 +44,7 @@ class TomlTable:
     # ---- reading ----
 
     def take(self, key: str, default: Any = REQUIRED) -> Any:
+        """The value of a key, as TOML has it; the default, or an error without one, where it is not there."""
         if key not in self.known:
             self.known.append(key)
         if key in self.data:
@@ -53,18 +54,21 @@ class TomlTable:
         return default
 
     def word(self, key: str, default: Any = REQUIRED) -> str:
+        """A text."""
         value = self.take(key, default)
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a text in quotes is needed", key)
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
+        """True or false."""
         value = self.take(key, default)
         if not isinstance(value, bool):
             raise self.error(f"{key} is {value!r}: true or false is needed", key)
         return value
 
     def choice(self, key: str, allowed: list[str]) -> str:
+        """One of the words in `allowed`; an error suggests the nearest."""
         value = self.word(key)
         if value not in allowed:
             raise self.error(f"{key} is '{value}': {did_you_mean(value, allowed)}", key, value)
@@ -140,6 +144,7 @@ class TomlTable:
     # ---- tables in tables ----
 
     def table(self, key: str) -> TomlTable | None:
+        """The table in this one under a key; None where it is not there."""
         value = self.take(key, None)
         if value is None:
             return None
@@ -160,6 +165,7 @@ class TomlTable:
                 raise outer.error(f"{name} is {value!r}: a table is needed, [{key}.{name}]", name)
 
     def list_of_tables(self, key: str) -> Iterator[TomlTable]:
+        """The tables in a list, [{ ... }, { ... }]; none where it is not there."""
         value = self.take(key, [])
         if not isinstance(value, list) or any(not isinstance(entry, dict) for entry in value):
             raise self.error(f"{key} is no list of tables, [{{ ... }}]", key)

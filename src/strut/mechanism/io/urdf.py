@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,21 @@ from strut.system import Expression, Param
 
 __all__ = ["dump", "load", "parse"]
 
-STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
-BASES = {"fixed": joints.weld, "free": joints.free, "planar": lambda: joints.planar("y")}
+STOP_STIFFNESS = 1e3
+"""[N m/rad or N/m] of soft end stops made from URDF limits, on request."""
+BASES: dict[str, Callable[[], joints.Joint]] = {
+    "fixed": joints.weld,
+    "free": joints.free,
+    "planar": lambda: joints.planar("y"),
+}
+"""Joints by which a root link may hang on the world."""
 
 
 @checked
-def load(
+def load(  # noqa: PLR0913 options of a public function, by keyword
     path: str | Path,
     base: str = "free",
+    *,
     loops: str | Path | Mapping[str, Any] | None = None,
     symbolic_masses: bool = False,
     stops: bool = False,
@@ -73,21 +80,22 @@ def load(
     mechanism = parse(
         read(path),
         base,
-        table,
-        symbolic_masses,
-        stops,
-        str(path),
-        symbolic_lengths,
-        symbolic_inertias,
-        actuated,
-    )  # type: ignore[arg-type]
+        loops=table,
+        symbolic_masses=symbolic_masses,
+        stops=stops,
+        where=str(path),
+        symbolic_lengths=symbolic_lengths,
+        symbolic_inertias=symbolic_inertias,
+        actuated=actuated,
+    )
     return locate_meshes(mechanism, path, roots)
 
 
 @checked
-def parse(
+def parse(  # noqa: PLR0913 options of a public function, by keyword
     text: str,
     base: str = "free",
+    *,
     loops: Mapping[str, Any] | None = None,
     symbolic_masses: bool = False,
     stops: bool = False,
@@ -98,27 +106,20 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
+    settings = _Settings(
+        base=base,
+        symbols=_Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias),
+        stops=stops,
+        where=where,
+        actuated=actuated,
+    )
     with name_file_in_errors(where):
-        return _mechanism(
-            root,
-            base,
-            loops,
-            _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias),
-            stops,
-            where,
-            actuated,
-        )
+        return _mechanism(root, settings, loops or {})
 
 
-def _mechanism(
-    root: ElementTree.Element,
-    base: str,
-    loops: Mapping[str, Any] | None,
-    symbols: _Symbols,
-    stops: bool,
-    where: str,
-    actuated: Collection[str] | None,
-) -> Mechanism:
+def _mechanism(root: ElementTree.Element, settings: _Settings, loops: Mapping[str, Any]) -> Mechanism:
+    """The tree of bodies and joints that <robot> describes, with loops closed."""
+    base, where = settings.base, settings.where
     if root.tag != "robot":
         raise ModelError(f"{where} begins with <{root.tag}>: a URDF begins with <robot>")
     if base not in BASES:
@@ -128,9 +129,24 @@ def _mechanism(
     edges = [_Edge(element, where) for element in root.findall("joint")]
     _follow_leaders(edges, where)
     bodies = {
-        name: m.world if name == "world" else _body(m, name, link, symbols, where)
+        name: m.world if name == "world" else _body(m, name, link, settings.symbols, where)
         for name, link in links.items()
     }
+    root_link = _root_link(links, edges, settings)
+    if root_link != "world":
+        m.joint("base", m.world, bodies[root_link], BASES[base](), actuated=False)
+    for edge in _in_order(edges, root_link, where):
+        _join(m, edge, bodies, settings)
+    for name, element in links.items():
+        m.shape(bodies[name], *visuals(element, root, where))
+    for name, loop in loops.items():
+        _close(m, name, loop, bodies)
+    return m
+
+
+def _root_link(links: Mapping[str, ElementTree.Element], edges: Sequence[_Edge], settings: _Settings) -> str:
+    """The link that no joint carries. Refuses names that joints use and nothing has, and all but one tree."""
+    where = settings.where
     for edge in edges:
         for link in (edge.parent, edge.child):
             if link not in links:
@@ -138,8 +154,9 @@ def _mechanism(
                     f"{where}: joint '{edge.name}' names link '{link}', which does not exist: "
                     f"{did_you_mean(link, list(links))}"
                 )
-    for name in actuated or ():
-        if name not in (joint_names := [name_of(edge.name) for edge in edges]):
+    joint_names = [name_of(edge.name) for edge in edges]
+    for name in settings.actuated or ():
+        if name not in joint_names:
             raise UnknownNameError(
                 f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, joint_names)}"
             )
@@ -152,15 +169,7 @@ def _mechanism(
             else f"links {', '.join(roots)} have no parent"
         )
         raise ModelError(f"{where} has {len(roots)} roots: {what}; a URDF is one tree")
-    if roots[0] != "world":
-        m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
-    for edge in _in_order(edges, roots[0], where):
-        _join(m, edge, bodies, stops, symbols, actuated is None or name_of(edge.name) in actuated)
-    for name, element in links.items():
-        m.shape(bodies[name], *visuals(element, root, where))
-    for name, loop in (loops or {}).items():
-        _close(m, name, loop, bodies)
-    return m
+    return roots[0]
 
 
 def _links(root: ElementTree.Element, where: str) -> dict[str, ElementTree.Element]:
@@ -203,6 +212,23 @@ class _Symbols:
         return [
             Param(f"{name_of(link)}_inertia_{key}", v, "kg m^2") if v else 0.0 for key, v in entries.items()
         ]
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How a file is read: `base` is how its root hangs on the world, `symbols` which numbers become
+    parameters, `stops` whether limits become soft stops, `where` how messages call the file, `actuated` the
+    joints with a motor (all, if it is none)."""
+
+    base: str
+    symbols: _Symbols
+    stops: bool
+    where: str
+    actuated: Collection[str] | None
+
+    def drives(self, joint: str) -> bool:
+        """Whether a joint has a motor."""
+        return self.actuated is None or name_of(joint) in self.actuated
 
 
 class _Edge:
@@ -283,8 +309,8 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
         while name in single and (above := single[name]).mimic is not None:
             if name in seen:
                 raise ModelError(
-                    f"{statement}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of "
-                    f"them lead"
+                    f"{statement}: joints {', '.join(sorted(seen))} mimic one another in a circle; "
+                    "let one of them lead"
                 )
             seen.add(name)
             name, upper_ratio, upper_offset = above.mimic_law()
@@ -297,9 +323,8 @@ def _follow_leaders(edges: list[_Edge], where: str) -> None:
             warnings.warn(f"{statement}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
 
 
-def _join(
-    m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool
-) -> None:
+def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], settings: _Settings) -> None:
+    """Put the joint of an edge into the mechanism."""
     stop = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
         low, high = (
@@ -307,7 +332,7 @@ def _join(
             for key in ("lower", "upper")
         )
         m.limits[name_of(edge.name)] = (low, high)
-        stop = Stop(low, high, STOP_STIFFNESS) if stops else None
+        stop = Stop(low, high, STOP_STIFFNESS) if settings.stops else None
     damping = (
         number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'")
         if edge.dynamics is not None
@@ -319,11 +344,11 @@ def _join(
         bodies[edge.parent],
         bodies[edge.child],
         motion,
-        at=symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
+        at=settings.symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
         rotation=_rotation(edge.rpy),
         damping=damping if damping and motion.nv else None,
         stop=stop,
-        actuated=actuated,
+        actuated=settings.drives(edge.name),
     )
 
 
@@ -379,6 +404,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
 
 
 def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str, Body]) -> None:
+    """Close a loop that URDF cannot say."""
     kinds: dict[str, Any] = {"point": constraints.point, "hinge": constraints.hinge, "weld": constraints.weld}
     kind = loop.get("kind", "hinge")
     if kind not in kinds:

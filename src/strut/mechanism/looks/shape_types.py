@@ -37,6 +37,8 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
+    """A ball about `at`."""
+
     at: ca.SX
     radius: ca.SX
 
@@ -68,6 +70,7 @@ class Box(Shape):
     size: ca.SX
 
     def mirror_image(self) -> Self:
+        """Seen in a mirror in the x-z plane: its lengths stay."""
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 
@@ -80,6 +83,7 @@ class Ellipsoid(Shape):
     radii: ca.SX
 
     def mirror_image(self) -> Self:
+        """Seen in a mirror in the x-z plane: its lengths stay."""
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 

@@ -34,14 +34,19 @@ from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, sx
 
 ORIGIN = (0.0, 0.0, 0.0)
-SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
-CROWD = 4  # frames of one body that are drawn as a plate
-BALL = 2.0  # radius of a default ball, of that
-LEAST = 1e-9  # [m]; closer points are one
+CAPSULE_RADIUS_SHARE = 0.02
+"""[1] Radius of a default capsule, as a share of the reach of its machine."""
+MIN_FRAMES_OF_PLATE = 4
+"""Frames of one body from which on a plate is drawn in place of capsules to each."""
+BALL_TO_CAPSULE_RADIUS = 2.0
+"""[1] Radius of a default ball, as a multiple of that of a default capsule."""
+MIN_DISTANCE = 1e-9
+"""[m] below which two points count as one."""
 
 
 @checked
 def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
+    """A ball of `radius` [m] about `at` [m] in the body."""
     return Sphere(
         _colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere")
     )
@@ -49,18 +54,21 @@ def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> S
 
 @checked
 def capsule(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Capsule:
+    """A cylinder of `radius` [m] from `start` to `end` [m], with half a ball on either end."""
     ends = vector(start, "the start of a capsule"), vector(end, "the end of a capsule")
     return Capsule(_colour(colour), *ends, _number(radius, "the radius of a capsule"))
 
 
 @checked
 def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Cylinder:
+    """A cylinder of `radius` [m] from `start` to `end` [m]."""
     ends = vector(start, "the start of a cylinder"), vector(end, "the end of a cylinder")
     return Cylinder(_colour(colour), *ends, _number(radius, "the radius of a cylinder"))
 
 
 @checked
 def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
+    """A box about `at` [m], turned by `rotation`; `size` are its full lengths [m]."""
     return Box(
         _colour(colour),
         vector(at, "the place of a box"),
@@ -73,6 +81,7 @@ def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None
 def ellipsoid(
     radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None
 ) -> Ellipsoid:
+    """An ellipsoid about `at` [m], turned by `rotation`; `radii` [m] are along its own axes."""
     place = vector(at, "the place of an ellipsoid")
     return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
 
@@ -84,8 +93,11 @@ def arc(
     begin: Expression = -0.5,
     finish: Expression = 0.5,
     width: Expression = 0.0,
+    *,
     colour: Any = None,
 ) -> Arc:
+    """Part of a circle in the x-z plane, a rolling foot: about `at` [m], from angle `begin` to `finish`
+    [rad], counted from straight down and positive towards x; `width` [m] is along y."""
     numbers = (
         _number(v, f"the {what} of an arc")
         for v, what in ((radius, "radius"), (begin, "begin"), (finish, "finish"), (width, "width"))
@@ -101,6 +113,7 @@ def mesh(
     rotation: ca.SX | None = None,
     colour: Any = None,
 ) -> Mesh:
+    """A mesh in the file `path`, for pictures: at `at` [m], turned by `rotation`, scaled by `scale`."""
     factors = sx(scale)
     return Mesh(
         _colour(colour),
@@ -218,14 +231,14 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is added to
     the mechanism; `mechanism.shape(body, *shapes)` does that."""
     guesses: dict[str, list[Shape]] = {}
-    thick = SLENDER * _reach(mechanism)
+    thick = CAPSULE_RADIUS_SHARE * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
             continue
         ends = [c.X_PJ.p for c in mechanism.connections.values() if c.parent is body]
         frames = _distinct(mechanism, [f.X_BF.p for f in mechanism.frames.values() if f.body is body])
         plate = []
-        if len(frames) >= CROWD:
+        if len(frames) >= MIN_FRAMES_OF_PLATE:
             every = ca.horzcat(*frames)
             low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
             plate, frames = (
@@ -236,7 +249,7 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
         if ends:
             guesses[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
         elif mechanism.values(body.mass).item() > 0:
-            guesses[body.name] = [sphere(BALL * thick or 0.1)]
+            guesses[body.name] = [sphere(BALL_TO_CAPSULE_RADIUS * thick or 0.1)]
     return guesses
 
 
@@ -262,7 +275,7 @@ def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:
     places = [np.zeros(3)]
     for point in points:
         place = mechanism.values(point).reshape(-1)
-        if min(float(np.linalg.norm(place - other)) for other in places) > LEAST:
+        if min(float(np.linalg.norm(place - other)) for other in places) > MIN_DISTANCE:
             distinct.append(point)
             places.append(place)
     return distinct
