@@ -240,22 +240,8 @@ def system(
     if closure is not None:
         solver: Constrained | Reduced
         if reduced:
-            assembly.kept = choose_independent(tree, assembly.K, reduced)
-            solver = Reduced(tree, closure, assembly.kept, sx(stabilise))
-            assembly.velocity = solver.velocity()
-            assembly.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
-            for k in solver.dependent:
-                assembly.show(assembly.velocities[k].unit, {assembly.velocities[k].name: tree.v[k]})
-            start = float(abs(np.prod(np.diag(np.linalg.qr(assembly.K[:, solver.dependent])[1]))))
-            events.append(
-                Event(
-                    "dependence_lost",
-                    guard=MIN_REGULARITY * start - solver.regularity(),
-                    terminal=True,
-                    failure=True,
-                    description=DEPENDENCE_LOST_MEANING,
-                )
-            )
+            solver, lost = _reduce(assembly, closure, reduced, sx(stabilise))
+            events.append(lost)
         else:
             solver = Constrained(tree, closure, sx(stabilise))
         acceleration, force = solver.forward(assembly.tau)
@@ -270,6 +256,29 @@ def system(
             assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
     residual = None if closure is not None else lambda a: tree.inverse(a) - assembly.tau
     return assembly.build(acceleration, description, events=events, samples=samples, residual=residual)
+
+
+def _reduce(
+    assembly: Assembly, closure: ConstraintRows, reduced: bool | Sequence[str], stabilise: ca.SX
+) -> tuple[Reduced, Event]:
+    """Keep independent velocities alone as states of an assembly; the others become outputs. The event ends a
+    run where they no longer determine the motion."""
+    tree = assembly.tree
+    assembly.kept = choose_independent(tree, assembly.K, reduced)
+    solver = Reduced(tree, closure, assembly.kept, stabilise)
+    assembly.velocity = solver.velocity()
+    assembly.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
+    for k in solver.dependent:
+        assembly.show(assembly.velocities[k].unit, {assembly.velocities[k].name: tree.v[k]})
+    start = float(abs(np.prod(np.diag(np.linalg.qr(assembly.K[:, solver.dependent])[1]))))
+    lost = Event(
+        "dependence_lost",
+        guard=MIN_REGULARITY * start - solver.regularity(),
+        terminal=True,
+        failure=True,
+        description=DEPENDENCE_LOST_MEANING,
+    )
+    return solver, lost
 
 
 def _reactions(

@@ -110,7 +110,7 @@ class LoopCloser:
         phi, K, k0 = (np.array(r) for r in self._rows_at(q, 0.0, self.p))
         return phi, K, k0
 
-    def _moved(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
+    def _step_from(self, q: np.ndarray, change: np.ndarray) -> np.ndarray:
         """q after a small change along the velocities."""
         step: np.ndarray = np.array(self._step(q, change)).reshape(-1)
         return np.asarray(q + step)
@@ -124,7 +124,7 @@ class LoopCloser:
                 return q
             change = -_least_norm_change(K, phi.reshape(-1), fixed_velocities)
             change *= min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))  # half a radian at a time
-            q = self._moved(q, change)
+            q = self._step_from(q, change)
         raise self._open_loop_error(phi)
 
     def _open_loop_error(self, phi: np.ndarray) -> ModelError:
@@ -154,7 +154,9 @@ class LoopCloser:
             there = q
             if trial:
                 try:
-                    there = self._close_by_newton(self._moved(q, 0.05 * rng.standard_normal(self.tree.nv)))
+                    there = self._close_by_newton(
+                        self._step_from(q, 0.05 * rng.standard_normal(self.tree.nv))
+                    )
                 except ModelError:
                     continue
             K = self._numbers(there)[1]

@@ -140,12 +140,15 @@ class Mechanism:
         X_PJ = Pose(
             self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}")
         )
-        elements = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
-        elastic = [
-            None if e is None else self._number(e, f"the {what} of {where}", low=low)
-            for e, what, low in elements
-        ]
-        if any(e is not None for e in elastic) and not joint.nv:
+        elements = {
+            what: None if e is None else self._number(e, f"the {what} of {where}", low=low)
+            for e, what, low in (
+                (spring, "spring", None),
+                (damping, "damping", 0.0),
+                (armature, "armature", 0.0),
+            )
+        }
+        if any(e is not None for e in elements.values()) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
         if (spring is not None or stop is not None) and joint.rate is not None:
             raise ModelError(
@@ -159,6 +162,27 @@ class Mechanism:
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
         self.note_params(joint.S(q), X.R, X.p)
+        start, speed = self._initial_values(joint, initial, rate, where)
+        connection = Connection(
+            name=name,
+            parent=parent,
+            child=child,
+            joint=joint,
+            X_PJ=X_PJ,
+            rest=self._number(rest, f"the rest of {where}"),
+            stop=stop,
+            actuated=actuated and joint.gear is None,
+            initial=start,
+            initial_rate=speed,
+            **elements,
+        )
+        self.connections[name] = connection
+        return connection
+
+    def _initial_values(
+        self, joint: Joint, initial: Any, rate: Any, where: str
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Coordinates and velocities with which a joint begins: as many as it has, finite, with a pose."""
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
@@ -168,23 +192,7 @@ class Mechanism:
                 f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed"
             )
         check.joint_at_start(joint, start, where)
-        connection = Connection(
-            name,
-            parent,
-            child,
-            joint,
-            X_PJ,
-            elastic[0],
-            self._number(rest, f"the rest of {where}"),
-            elastic[1],
-            elastic[2],
-            stop,
-            actuated and joint.gear is None,
-            tuple(start),
-            tuple(speed),
-        )
-        self.connections[name] = connection
-        return connection
+        return tuple(start), tuple(speed)
 
     def _check_connection(self, name: str, parent: Body, child: Body) -> None:
         """Both are bodies of this mechanism, and the child hangs on nothing else."""

@@ -207,46 +207,17 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
     coordinate_signs: dict[str, tuple[float, ...]] = {}
     for c in mechanism.connections.values():
         image = mechanism.connections[swap(c.name)]
-        for here, there in ((c.parent, image.parent), (c.child, image.child)):
-            if swap(here.name) != there.name:
-                raise ModelError(
-                    f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not "
-                    f"at '{swap(here.name)}'"
-                )
-        X = reflect_pose(c.X_PJ)
-        both.check(
-            [X.R, X.p],
-            [image.X_PJ.R, image.X_PJ.p],
-            f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
-        )
+        _check_place(c, image, both, swap)
         signs, rates = both.signs(c, image)
         coordinate_signs[c.name] = signs
         if not c.joint.gear:
-            states |= dict(
-                zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True)
+            names, images = (
+                coordinate_names(c) + velocity_names(c),
+                coordinate_names(image) + velocity_names(image),
             )
-            states |= dict(
-                zip(velocity_names(c), zip(velocity_names(image), rates, strict=True), strict=True)
-            )
-    for c in mechanism.connections.values():
-        image = mechanism.connections[swap(c.name)]
-        if (c.joint.gear is None) != (image.joint.gear is None):
-            raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
-        if c.joint.gear and image.joint.gear:
-            (leader, ratio, offset), (other_leader, other_ratio, other_offset) = (
-                c.joint.gear,
-                image.joint.gear,
-            )
-            complaint = (
-                f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of "
-                f"'{c.name}' follows '{leader}'"
-            )
-            if swap(leader) != other_leader:
-                raise ModelError(complaint)
-            sign, lead = coordinate_signs[c.name][0], coordinate_signs[leader][0]
-            both.check(
-                [sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint
-            )
+            states |= dict(zip(names, zip(images, (*signs, *rates), strict=True), strict=True))
+    for c in mechanism.connections.values():  # once the signs of all leaders are known
+        _check_gear(c, mechanism.connections[swap(c.name)], both, coordinate_signs, swap)
     for body in mechanism.bodies.values() if inertias else ():
         other = mechanism.bodies[swap(body.name)]
         both.check(
@@ -256,19 +227,58 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
         )
     frames = {frame.name: both.image(mechanism, frame, swap) for frame in mechanism.frames.values()}
     axes = {"x": 1.0, "z": 1.0} if mechanism.planar else {"x": 1.0, "y": -1.0, "z": 1.0}
-    places = frames | {"com": "com"}
+    outputs = {
+        f"{name}_{axis}": (f"{image}_{axis}", sign)
+        for name, image in (frames | {"com": "com"}).items()
+        for axis, sign in axes.items()
+    }
     return Symmetry(
-        states,
-        _input_images(tree, states),
-        {
-            f"{name}_{axis}": (f"{image}_{axis}", sign)
-            for name, image in places.items()
-            for axis, sign in axes.items()
-        },
-        {name: swap(name) for name in mechanism.bodies},
-        frames,
-        both.param_names,
+        states=states,
+        inputs=_input_images(tree, states),
+        outputs=outputs,
+        bodies={name: swap(name) for name in mechanism.bodies},
+        frames=frames,
+        params=both.param_names,
     )
+
+
+def _check_place(c: Connection, image: Connection, both: _Values, swap: Callable[[str], str]) -> None:
+    """Raise ModelError unless two joints connect mirrored bodies at mirrored places."""
+    for here, there in ((c.parent, image.parent), (c.child, image.child)):
+        if swap(here.name) != there.name:
+            raise ModelError(
+                f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not "
+                f"at '{swap(here.name)}'"
+            )
+    X = reflect_pose(c.X_PJ)
+    both.check(
+        [X.R, X.p],
+        [image.X_PJ.R, image.X_PJ.p],
+        f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
+    )
+
+
+def _check_gear(
+    c: Connection,
+    image: Connection,
+    both: _Values,
+    signs: Mapping[str, tuple[float, ...]],
+    swap: Callable[[str], str],
+) -> None:
+    """Raise ModelError unless both joints, or neither, are gears, with mirrored laws."""
+    if (c.joint.gear is None) != (image.joint.gear is None):
+        raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
+    if c.joint.gear is None or image.joint.gear is None:
+        return
+    (leader, ratio, offset), (other_leader, other_ratio, other_offset) = c.joint.gear, image.joint.gear
+    complaint = (
+        f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of "
+        f"'{c.name}' follows '{leader}'"
+    )
+    if swap(leader) != other_leader:
+        raise ModelError(complaint)
+    sign, lead = signs[c.name][0], signs[leader][0]
+    both.check([sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint)
 
 
 def _input_images(tree: Tree, states: Mapping[str, Signed]) -> dict[str, Signed]:

@@ -58,10 +58,38 @@ class Tendons:
             self.records[record.name] = record
 
     def _read(self, element: Element, number: int) -> TendonRecord:
+        """One <fixed> or <spatial>; `number` names it where it has no name."""
         reader = self.reader
         a = reader.attributes(element, "main", tag="tendon")
         name = name_of(a.get("name", f"tendon_{number}"))
         what = f"tendon '{name}'"
+        weights, legs, wraps = self._path(element, what)
+        for key in ("stiffness", "damping"):
+            if any(reader.several(a, key, what, 8)[1:]):
+                reader.refuse(key, f"{what} has a {key} that is not linear")
+        if any(reader.several(a, "armature", what, 1)):
+            reader.refuse("armature", f"{what} has an armature")
+        stiffness, damping, friction = (
+            float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss")
+        )
+        return TendonRecord(
+            name=name,
+            weights=weights,
+            legs=legs,
+            wraps=wraps,
+            stiffness=stiffness,
+            damping=damping,
+            friction=friction,
+            rest=self._rest(a, what),
+            range=self._range(a, what),
+        )
+
+    def _path(
+        self, element: Element, what: str
+    ) -> tuple[dict[str, float], list[tuple[str, str, float]], str]:
+        """What a tendon runs along: weights of joints, legs between sites with the divisor of their pulley,
+        and a geom that it wraps around."""
+        reader = self.reader
         weights: dict[str, float] = {}
         legs: list[tuple[str, str, float]] = []
         wraps = ""
@@ -92,25 +120,7 @@ class Tendons:
                 wraps = child.get("geom", "?")
             else:
                 reader.refuse("tendon", f"{what} has <{child.tag}>")
-        for key in ("stiffness", "damping"):
-            if any(reader.several(a, key, what, 8)[1:]):
-                reader.refuse(key, f"{what} has a {key} that is not linear")
-        if any(reader.several(a, "armature", what, 1)):
-            reader.refuse("armature", f"{what} has an armature")
-        stiffness, damping, friction = (
-            float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss")
-        )
-        return TendonRecord(
-            name,
-            weights,
-            legs,
-            wraps,
-            stiffness,
-            damping,
-            friction,
-            self._rest(a, what),
-            self._range(a, what),
-        )
+        return weights, legs, wraps
 
     def _coordinates(self) -> list[str]:
         """Joints of one coordinate."""
