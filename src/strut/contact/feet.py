@@ -160,7 +160,7 @@ class Standing:
 
     def _begin(self, expression: ca.SX) -> ca.SX:
         """An initial value, of the states."""
-        return self.made.bound([expression])[0]
+        return self.made.in_states([expression])[0]
 
     def _with_locks(self, loops: ConstraintRows) -> ConstraintRows:
         """The rows that belong to no foot: loops, which always hold, then locks."""

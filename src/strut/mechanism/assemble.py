@@ -72,12 +72,12 @@ class Assembly:
             )
 
     def show(self, unit: str, outputs: Mapping[str, ca.SX]) -> None:
-        """More outputs, all in one unit; an empty one where none is known."""
+        """Add outputs, all in one unit; an empty one where none is known."""
         self.outputs |= outputs
         self.units |= dict.fromkeys(outputs, unit)
 
     def note_closure(self, force: ca.SX) -> None:
-        """Constraint forces become outputs; what moving constraints supply is booked."""
+        """Make constraint forces outputs, and book what moving constraints supply."""
         assert self.closure is not None
         c = self.closure
         self.show(
@@ -89,7 +89,7 @@ class Assembly:
         self.entries["supplied"] |= driven
 
     def start(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Initial q and v, and the parameters' values, as numbers."""
+        """Evaluate the initial q and v, and the parameters, as numbers."""
         symbols, values = _parameters(self.mechanism)
         f = ca.Function(
             "start",
@@ -100,7 +100,7 @@ class Assembly:
         return numbers[: self.tree.nq], numbers[self.tree.nq :], values
 
     def evaluate(self, expression: ca.SX, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """An expression of q, v and parameters as numbers, at time 0."""
+        """Evaluate an expression of q, v and parameters, at time 0."""
         symbols, values = _parameters(self.mechanism)
         return np.array(
             ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(
@@ -108,8 +108,8 @@ class Assembly:
             )
         )
 
-    def bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        """Expressions of the tree's q and v as expressions of the states."""
+    def in_states(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Rewrite expressions of the tree's q and v as expressions of the states."""
         tree = self.tree
         q = ca.vertcat(*[s.sym for s in self.positions], ca.SX(0, 1))
         w = ca.vertcat(*[self.velocities[k].sym for k in self.kept], ca.SX(0, 1))
@@ -117,18 +117,23 @@ class Assembly:
         return list(ca.substitute(expressions, [tree.q, tree.v], [q, ca.densify(v)]))
 
     def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
-        """New values of all states by name, for resets."""
+        """Name new values of all states, for resets."""
         values = {s.name: q[k] for k, s in enumerate(self.positions)}
         return values | {self.velocities[k].name: v[k] for k in self.kept}
 
     def _implied_rates(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
+        """The accelerations as rates that a residual implies: derivatives go through it, by the implicit
+        function theorem."""
         if residual is None or not self.tree.nv:
             return None
         unknown = ca.SX.sym("acceleration", self.tree.nv)
-        return Implied(tuple(s.name for s in self.velocities), unknown, self.bound([residual(unknown)])[0])
+        return Implied(
+            tuple(s.name for s in self.velocities), unknown, self.in_states([residual(unknown)])[0]
+        )
 
     def _loop_open_event(self) -> list[Event]:
-        """Ends a run whose loops are open: one begun with other parameters or angles than they close for."""
+        """The event that ends a run whose loops are open: one begun with other parameters or angles than they
+        close for."""
         if self.closure is None or not ca.symvar(self.closure.phi):
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
@@ -164,6 +169,7 @@ class Assembly:
         states and their rates; `residual` of accelerations is zero for the right ones, and shorter to
         differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
+        # all expressions are collected first and rewritten at once: common subexpressions stay common
         all_of_it = Together()
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
@@ -176,7 +182,7 @@ class Assembly:
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = scene_of(self.tree, arrows, floor)
         looks = all_of_it.add(scene.columns())
-        all_of_it.rewrite(self.bound)
+        all_of_it.rewrite(self.in_states)
         return System(
             self.mechanism.name,
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
@@ -250,10 +256,12 @@ def system(
             samples.append(Sample("projection", every=project, set=assembly.states(*solver.project_state())))
     else:
         acceleration = tree.forward(assembly.tau)
+    # joints' reactions need the accelerations and the forces of constraints
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
         for name, push in _reactions(tree, names, acceleration, closure, force).items():
             assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
+    # inverse dynamics is shorter to differentiate than the solve; with constraints there is no such residual
     residual = None if closure is not None else lambda a: tree.inverse(a) - assembly.tau
     return assembly.build(acceleration, description, events=events, samples=samples, residual=residual)
 
@@ -284,8 +292,8 @@ def _reduce(
 def _reactions(
     tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: ConstraintRows | None, force: ca.SX
 ) -> dict[str, ca.SX]:
-    """What goes through joints. Rows of constraints that repeat others carry nothing: of equal supports one
-    takes it all."""
+    """Forces and moments that go through joints, as outputs by name. Rows of constraints that repeat others
+    carry nothing: of equal supports one takes it all."""
     external: dict[str, ca.SX] = {}
     for frame, pushes in closure.pushes if closure else ():
         if frame == "world":
@@ -381,8 +389,8 @@ def closed_state(
 def _close_initial_state(
     tree: Tree, positions: list[State], velocities: list[State]
 ) -> tuple[list[State], list[State], ConstraintRows, np.ndarray]:
-    """States that satisfy the constraints for the parameters' own values, the rows that are independent, and
-    their K there."""
+    """Move the initial state onto the constraints, for the parameters' own values. Returns coordinates,
+    velocities, the independent rows, and their K there."""
     rows = all_rows(tree)
     tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
     symbols, values = _parameters(tree.mechanism)
@@ -407,7 +415,8 @@ def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
 
 
 def _check_movable(tree: Tree) -> None:
-    """A velocity that moves no inertia makes the mass matrix singular: name the body."""
+    """Raise ModelError, with the name of the body, where a velocity moves no inertia: the mass matrix would
+    be singular."""
     carried = [
         node.inertia.mass.is_zero() and node.connection.child.about_com.is_zero() for node in tree.nodes
     ]

@@ -110,7 +110,7 @@ def _constants(value: Expression) -> np.ndarray:
 
 
 def joint_type(value: Any, where: str) -> Joint:
-    """A joint, not the function that makes one or its name."""
+    """Return a joint as it is; raise ModelError for the function that makes one, or its name."""
     if isinstance(value, Joint):
         return value
     name = value if isinstance(value, str) else getattr(value, "__name__", "")
@@ -147,7 +147,8 @@ def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> Non
 
 
 def soft_stop(stop: Any, where: str) -> Stop | None:
-    """A stop with an order and a stiffness."""
+    """Return a stop as it is, or None; raise ModelError unless its ends are in order and its numbers those of
+    a spring and damper."""
     if stop is None:
         return None
     if not isinstance(stop, Stop):

@@ -23,7 +23,8 @@ from strut.system import Expression, sx, time
 
 @checked
 def point(name: str, a: str, b: str = "world") -> Constraint:
-    """The origins of two frames coincide; with 'world', the frame stays where the world frame's origin is."""
+    """Close a loop by a ball: the origins of two frames coincide; with 'world', the frame stays where the
+    world frame's origin is."""
 
     def rows(tree: Tree) -> ConstraintRows:
         phi = _position(tree, a) - _position(tree, b)
@@ -41,7 +42,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
 
 @checked
 def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
-    """A revolute closure: the origins coincide, and `axis`, given in both frames, is common."""
+    """Close a loop by a hinge: the origins of two frames coincide, and `axis`, given in both, is common."""
     n = axis_of(axis, f"the axis of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -70,7 +71,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
 
 @checked
 def weld(name: str, a: str, b: str = "world") -> Constraint:
-    """Two frames coincide."""
+    """Close a loop rigidly: two frames coincide."""
 
     def rows(tree: Tree) -> ConstraintRows:
         met = point(name, a, b).rows(tree)
@@ -98,7 +99,8 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
 def coupled_joints(
     name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0
 ) -> Constraint:
-    """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
+    """Couple two joints of one coordinate, as gear wheels do: q_second = ratio q_first + offset [rad or
+    m]."""
 
     def rows(tree: Tree) -> ConstraintRows:
         for joint in (first, second):
@@ -119,7 +121,8 @@ def coupled_joints(
 
 @checked
 def prescribed_motion(name: str, joint: str, motion: Expression) -> Constraint:
-    """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
+    """Make a joint of one coordinate follow `motion` [rad or m], an expression of `strut.time` and
+    parameters."""
 
     def rows(tree: Tree) -> ConstraintRows:
         if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
@@ -134,8 +137,8 @@ def prescribed_motion(name: str, joint: str, motion: Expression) -> Constraint:
 
 @checked
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
-    """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from
-    above."""
+    """Keep a frame's origin from moving along a direction fixed in the frame: a skate, a wheel seen from
+    above. The constraint is nonholonomic."""
     n = axis_of(direction, f"the direction of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -153,8 +156,8 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
 
 @checked
 def rolling_wheel(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
-    """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in
-    the body."""
+    """Let a thin wheel of `radius` [m] roll on the ground z = 0 without slipping: the frame is at its centre,
+    `axis` its axle in the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -177,7 +180,7 @@ def rolling_wheel(name: str, frame: str, axis: str | Sequence[float], radius: Ex
 
 @checked
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
-    """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
+    """Make a closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
     derived."""
 
     def rows_of_error(tree: Tree) -> ConstraintRows:
@@ -232,18 +235,22 @@ def _opposite_pushes(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], 
 
 
 def _pose(tree: Tree, frame: str) -> Pose:
+    """The pose of a frame in the world; 'world' is the world's own."""
     return Pose.identity() if frame == "world" else observe.pose(tree, frame)
 
 
 def _position(tree: Tree, frame: str) -> ca.SX:
+    """The position of a frame in the world [m]."""
     return _pose(tree, frame).p
 
 
 def _rotation(tree: Tree, frame: str) -> ca.SX:
+    """The rotation of a frame against the world."""
     return _pose(tree, frame).R
 
 
 def _jacobian(tree: Tree, frame: str) -> ca.SX:
+    """6 x nv: the twist of a frame along the world's axes; zero for what does not move."""
     if frame == "world" or observe.frame_of(tree, frame).body.name == "world":
         return ca.SX.zeros(6, tree.nv)
     return observe.world_jacobian(tree, frame)

@@ -80,7 +80,7 @@ class _FunctionMaker:
         self.functions[name] = labelled(name, note, [*clock, *inputs], outputs)
 
     def add_forward_dynamics(self, stabilise: ca.SX) -> None:
-        """Accelerations under generalised forces; with constraints their forces and Jacobian too."""
+        """Add accelerations under generalised forces; with constraints their forces and Jacobian too."""
         tree, closure, inputs = self.tree, self.closure, [self.q, self.v, self.tau, self.p]
         push = self.tau[1] + self.passive
         if closure is None:
@@ -115,7 +115,7 @@ class _FunctionMaker:
         )
 
     def add_tree_dynamics(self) -> None:
-        """Inverse dynamics, mass matrix and bias, which constraints do not change."""
+        """Add inverse dynamics, mass matrix and bias, which constraints do not change."""
         tree, q, v, p = self.tree, self.q, self.v, self.p
         tree_alone = " of the tree without its constraints" if self.closure is not None else ""
         square = Port("M", "mass matrix", shape=(tree.nv, tree.nv))
@@ -135,7 +135,7 @@ class _FunctionMaker:
         )
 
     def add_kinematics(self, frames: Iterable[str]) -> None:
-        """Positions and Jacobians of frames and of the centre of mass."""
+        """Add positions and Jacobians of frames and of the centre of mass."""
         tree, inputs = self.tree, [self.q, self.p]
         place = Port("r", "position in the world", tuple(Entry(axis, "m") for axis in "xyz"))
         twist = Port("J", f"{TWIST_ROWS}; columns: velocities", shape=(6, tree.nv))
@@ -163,7 +163,7 @@ class _FunctionMaker:
 
 
 def _push_entries(tree: Tree) -> tuple[Entry, ...]:
-    """What pushes along each velocity."""
+    """Names and units of the forces along each velocity."""
     entries: list[Entry] = []
     for node in tree.nodes:
         c = node.connection

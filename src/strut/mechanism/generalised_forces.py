@@ -12,7 +12,7 @@ from strut.system import Input, sx
 
 
 def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
-    """Generalised forces along the velocities, and what they mean for the energy."""
+    """Sum the generalised forces along the velocities, and list what each stores, supplies and dissipates."""
     tau = [inputs[k].sym if k in inputs else ca.SX(0) for k in range(tree.nv)]
     entries: dict[str, dict[str, ca.SX]] = {"stored": {}, "supplied": {}, "dissipated": {}}
     for k, source in inputs.items():

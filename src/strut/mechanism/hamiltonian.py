@@ -39,7 +39,7 @@ class Hamiltonian:
     G: ca.SX
 
     def rate(self, tau: ca.SX) -> ca.SX:
-        """p' for port forces tau."""
+        """The rate p' for generalised forces tau at the ports."""
         return -self.gradient + self.G @ self.v + tau
 
 
@@ -138,6 +138,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
 
 
 def _momentum_names(tree: Tree) -> list[str]:
+    """Names of the momenta, in the order of the velocities."""
     names = []
     for node in tree.nodes:
         c = node.connection

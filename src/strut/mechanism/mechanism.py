@@ -140,6 +140,7 @@ class Mechanism:
         X_PJ = Pose(
             self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}")
         )
+        # what acts along the joint's velocities must find some, and a spring a coordinate that it stretches
         elements = {
             what: None if e is None else self._number(e, f"the {what} of {where}", low=low)
             for e, what, low in (
@@ -159,6 +160,7 @@ class Mechanism:
             self._number(getattr(stop, key), f"{key} of the stop of {where}", low=low, infinite=low is None)
         for value, what in zip(joint.gear[1:] if joint.gear else (), ("ratio", "offset"), strict=False):
             self._number(value, f"the {what} of {where}")
+        # parameters inside of the joint's own expressions: a pitch, lengths in a transform of the user's
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
         self.note_params(joint.S(q), X.R, X.p)
@@ -195,7 +197,7 @@ class Mechanism:
         return tuple(start), tuple(speed)
 
     def _check_connection(self, name: str, parent: Body, child: Body) -> None:
-        """Both are bodies of this mechanism, and the child hangs on nothing else."""
+        """Raise an error unless both are bodies of this mechanism, and the child hangs on nothing else."""
         for body in (parent, child):
             self._check_body(body, f"joint '{name}'")
             if self.bodies.get(body.name) is not body:
@@ -215,7 +217,7 @@ class Mechanism:
                 )
 
     def _check_body(self, body: Any, where: str) -> None:
-        """A body, not its name."""
+        """Raise ModelError unless this is a body rather than its name."""
         if isinstance(body, Body):
             return
         if body == "world":
@@ -230,7 +232,7 @@ class Mechanism:
     def frame(
         self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None
     ) -> Frame:
-        """A named place on a body."""
+        """Name a place on a body, `position` [m] from its origin, turned by `rotation`."""
         self._new(name, self.frames, "frame")
         self._check_body(body, f"frame '{name}'")
         X_BF = Pose(
@@ -283,7 +285,7 @@ class Mechanism:
 
     @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
-        """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
+        """Evaluate an expression of parameters: with the parameters' own values, or those in `p`."""
         params = list(self.params.values())
         numbers = [np.broadcast_to(q.check((p or {}).get(q.name, q.value)), (q.size,)) for q in params]
         f = ca.Function("values", [ca.vertcat(*[q.sym for q in params], ca.SX(0, 1))], [sx(expression)])
@@ -347,6 +349,7 @@ class Mechanism:
         return sx(value)
 
     def _note(self, param: Quantity) -> None:
+        """Remember a parameter."""
         assert isinstance(param, Param)
         self.params.setdefault(_key(param), param)
 
@@ -357,6 +360,7 @@ class Mechanism:
             self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
+        """Three numbers as a column, with the parameters in them noted."""
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
         if len(items) == 3:
             return ca.vertcat(*[self._take(item, where) for item in items])
@@ -377,6 +381,7 @@ class Mechanism:
         return self._take(matrix, what)
 
     def _inertia(self, name: str, value: Expression) -> ca.SX:
+        """An inertia in any of its forms as a 3 x 3 expression."""
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
         rows = (list, tuple, np.ndarray)
@@ -417,6 +422,7 @@ class Mechanism:
         return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
 
     def _new(self, name: str, taken: dict[str, Any], what: str) -> None:
+        """Raise ModelError unless a name is valid and not taken."""
         check_name(name, what)
         if name in taken:
             raise ModelError(

@@ -70,6 +70,7 @@ def add_mirror_image(m: Mechanism, side: str = "_l") -> None:
 
 
 def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> None:
+    """Add the mirror image of a joint."""
     if swap(c.name) == c.name:
         raise ModelError(
             f"joint '{c.name}' carries '{c.child.name}', which is mirrored: let its name end like that of "
@@ -109,6 +110,7 @@ def _partner(m: Mechanism, body: Body, swap: Callable[[str], str]) -> Body:
 
 
 def _mirror_constraint(c: Constraint, swap: Callable[[str], str]) -> Constraint:
+    """The mirror image of a constraint."""
     if c.kind == "general":
         raise ModelError(
             f"constraint '{c.name}' is one of your own, whose mirror image is unknown: add it to both sides "
@@ -203,6 +205,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
         for name in things:
             if swap(name) not in things:
                 raise ModelError(f"{what} '{name}' has no mirror image: there is no '{swap(name)}'")
+    # signs of coordinates and velocities, joint by joint
     states: dict[str, Signed] = {}
     coordinate_signs: dict[str, tuple[float, ...]] = {}
     for c in mechanism.connections.values():
@@ -225,6 +228,7 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             [other.mass, other.com, other.about_com],
             f"the inertia of body '{other.name}' is not the mirror image of that of '{body.name}'",
         )
+    # what follows from bodies and states: frames, outputs, inputs
     frames = {frame.name: both.image(mechanism, frame, swap) for frame in mechanism.frames.values()}
     axes = {"x": 1.0, "z": 1.0} if mechanism.planar else {"x": 1.0, "y": -1.0, "z": 1.0}
     outputs = {
@@ -282,7 +286,7 @@ def _check_gear(
 
 
 def _input_images(tree: Tree, states: Mapping[str, Signed]) -> dict[str, Signed]:
-    """A torque changes side and sign with the velocity it pushes along."""
+    """The images of inputs: a torque changes side and sign with the velocity it pushes along."""
     _, velocities, inputs = quantities_of(tree)
     by_velocity = {velocities[k].name: source.name for k, source in inputs.items()}
     images = {}
@@ -320,6 +324,7 @@ class _Values:
             self.trials.append((mine, theirs))
 
     def check(self, here: list[ca.SX], there: list[ca.SX], complaint: str) -> None:
+        """Raise ModelError with a complaint unless expressions are the same on both sides."""
         if not self.same(here, there):
             raise ModelError(complaint)
 
@@ -335,6 +340,7 @@ class _Values:
         )
 
     def same(self, here: list[ca.SX], there: list[ca.SX]) -> bool:
+        """Whether expressions have the same values, with the parameters of left and right swapped."""
         f, g = (ca.Function("side", [self.symbols], [sx(e) for e in side]) for side in (here, there))
         for mine, theirs in self.trials:
             if not all(
@@ -381,4 +387,5 @@ class _Values:
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether numbers are equal up to `IMAGE_TOLERANCE`."""
     return bool(np.all(np.abs(a - b) <= IMAGE_TOLERANCE * max(MIN_SCALE, float(np.abs(a).max(initial=0.0)))))

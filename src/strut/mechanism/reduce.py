@@ -42,7 +42,7 @@ class Reduced:
         return ca.vertcat(independent, dependent)[[int(k) for k in order], :]
 
     def _solve(self, b: ca.SX) -> ca.SX:
-        """K_d^-1 b."""
+        """Solve K_d x = b by the QR factors of K_d."""
         return _back_substitute(self._R, self._Q.T @ b)
 
     def _dependent_velocities(self, b: ca.SX) -> ca.SX:
@@ -50,7 +50,7 @@ class Reduced:
         return self._in_tree_order(ca.SX.zeros(len(self.independent), b.shape[1]), self._solve(b))
 
     def velocity(self) -> ca.SX:
-        """All velocities, of the independent ones."""
+        """All velocities as expressions of the independent ones."""
         return self.T @ self.tree.v[self.independent] + self._dependent_velocities(self.closure.k0)
 
     def correction(self) -> ca.SX:
@@ -58,7 +58,7 @@ class Reduced:
         return self._dependent_velocities(-self.stabilise * self.closure.phi)
 
     def mass_matrix(self) -> ca.SX:
-        """T' M T."""
+        """The mass matrix of the independent velocities, T' M T."""
         return self.T.T @ self.tree.mass_matrix @ self.T
 
     def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -86,7 +86,7 @@ class Reduced:
 
 
 def _back_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
-    """R^-1 b, R upper triangular."""
+    """Solve R x = b by back substitution, R upper triangular."""
     n = R.shape[0]
     x: list[ca.SX] = [b[k, :] for k in range(n)]
     for k in reversed(range(n)):
@@ -97,7 +97,7 @@ def _back_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
 
 
 def _forward_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
-    """R'^-1 b."""
+    """Solve R' x = b by forward substitution, R upper triangular."""
     n = R.shape[0]
     x: list[ca.SX] = [b[k] for k in range(n)]
     for k in range(n):

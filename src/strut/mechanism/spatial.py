@@ -26,7 +26,7 @@ SMALL_ANGLE = 1e-4
 
 
 def vector(value: Expression, what: str = "vector") -> ca.SX:
-    """Three numbers as a column."""
+    """Three numbers as a column; raises ModelError for another count."""
     column = sx(list(value) if isinstance(value, np.ndarray) else value)
     if column.shape == (1, 3):
         column = column.T
@@ -66,7 +66,7 @@ def cross(a: ca.SX, b: ca.SX) -> ca.SX:
 
 
 def skew(a: ca.SX) -> ca.SX:
-    """The matrix of `cross(a, .)`."""
+    """The skew-symmetric matrix of `cross(a, .)`."""
     zero = ca.SX(0)
     return ca.vertcat(
         ca.horzcat(zero, -a[2], a[1]), ca.horzcat(a[2], zero, -a[0]), ca.horzcat(-a[1], a[0], zero)
@@ -74,14 +74,15 @@ def skew(a: ca.SX) -> ca.SX:
 
 
 def rotation(axis: ca.SX, angle: Expression) -> ca.SX:
-    """Rodrigues' formula; about a coordinate axis only sines and cosines remain."""
+    """The matrix of a rotation by `angle` [rad] about a unit vector, by Rodrigues' formula; about a
+    coordinate axis only sines and cosines remain."""
     c, s = ca.cos(sx(angle)), ca.sin(sx(angle))
     outer = axis @ axis.T
     return ca.densify(outer + c * (ca.SX.eye(3) - outer) + s * skew(axis))
 
 
 def rotation_of_quaternion(q: ca.SX) -> ca.SX:
-    """From x, y, z, w. Any length will do: the quaternion is normalised here."""
+    """The matrix of a quaternion x, y, z, w. Any length will do: the quaternion is normalised here."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     s = 2 / (x * x + y * y + z * z + w * w)
     return ca.vertcat(
@@ -92,7 +93,7 @@ def rotation_of_quaternion(q: ca.SX) -> ca.SX:
 
 
 def quaternion_rate(q: ca.SX, omega: ca.SX) -> ca.SX:
-    """d/dt of (x, y, z, w) for a body angular velocity."""
+    """The rate of (x, y, z, w) for a body angular velocity [rad/s]."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     wx, wy, wz = omega[0], omega[1], omega[2]
     return (
@@ -192,6 +193,7 @@ class Pose:
 
 
 def _cross_columns(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The cross product of a column with one column or several."""
     return skew(a) @ b if b.shape[1] != 1 else cross(a, b)
 
 
@@ -241,7 +243,8 @@ def reflect_twist(v: ca.SX) -> ca.SX:
 
 
 def rotation_of_rpy(rpy: Sequence[Expression]) -> ca.SX:
-    """Roll, pitch, yaw about fixed axes, which are yaw, pitch, roll about moving ones."""
+    """The matrix of roll, pitch and yaw [rad] about fixed axes, which are yaw, pitch, roll about moving
+    ones."""
     return rotation_of_euler([rpy[2], rpy[1], rpy[0]], "zyx")
 
 

@@ -8,16 +8,17 @@ from strut.system import Input, State
 
 
 def coordinate_names(c: Connection) -> list[str]:
-    """Of the states of a joint: 'hip', or 'base.x', 'base.z', ..."""
+    """Names of the states of a joint's coordinates: 'hip', or 'base.x', 'base.z', ..."""
     return [c.name if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.coordinates]
 
 
 def velocity_names(c: Connection) -> list[str]:
-    """Of the velocities of a joint: 'hip_rate', or 'base.vx', ..."""
+    """Names of the states of a joint's velocities: 'hip_rate', or 'base.vx', ..."""
     return [f"{c.name}_rate" if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.velocities]
 
 
 def _rate_units(c: Connection) -> tuple[str, ...]:
+    """Units of a joint's velocities."""
     if c.joint.rate_units:
         return c.joint.rate_units
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)

@@ -85,6 +85,7 @@ class Tree:
         return int(self.v.numel())
 
     def _node(self, c: Connection, parent: int) -> TreeNode:
+        """The node of a connection: its joint's expressions in the tree's symbols."""
         factor = ca.SX(1)
         if c.joint.gear:
             leader, ratio, offset = c.joint.gear
@@ -121,7 +122,7 @@ class Tree:
 
     @cached_property
     def poses(self) -> list[Pose]:
-        """X_WB of every body."""
+        """The pose X_WB of every body in the world."""
         poses: list[Pose] = []
         for node in self.nodes:
             poses.append(node.X if node.parent < 0 else poses[node.parent] @ node.X)
@@ -129,7 +130,7 @@ class Tree:
 
     @cached_property
     def twists(self) -> list[ca.SX]:
-        """Of every body relative to the world, in its own frame."""
+        """The twist of every body relative to the world, in its own frame."""
         twists: list[ca.SX] = []
         for node in self.nodes:
             own = node.S @ self._v(node)
@@ -137,11 +138,12 @@ class Tree:
         return twists
 
     def _v(self, node: TreeNode) -> ca.SX:
+        """The independent velocities of a node's joint."""
         return self.v[list(node.columns)] if node.columns else ca.SX(0, 1)
 
     @cached_property
     def qdot(self) -> ca.SX:
-        """B(q) v."""
+        """The rates of the coordinates, B(q) v."""
         return ca.vertcat(
             *[
                 n.connection.joint.qdot(n.q, n.v)
@@ -156,8 +158,8 @@ class Tree:
     def inverse(
         self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
     ) -> ca.SX:
-        """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on
-        bodies by name, in the body's frame."""
+        """Generalised forces for given accelerations, by the recursive Newton-Euler algorithm. `external` are
+        wrenches on bodies by name, in the body's frame."""
         tau = [ca.SX(0)] * self.nv
         for node, wrench in zip(
             self.nodes, self.joint_wrenches(acceleration, external, gravity), strict=True
@@ -206,7 +208,7 @@ class Tree:
             origins.append(origin + cross(spins[k] + carried, u))
             turns.append(_acceleration_matrix(spins[k], angular))
             applied = wrenches.get(k, ca.SX.zeros(6))
-            force, moment = node.inertia.classical(origins[k], turns[k])
+            force, moment = node.inertia.newton_euler(origins[k], turns[k])
             forces.append(force - applied[3:])
             moments.append(moment - applied[:3])
         for k in reversed(range(len(self.nodes))):
@@ -218,6 +220,7 @@ class Tree:
         return [ca.vertcat(moment, force) for moment, force in zip(moments, forces, strict=True)]
 
     def _external(self, external: Mapping[str, ca.SX] | None) -> dict[int, ca.SX]:
+        """Wrenches on bodies by the place of their nodes."""
         for name in external or {}:
             if name not in self.place:
                 raise UnknownNameError(
@@ -226,6 +229,7 @@ class Tree:
         return {self.place[name]: sx(wrench) for name, wrench in (external or {}).items()}
 
     def _armatures(self) -> list[tuple[int, ca.SX]]:
+        """Armatures by the velocity that they slow down."""
         return [
             (column, n.connection.armature)
             for n in self.nodes
@@ -240,7 +244,7 @@ class Tree:
 
     @cached_property
     def composites(self) -> list[Inertia]:
-        """Of every body and all it carries, in the body's frame."""
+        """The inertia of every body together with all it carries, in the body's frame."""
         composites = [node.inertia for node in self.nodes]
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
@@ -250,7 +254,7 @@ class Tree:
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
-        """M(q): composite rigid bodies."""
+        """The mass matrix M(q), by the composite rigid body algorithm."""
         composite = self.composites
         M = [[ca.SX(0)] * self.nv for _ in range(self.nv)]
         for k in reversed(range(len(self.nodes))):
@@ -274,18 +278,19 @@ class Tree:
 
     @cached_property
     def factors(self) -> Factors:
-        """Of the mass matrix."""
+        """The LTDL factors of the mass matrix."""
         return Factors(self.mass_matrix)
 
     def forward(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
-        """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears
-        demand it."""
+        """Accelerations under generalised forces: by articulated bodies, or by the factors of the mass matrix
+        where that is shorter or gears demand it."""
         if self.has_gears or self.nv <= 8:
             return self.factors.solve(tau - self.inverse(ca.SX.zeros(self.nv), external))
         return self.articulated_body_algorithm(tau, external)
 
     def articulated_body_algorithm(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
-        """Forward dynamics in one sweep out, one in, one out."""
+        """Accelerations under generalised forces by Featherstone's articulated-body algorithm: one sweep out,
+        one in, one out."""
         if self.has_gears:
             raise ModelError("the articulated-body recursion cannot follow gears: use forward()")
         wrenches = self._external(external)
@@ -338,7 +343,7 @@ def _part(vector: ca.SX, where: slice) -> ca.SX:
 
 
 def _acceleration_matrix(spin: ca.SX, angular: ca.SX) -> ca.SX:
-    """U = [angular]x + [spin]x [spin]x."""
+    """The matrix U = [angular]x + [spin]x [spin]x: a body's points at r accelerate by a + U r."""
     wx, wy, wz = spin[0], spin[1], spin[2]
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
     return ca.vertcat(
@@ -349,6 +354,7 @@ def _acceleration_matrix(spin: ca.SX, angular: ca.SX) -> ca.SX:
 
 
 def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
+    """The wrench that keeps a twist: the cross product of a twist with its momentum."""
     momentum = inertia.times(twist)
     omega, v = twist[:3], twist[3:]
     return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
@@ -365,13 +371,14 @@ def _move_inertia_outward(inertia: ca.SX, X: Pose) -> ca.SX:
 
 
 def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], block: ca.SX) -> None:
+    """Add a block to rows and columns of M."""
     for i, r in enumerate(rows):
         for j, c in enumerate(columns):
             M[r][c] = M[r][c] + block[i, j]
 
 
 def _order_outward(mechanism: Mechanism) -> list[Connection]:
-    """Connections from the world outwards; every body must be reached."""
+    """Sort connections from the world outwards; raise ModelError where a body is not reached."""
     order: list[Connection] = []
     reached = {"world"}
     waiting = list(mechanism.connections.values())

@@ -109,6 +109,7 @@ class _Walk:
         self.text, self.names = text, names
 
     def value(self, node: ast.expr) -> ca.SX:
+        """The expression that a node says."""
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, (int, float))
@@ -136,6 +137,7 @@ class _Walk:
         )
 
     def quantity(self, node: ast.expr) -> ca.SX:
+        """The parameter, or pi, that a name stands for."""
         name = _dotted_name(node)
         if name is None:
             raise self.error(node, f"'{ast.get_source_segment(self.text, node)}' is not allowed here")
@@ -146,6 +148,7 @@ class _Walk:
         raise self.error(node, f"'{name}' is no parameter: {did_you_mean(name, [*self.names, 'pi'])}")
 
     def component(self, node: ast.Subscript) -> ca.SX:
+        """One component of a vector, v[2]."""
         whole, index = self.value(node.value), node.slice
         if (
             not isinstance(index, ast.Constant)
@@ -158,6 +161,7 @@ class _Walk:
         return whole[index.value]
 
     def call(self, node: ast.Call) -> ca.SX:
+        """A call of one of `FUNCTIONS`."""
         name = _dotted_name(node.func)
         if name not in FUNCTIONS:
             raise self.error(node, f"'{name}' is no function: {did_you_mean(str(name), list(FUNCTIONS))}")
@@ -167,13 +171,14 @@ class _Walk:
         return function(*[self.value(argument) for argument in node.args])
 
     def error(self, node: ast.expr, reason: str) -> ExpressionError:
+        """An error that points at a node."""
         first = self.text.splitlines()
         column = node.col_offset if len(first) == 1 else 0
         return ExpressionError(reason, first[0] if first else "", column)
 
 
 def _dotted_name(node: ast.expr) -> str | None:
-    """left.hip as one name."""
+    """The name that a node says, left.hip as one; None where it is none."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -233,6 +238,8 @@ def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
 
 
 def _operation(op: int, values: list[tuple[str, int]]) -> tuple[str, int]:
+    """The text of an operation on texts, each with how tightly it binds; and how tightly the result does."""
+
     def at_least(k: int, level: int) -> str:
         text, binds = values[k]
         return text if binds >= level else f"({text})"

@@ -37,7 +37,8 @@ def read_mesh(path: Path, what: str) -> Mesh:
 
 
 def check_mesh(vertices: np.ndarray, faces: np.ndarray, what: str) -> Mesh:
-    """Finite vertices, and triangles whose corners exist."""
+    """Return a mesh; raise ModelError unless its vertices are finite and the corners of its triangles
+    exist."""
     if not len(vertices) or not np.all(np.isfinite(vertices)):
         raise ModelError(f"{what} has {len(vertices)} vertices, or some that are not finite")
     if len(faces) and not (faces.min() >= 0 and faces.max() < len(vertices)):
@@ -46,6 +47,7 @@ def check_mesh(vertices: np.ndarray, faces: np.ndarray, what: str) -> Mesh:
 
 
 def _stl(content: bytes, what: str) -> Mesh:
+    """Binary STL: equal corners of triangles become one vertex."""
     count = int.from_bytes(content[80:84], "little")
     if len(content) < 84 or len(content) != 84 + 50 * count:
         raise ModelError(f"{what} is no binary STL: its size does not fit; one in words must be converted")
@@ -91,6 +93,7 @@ def _obj(content: bytes, what: str) -> Mesh:
 
 
 def _triangles(polygon: list[int], places: np.ndarray, what: str) -> list[tuple[int, int, int]]:
+    """Cut a polygon into triangles, as MuJoCo does."""
     if len(polygon) < 3:
         return []
     if not 0 <= min(polygon) <= max(polygon) < len(places):

@@ -49,12 +49,14 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
             else 'too small: if it is a surface, give the mesh inertia="shell"'
         )
         raise ModelError(f"{what} has the volume {total:g} m^3, which is {reason}")
+    # a tetrahedron's centre is three quarters of the way from the apex to its base
     com = centre + 0.75 * (volumes @ middles) / total
     volumes, _ = _parts(
         vertices - com, faces, kind
     )  # with magnitudes the volume depends on where it is seen from
     total = float(volumes.sum())
     D, E, F = ((vertices - com)[faces[:, k]] for k in range(3))
+    # second moments of every tetrahedron (or triangle) from the products of its corners
     products = np.zeros((3, 3))
     for a, b, weight in (
         (D, D, 2),
@@ -76,6 +78,7 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
         raise ModelError(
             f"{what} has principal moments of inertia {moments.tolist()} per density: no solid has"
         )
+    # the box of equal volume and inertia, and the box around it
     half = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / total, 0)) / 2
     seen = (vertices - com) @ axes
     return Solid(total, com, inertia, axes, half, seen.min(axis=0), seen.max(axis=0))
@@ -98,6 +101,7 @@ def _parts(vertices: np.ndarray, faces: np.ndarray, kind: str) -> tuple[np.ndarr
 
 
 def _area_centre(vertices: np.ndarray, faces: np.ndarray, what: str) -> np.ndarray:
+    """The centre of the surface [m]."""
     normals, middles = _triangles(vertices, faces)
     areas = np.linalg.norm(normals, axis=1) / 2
     if not areas.sum() > MIN_VOLUME:

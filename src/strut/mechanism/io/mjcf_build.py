@@ -64,7 +64,7 @@ class MechanismBuilder:
         return self.start_position() | {name: (value,) for name, value in self.springs.items()}
 
     def check_driven(self) -> None:
-        """Every joint that an actuator names exists."""
+        """Raise UnknownNameError unless every joint that an actuator names exists."""
         for name in self.driven or ():
             if name not in self.moving:
                 raise UnknownNameError(
@@ -73,7 +73,7 @@ class MechanismBuilder:
                 )
 
     def body(self, record: BodyRecord, parent: Body, X_parent: NumericPose) -> None:
-        """A body with its joints, and all it carries."""
+        """Add a body with its joints, and all it carries."""
         if not record.joints:
             mount = X_parent @ record.X
             body = self._add_body(record, IDENTITY)
@@ -98,7 +98,10 @@ class MechanismBuilder:
         if record.gravcomp and "gravcomp" not in self.reader.options.off:
             self.m.force(
                 forces.support(
-                    f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside
+                    f"{record.name}_gravcomp",
+                    record.name,
+                    record.gravcomp,
+                    self.reader.options.sideways_gravity,
                 )
             )
         self.contents(record, body, after)
@@ -106,6 +109,7 @@ class MechanismBuilder:
             self.body(child, body, after)
 
     def _add_body(self, record: BodyRecord, after: NumericPose) -> Body:
+        """Add the body of a record; `after` is MuJoCo's frame of it in ours."""
         mass = (
             Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6))
             if self.symbolic and record.mass
@@ -122,6 +126,7 @@ class MechanismBuilder:
         )
 
     def _free(self, record: BodyRecord, parent: Body) -> Body:
+        """Add a body that flies freely."""
         joint = record.joints[0]
         if len(record.joints) > 1 or parent is not self.m.world:
             raise ModelError(
@@ -155,7 +160,7 @@ class MechanismBuilder:
     def _chain(
         self, record: BodyRecord, parent: Body, at: NumericPose, last: Body, afters: list[NumericPose]
     ) -> None:
-        """One joint after the other, massless bodies between them."""
+        """Add one joint after the other, massless bodies between them."""
         for joint, after in zip(record.joints, afters, strict=True):
             child = last
             if joint is not record.joints[-1]:
@@ -168,6 +173,7 @@ class MechanismBuilder:
     def _join(
         self, record: BodyRecord, joint: JointRecord, parent: Body, child: Body, at: NumericPose
     ) -> None:
+        """Add one joint of a body, with the forces that belong to it."""
         axis = tuple(joint.axis)
         motion = {
             "hinge": lambda: joints.revolute(axis),
@@ -208,13 +214,14 @@ class MechanismBuilder:
             self.tuned[joint.name] = joint.springdamper
 
     def _damping(self, joint: JointRecord) -> float | None:
+        """The damping of a joint, if it has any and dampers are not switched off."""
         return None if "damper" in self.reader.options.off else joint.damping or None
 
     def surroundings(self) -> None:
-        """Gravity that is not along -z, and the fluid around."""
+        """Add gravity that is not along -z, and the drag of the fluid around."""
         options = self.reader.options
-        if any(options.aside):
-            self.m.force(forces.aside("gravity_aside", options.aside))
+        if any(options.sideways_gravity):
+            self.m.force(forces.sideways_gravity("gravity_aside", options.sideways_gravity))
         for record in self.records.values() if options.fluid else ():
             if record.name == "world" or not record.mass > 0:
                 continue
@@ -245,7 +252,7 @@ class MechanismBuilder:
             )
 
     def contents(self, record: BodyRecord, body: Body, at: NumericPose) -> None:
-        """Sites as frames and geoms as shapes."""
+        """Add sites as frames and geoms as shapes."""
         for name, site in record.sites.items():
             place = at @ site
             frame = name if name not in self.records else f"{name}_site"
@@ -257,6 +264,7 @@ class MechanismBuilder:
         self.m.shape(body, *[shape for shape in looks if shape is not None])
 
     def _shape(self, geom: GeomRecord, at: NumericPose) -> Shape | None:
+        """The shape of a geom; None for one that is not drawn."""
         a, b, _ = np.abs(geom.size)
         if geom.kind == "sphere":
             return shapes.sphere(a, at.p, geom.colour)
@@ -285,7 +293,7 @@ class MechanismBuilder:
             return ""
 
     def warn_of_meshes(self) -> None:
-        """Pictures go without meshes that are outside of the model's folder."""
+        """Warn of meshes that are outside of the model's folder: pictures go without them."""
         if self.outside:
             assert self.reader.folders.home is not None
             folder = self.reader.folders.suggest((self.reader.folders.home / self.outside[0]).resolve())
@@ -298,6 +306,7 @@ class MechanismBuilder:
 
 
 def _anchor(joint: JointRecord) -> np.ndarray:
+    """Where a joint is in its body's frame; a slide's place has no meaning."""
     return np.zeros(3) if joint.kind == "slide" else joint.pos
 
 
@@ -311,4 +320,5 @@ def _after(joint: JointRecord) -> NumericPose:
 
 
 def _matrix(place: NumericPose) -> ca.SX:
+    """The rotation of a numeric pose as an expression."""
     return ca.densify(ca.SX(place.R))

@@ -55,7 +55,7 @@ class ElementReader:
         return value
 
     def refuse(self, name: str, what: str) -> None:
-        """An error, unless the user said that `name` may be left out."""
+        """Raise ModelError, unless the user said that `name` may be left out."""
         if name not in self.ignore:
             raise ModelError(
                 f"{self.where}: {what}, which is not read: remove it, or leave it out knowingly with "
@@ -69,6 +69,7 @@ class ElementReader:
     # ---- defaults ----
 
     def _defaults(self, element: Element, inherited: dict[str, dict[str, str]], name: str) -> None:
+        """Collect the attributes of a class of <default>, and of those nested in it."""
         own = {tag: dict(attributes) for tag, attributes in inherited.items()}
         for child in element:
             if child.tag != "default":

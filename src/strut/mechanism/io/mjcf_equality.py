@@ -74,13 +74,14 @@ class Equalities:
             self.reader.refuse(element.tag, f"equality '{name}' is a <{element.tag}>")
 
     def _polynomial(self, name: str, element: Element) -> list[float]:
+        """The five coefficients of polycoef."""
         coefficients = text.numbers(
             element.get("polycoef", "0 1 0 0 0"), 1, 5, f"{self.reader.where}: polycoef of equality '{name}'"
         )
         return [float(v) for v in coefficients] + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
 
     def _joints(self, name: str, element: Element) -> None:
-        """q1 - ref1 is a polynomial of q2 - ref2, or constant."""
+        """Constrain q1 - ref1 to a polynomial of q2 - ref2, or to a constant."""
         full, references = self._polynomial(name, element), self.built.reference
         second = self._known_name(name, element, "joint1", list(references))
         if "joint2" not in element.attrib:
@@ -101,8 +102,8 @@ class Equalities:
         )
 
     def _tendons(self, name: str, element: Element) -> None:
-        """The same of the lengths of two tendons, counted from those in the configuration that the file
-        shows."""
+        """Constrain the length of one tendon to a polynomial of another's, counted from the configuration
+        that the file shows."""
         full, lengths = self._polynomial(name, element), []
         for key in ("tendon1", "tendon2")[: 1 + ("tendon2" in element.attrib)]:
             record = self.tendons.records[self._known_name(name, element, key, list(self.tendons.records))]
@@ -117,6 +118,7 @@ class Equalities:
         self.m.constrain(_polynomial_constraint(name, full, (lengths[0], lengths[1]), (start[0], start[1])))
 
     def _sites(self, name: str, element: Element) -> tuple[str, str]:
+        """The frames of both sites that an equality names."""
         frames = self.built.frame_of_site
         a, b = (self._known_name(name, element, key, list(frames)) for key in ("site1", "site2"))
         return frames[a], frames[b]
@@ -151,6 +153,7 @@ class Equalities:
         return f"{name}_a", f"{name}_b"
 
     def _known_name(self, name: str, element: Element, key: str, known: list[str]) -> str:
+        """The name under `key`, which must be one of `known`."""
         value = text.name_of(element.get(key, ""))
         if value not in known:
             raise UnknownNameError(
@@ -160,6 +163,7 @@ class Equalities:
 
 
 def _coordinate(joint: str) -> Length:
+    """The coordinate of a joint as a length."""
     return lambda tree: tree.q[tree.q_of[joint].start]
 
 

@@ -14,7 +14,7 @@ from strut.mechanism.io.mesh_inertia import INERTIA_RULES, Solid, solid_of
 from strut.mechanism.io.mjcf_element import ElementReader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord
 from strut.mechanism.io.names import numbers
-from strut.mechanism.io.poses import NumericPose, between, moments_of, rotation_of_quat, volume_of
+from strut.mechanism.io.poses import NumericPose, moments_of, pose_between, rotation_of_quat, volume_of
 
 Element = ElementTree.Element
 
@@ -49,7 +49,7 @@ class Geoms:
     # ---- one geom ----
 
     def read(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> GeomRecord:
-        """One <geom> of a body, in a <frame> at X of it; its inertia is worked out by `weigh`."""
+        """Read one <geom> of a body, in a <frame> at X of it; its inertia is worked out by `weigh`."""
         reader = self.reader
         a = reader.attributes(element, childclass)
         what = f"geom '{a['name']}' of body '{body.name}'" if "name" in a else f"a geom of body '{body.name}'"
@@ -60,7 +60,7 @@ class Geoms:
         sizes = numbers(a.get("size", ""), 0, 3, f"{self.where}: size of {what}")
         size[: len(sizes)] = sizes
         if "fromto" in a and kind in ("capsule", "cylinder", "box", "ellipsoid"):
-            at, half = between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
+            at, half = pose_between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
             size = (
                 np.array([size[0], half, 0.0])
                 if kind in ("capsule", "cylinder")
@@ -155,7 +155,7 @@ class Geoms:
     # ---- meshes ----
 
     def solid(self, name: str, what: str) -> Solid:
-        """What a mesh encloses."""
+        """Mass properties of what a mesh encloses, worked out once."""
         if name not in self.meshes:
             raise UnknownNameError(
                 f"{self.where}: {what} has mesh '{name}': {did_you_mean(name, list(self.meshes))}"
@@ -180,11 +180,11 @@ class Geoms:
         return self.solids[name]
 
     def scale(self, name: str) -> np.ndarray:
-        """Along the axes of a mesh's file."""
+        """Factors along the axes of a mesh's file."""
         return numbers(self.meshes[name].get("scale", "1 1 1"), 3, 3, f"{self.where}: scale of mesh '{name}'")
 
     def file(self, name: str) -> str:
-        """Of a mesh, counted from the model's folder; nothing where it is written out."""
+        """The file of a mesh, counted from the model's folder; empty where it is written out."""
         file = self.meshes[name].get("file", "") if name in self.meshes else ""
         compiler = self.reader.compiler
         if file and compiler.get("strippath", "false") == "true":
@@ -192,6 +192,7 @@ class Geoms:
         return str(Path(compiler.get("meshdir") or compiler.get("assetdir", "")) / file) if file else ""
 
     def _points(self, a: Mapping[str, str], mesh: str) -> Mesh:
+        """Vertices and triangles of a mesh, written out or from its file."""
         if "vertex" in a:
             vertices = (
                 numbers(a["vertex"], 12, 3 * MAX_VERTICES, f"{mesh}: vertex").astype(np.float32).astype(float)
@@ -214,8 +215,8 @@ class Geoms:
     # ---- inertias of bodies ----
 
     def give_inertias(self, bodies: list[BodyRecord]) -> None:
-        """Mass, centre of mass and inertia of every body, given or from its geoms, after the rules of
-        <compiler>."""
+        """Give every body its mass, centre of mass and inertia, from <inertial> or its geoms, after the rules
+        of <compiler>."""
         for body in bodies:
             if self.from_geoms == "true" or (self.from_geoms == "auto" and body.inertial is None):
                 self._sum_geoms(body, [g for g in body.geoms if self.groups[0] <= g.group <= self.groups[1]])
@@ -231,9 +232,11 @@ class Geoms:
                 body.mass, body.inertia = body.mass * total / now, body.inertia * total / now
 
     def _compiler_number(self, key: str) -> float:
+        """A number of <compiler>; 0 where it is not given."""
         return float(self.reader.several(self.reader.compiler, key, "<compiler>", 1)[0])
 
     def _sum_geoms(self, body: BodyRecord, geoms: list[GeomRecord]) -> None:
+        """Give a body the mass, centre and inertia of its geoms together (the parallel axis theorem)."""
         for geom in geoms:
             self.weigh(geom)
         heavy = [g for g in geoms if g.mass > MIN_MASS]
@@ -249,7 +252,7 @@ class Geoms:
                 body.inertia = body.inertia + g.inertia + g.mass * (r @ r * np.eye(3) - np.outer(r, r))
 
     def _bound(self, body: BodyRecord) -> None:
-        """boundmass, boundinertia and balanceinertia of <compiler>, which repair careless inertias."""
+        """Apply boundmass, boundinertia and balanceinertia of <compiler>, which repair careless inertias."""
         least = self._compiler_number("boundinertia")
         body.mass = max(body.mass, self._compiler_number("boundmass"))
         balance = self.reader.compiler.get("balanceinertia", "false") == "true"

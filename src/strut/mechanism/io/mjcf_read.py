@@ -14,7 +14,7 @@ from strut.mechanism.io.mjcf_element import ORIENTATIONS, ElementReader
 from strut.mechanism.io.mjcf_geom import Geoms
 from strut.mechanism.io.mjcf_record import BodyRecord, JointRecord
 from strut.mechanism.io.names import name_of, numbers
-from strut.mechanism.io.poses import IDENTITY, NumericPose, between
+from strut.mechanism.io.poses import IDENTITY, NumericPose, pose_between
 
 Element = ElementTree.Element
 
@@ -57,7 +57,7 @@ class Reader(ElementReader):
     # ---- bodies and what they have ----
 
     def _inside(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> None:
-        """The children of a <body> or of a <frame> in it, which is at X."""
+        """Read the children of a <body> or of a <frame> in it, which is at X."""
         for child in element:
             tag = child.tag
             if tag == "body":
@@ -72,7 +72,7 @@ class Reader(ElementReader):
             elif tag == "site":
                 a = self.attributes(child, childclass)
                 if "fromto" in a:
-                    at = between(
+                    at = pose_between(
                         numbers(a["fromto"], 6, 6, f"{self.where}: fromto of a site in body '{body.name}'")
                     )[0]
                 else:
@@ -84,6 +84,7 @@ class Reader(ElementReader):
                 self.refuse(tag, f"body '{body.name}' has a <{tag}>")
 
     def _body(self, element: Element, parent: BodyRecord, X: NumericPose, childclass: str) -> BodyRecord:
+        """Read a <body> and all inside of it."""
         name = name_of(element.get("name") or self._free_name())
         for key in set(element.attrib) - BODY_ATTRIBUTES:
             self.refuse(key, f"body '{name}' has the attribute {key}")
@@ -96,13 +97,14 @@ class Reader(ElementReader):
         return record
 
     def _free_name(self) -> str:
-        """For a body without a name."""
+        """A name for a body without one."""
         self.unnamed += 1
         while f"body_{self.unnamed}" in self.taken:
             self.unnamed += 1
         return f"body_{self.unnamed}"
 
     def _joint(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> JointRecord:
+        """Read a <joint> or <freejoint>."""
         free = element.tag == "freejoint"
         a = {**element.attrib, "type": "free"} if free else self.attributes(element, childclass)
         count = len(body.joints)
@@ -153,6 +155,7 @@ class Reader(ElementReader):
         )
 
     def _springdamper(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
+        """Time constant [s] and damping ratio; None where they are not positive."""
         if "springdamper" not in a or "springdamper" in self.ignore:
             return None
         constant, ratio = numbers(a["springdamper"], 2, 2, f"{self.where}: springdamper of {what}")
@@ -161,6 +164,8 @@ class Reader(ElementReader):
     def _inertial(
         self, element: Element, body: BodyRecord, X: NumericPose
     ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Read an <inertial>: mass [kg], centre of mass [m] and inertia about it [kg m^2], in the body's
+        frame."""
         what, a = f"the inertial of body '{body.name}'", element.attrib
         if "mass" not in a or ("diaginertia" in a) == ("fullinertia" in a):
             raise ModelError(f"{self.where}: {what} needs a mass, and either diaginertia or fullinertia")

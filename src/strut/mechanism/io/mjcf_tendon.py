@@ -123,10 +123,11 @@ class Tendons:
         return weights, legs, wraps
 
     def _coordinates(self) -> list[str]:
-        """Joints of one coordinate."""
+        """Names of the joints of one coordinate."""
         return [name for name, c in self.m.connections.items() if c.joint.nq == 1]
 
     def _check_known(self, name: str, what: str, kind: str, known: list[str]) -> str:
+        """Return a name; raise UnknownNameError unless it is known."""
         if name not in known:
             raise UnknownNameError(
                 f"{self.reader.where}: {what} has {kind} '{name}': {did_you_mean(name, known)}"
@@ -134,12 +135,14 @@ class Tendons:
         return name
 
     def _rest(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
+        """The lengths between which the spring is slack; None where the file leaves them open."""
         lengths = numbers(
             a.get("springlength", "-1 -1"), 1, 2, f"{self.reader.where}: springlength of {what}"
         )
         return None if lengths[0] == -1 else (float(lengths[0]), float(lengths[-1]))
 
     def _range(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
+        """The range of lengths; None where there is no limit."""
         limited = a.get("limited", "auto")
         if "range" not in a or not (limited == "true" or (limited == "auto" and self.reader.autolimits)):
             return None
@@ -169,12 +172,12 @@ class Tendons:
         return length
 
     def at(self, length: Length, position: Position) -> float:
-        """A length in a position."""
+        """Evaluate a length in a position."""
         tree = Tree(self.m)
         return float(ca.Function("length", [tree.q], [length(tree)])(_coordinates_of(tree, position)))
 
     def add_forces(self, stops: bool) -> None:
-        """Springs, dampers and friction of tendons; and soft stops of their ranges, if asked for."""
+        """Add springs, dampers and friction of tendons; and soft stops of their ranges, if asked for."""
         off = self.reader.options.off
         for record in self.records.values():
             stiffness = 0.0 if "spring" in off else record.stiffness
@@ -203,6 +206,7 @@ class Tendons:
 
 
 def _coordinates_of(tree: Tree, position: Position) -> np.ndarray:
+    """Coordinates of joints by name as the vector q of a tree."""
     q = np.zeros(tree.nq)
     for name, where in tree.q_of.items():
         q[where] = [float(v) for v in position[name]]

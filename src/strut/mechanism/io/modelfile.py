@@ -66,13 +66,13 @@ VECTORS = ("at", "start", "end", "size", "radii")
 
 @checked
 def load(path: str | Path) -> Mechanism:
-    """A mechanism from a model file; its name is the file's unless the file says one."""
+    """Read a mechanism from a model file; its name is the file's unless the file says one."""
     return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
 
 
 @checked
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:
-    """A mechanism from the text of a model file."""
+    """Read a mechanism from the text of a model file; `where` names it in messages."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -116,7 +116,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
 
 @contextmanager
 def _at(table: TomlTable) -> Iterator[None]:
-    """Errors of the mechanism itself say where in the file they come from."""
+    """Say in errors of the mechanism itself where in the file they come from."""
     try:
         yield
     except StrutError as error:
@@ -124,6 +124,7 @@ def _at(table: TomlTable) -> Iterator[None]:
 
 
 def _param(table: TomlTable | Any, key: str) -> Param:
+    """Read a parameter, a table or a bare number, into SI units."""
     if not isinstance(table, TomlTable):
         return Param(key, table)
     with _at(table):
@@ -145,6 +146,7 @@ def _param(table: TomlTable | Any, key: str) -> Param:
 
 
 def _body(m: Mechanism, name: str, table: TomlTable) -> None:
+    """Read a table of [bodies]."""
     if name == "world":  # it is there already, and only looks
         _looks(m, m.world, table)
         return
@@ -160,6 +162,7 @@ def _body(m: Mechanism, name: str, table: TomlTable) -> None:
 
 
 def _looks(m: Mechanism, body: Body, table: TomlTable) -> None:
+    """Read the shapes of a body."""
     for shape in table.list_of_tables("shapes"):
         with _at(shape):
             m.shape(body, _shape(shape))
@@ -167,6 +170,7 @@ def _looks(m: Mechanism, body: Body, table: TomlTable) -> None:
 
 
 def _shape(table: TomlTable) -> Shape:
+    """Read one shape: its arguments are those of the function that makes it."""
     kind = table.choice("kind", list(shapes.MAKERS))
     maker = shapes.MAKERS[kind]
     arguments: dict[str, Any] = {}
@@ -189,6 +193,7 @@ def _shape(table: TomlTable) -> Shape:
 
 
 def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
+    """Read a table of [joints]."""
     stop = table.table("stop")
     motion = _motion(table)
     if table.flag("mirrored"):
@@ -213,6 +218,7 @@ def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
 
 
 def _stop(table: TomlTable) -> Stop:
+    """Read the soft stop of a joint."""
     stop = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
     table.refuse_unknown_keys()
     return stop
@@ -242,6 +248,7 @@ def _motion(table: TomlTable) -> Joint:
 
 
 def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
+    """Read a table of [constraints]."""
     word = table.choice("type", list(constraints.KINDS))
     kind = constraints.KINDS[word]
     places, moving = [*m.frames, *m.bodies], list(m.connections)
@@ -263,10 +270,12 @@ def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
 
 
 def _body_of(m: Mechanism, table: TomlTable, key: str) -> Body:
+    """The body that a key names."""
     return m.bodies[table.choice(key, list(m.bodies))]
 
 
 def _rotation(table: TomlTable) -> ca.SX | None:
+    """Read a rotation: roll, pitch and yaw [rad], or three rows; None where there is none."""
     value = table.take("rotation", None)
     if value is None:
         return None

@@ -38,6 +38,8 @@ def dump(mechanism: Mechanism) -> str:
 
 
 class _Writer:
+    """Writes a mechanism, block by block; each block is a list of lines."""
+
     def __init__(self, m: Mechanism) -> None:
         self.m = m
         if m.forces:
@@ -60,6 +62,7 @@ class _Writer:
         self.names = {name: param.sym for name, param in self.params.items()}
 
     def text(self) -> str:
+        """The whole file."""
         m = self.m
         blocks = [
             [
@@ -87,6 +90,7 @@ class _Writer:
         return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
     def param(self, param: Param) -> list[str]:
+        """The table of a parameter."""
         value = np.asarray(param.value)
         lines = [
             _head("parameters", param.name),
@@ -101,6 +105,7 @@ class _Writer:
         return lines + ([f"description = {_quote(param.description)}"] if param.description else [])
 
     def body(self, body: Body) -> list[list[str]]:
+        """The table of a body, and those of its shapes."""
         lines = [_head("bodies", body.name)]
         lines += [] if body.mass.is_zero() else [f"mass = {self.value(body.mass)}"]
         lines += [] if body.com.is_zero() else [f"com = {self.value(body.com)}"]
@@ -119,6 +124,7 @@ class _Writer:
         return [lines, *looks]
 
     def shape(self, body: str, shape: Shape) -> list[str]:
+        """The table of a shape."""
         lines = [f"[[{_head('bodies', body)[1:-1]}.shapes]]", f'kind = "{type(shape).__name__.lower()}"']
         for f in fields(shape):
             value = getattr(shape, f.name)
@@ -131,6 +137,7 @@ class _Writer:
         return lines
 
     def joint(self, c: Connection) -> list[str]:
+        """The table of a joint."""
         joint = c.joint
         mirrored = joint.kind.startswith("mirrored ")
         lines = [_head("joints", c.name), *self.motion(joint.arguments["of"] if mirrored else joint, c.name)]
@@ -183,6 +190,7 @@ class _Writer:
         return [f'type = "{joint.kind}"', *lines]
 
     def constraint(self, c: Constraint) -> list[str]:
+        """The table of a constraint."""
         if c.kind not in constraints.KINDS:
             raise ModelError(f"constraint '{c.name}' is one of your own, which a model file cannot say")
         lines = [_head("constraints", c.name), f'type = "{c.kind}"']
@@ -215,25 +223,29 @@ class _Writer:
         return entries[0] if len(entries) == 1 else _list(entries)
 
     def _one(self, expression: ca.SX, more: Mapping[str, ca.SX]) -> str:
+        """One number, or one expression in quotes."""
         if expression.is_constant():
             return _number(float(ca.DM(expression)))
         return _quote(text_of(expression, {**self.names, **more}))
 
 
 def _head(kind: str, name: str) -> str:
+    """The head of a table, [kind.name]."""
     return f"[{kind}.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quote(name)}]"
 
 
 def _quote(text: str) -> str:
+    """A text in quotes, as TOML has it."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _list(entries: Any) -> str:
+    """A list of texts in brackets."""
     return f"[{', '.join(entries)}]"
 
 
 def _colour(colour: Colour) -> str:
-    """'#rrggbb' where that is exact."""
+    """A colour as '#rrggbb' where that is exact, else as four numbers."""
     bytes_ = [round(255 * v) for v in colour]
     if any(b / 255 != v for b, v in zip(bytes_, colour, strict=True)):
         return _list(_number(v) for v in colour)
@@ -241,10 +253,12 @@ def _colour(colour: Colour) -> str:
 
 
 def _number(value: Any) -> str:
+    """A finite number exactly, or an infinity as TOML has it."""
     return number_text(float(value)) if np.isfinite(value) else "inf" if value > 0 else "-inf"
 
 
 def _axis(axis: ca.SX) -> str:
+    """An axis as "x" or "-y" where it is one, else three numbers."""
     numbers = [float(v) for v in ca.vertsplit(ca.DM(axis))]
     for name, direction in AXES.items():
         for sign, sense in ((1, ""), (-1, "-")):

@@ -30,7 +30,7 @@ class ReadWarning(UserWarning):
 
 
 def read(path: str | Path) -> str:
-    """The text of a file."""
+    """Read the text of a file; raise StorageError where that fails."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -63,7 +63,7 @@ def xml(text: str, where: str) -> ElementTree.Element:
 
 
 def check_depth(root: ElementTree.Element, where: str) -> None:
-    """Elements are not nested deeper than `MAX_DEPTH`."""
+    """Raise ModelError where elements are nested deeper than `MAX_DEPTH`."""
     level = [root]
     for _ in range(MAX_DEPTH):
         level = [child for element in level for child in element]
@@ -77,7 +77,7 @@ def check_depth(root: ElementTree.Element, where: str) -> None:
 
 @contextlib.contextmanager
 def name_file_in_errors(where: str) -> Iterator[None]:
-    """Errors about the model inside say in which file it stands."""
+    """Put the name of a file before errors about the model that is read inside."""
     try:
         yield
     except ModelError as error:
@@ -98,7 +98,7 @@ def _short(text: str) -> str:
 
 
 def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
-    """Between `least` and `most` finite numbers."""
+    """Read between `least` and `most` finite numbers; `what` names them in errors."""
     needed = f"{least}" if least == most else f"{least} to {most}"
     plural = "number is" if most == 1 else "numbers are"
     try:
@@ -113,10 +113,10 @@ def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
 
 
 def number(text: str, what: str) -> float:
-    """One finite number."""
+    """Read one finite number."""
     return float(numbers(text, 1, 1, what)[0])
 
 
 def words(values: Any) -> str:
-    """Numbers, exactly, with spaces between them."""
+    """Write numbers, exactly, with spaces between them."""
     return " ".join(repr(float(v)) for v in np.asarray(values).reshape(-1))

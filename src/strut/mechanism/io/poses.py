@@ -79,7 +79,7 @@ def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
 
 
 def rotation_of_quat(q: np.ndarray) -> np.ndarray:
-    """From w, x, y, z of any length."""
+    """The matrix of a quaternion w, x, y, z of any length."""
     w, x, y, z = q / np.linalg.norm(q)
     return np.array(
         [
@@ -91,7 +91,8 @@ def rotation_of_quat(q: np.ndarray) -> np.ndarray:
 
 
 def quat_of_rotation(R: np.ndarray) -> np.ndarray:
-    """x, y, z, w, from the largest of the four, so that nothing small is divided by."""
+    """The quaternion x, y, z, w of a rotation, from the largest of the four, so that nothing small is divided
+    by (Shepperd)."""
     squares = np.array(
         [
             1 + R[0, 0] - R[1, 1] - R[2, 2],
@@ -121,7 +122,7 @@ def rotation_to(v: np.ndarray) -> np.ndarray:
     return rotation(axis / sine, float(np.arctan2(sine, v[2])))
 
 
-def between(ends: np.ndarray) -> tuple[NumericPose, float]:
+def pose_between(ends: np.ndarray) -> tuple[NumericPose, float]:
     """The middle of two points with z along them, and half their distance."""
     along = ends[:3] - ends[3:]
     return NumericPose(rotation_to(along), (ends[:3] + ends[3:]) / 2), float(np.linalg.norm(along)) / 2

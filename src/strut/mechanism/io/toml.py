@@ -85,7 +85,7 @@ class TomlTable:
         return value if value in (-inf, inf) else self.number(key)
 
     def numbers(self, key: str, default: Any = REQUIRED) -> Any:
-        """One, or a list of them."""
+        """A number, or a list of numbers; each may be an expression."""
         value = self.take(key, default)
         if key not in self.data:
             return value
@@ -103,7 +103,7 @@ class TomlTable:
         return ca.vertcat(*[ca.SX(self._one(v, key)) for v in value])
 
     def matrix(self, key: str) -> ca.SX:
-        """Three rows of three."""
+        """A matrix of three rows of three numbers."""
         value = self.take(key)
         if len(value) != 3 or any(len(row) != 3 for row in value):
             raise self.error(f"{key} is {value!r}: three rows of three numbers are needed", key)
@@ -112,7 +112,7 @@ class TomlTable:
         )
 
     def axis(self, key: str) -> Any:
-        """'x', '-z', or three numbers."""
+        """An axis: 'x', '-z', or three numbers."""
         value = self.take(key)
         if isinstance(value, str):
             return value
@@ -121,6 +121,7 @@ class TomlTable:
         return tuple(self._value(v, key) for v in value)
 
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
+        """A number, or an expression of one number."""
         number = self._value(value, key, more)
         if isinstance(number, ca.SX) and number.numel() != 1:
             raise self.error(
@@ -129,6 +130,7 @@ class TomlTable:
         return number
 
     def _value(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
+        """A finite number, or the expression that a text says."""
         if type(value) in (int, float):
             if not isfinite(value):
                 raise self.error(f"{key} is {value}: a finite number is needed", key, str(value))
@@ -173,10 +175,11 @@ class TomlTable:
             yield self._inner(entry, key)
 
     def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
+        """A table inside of this one."""
         return TomlTable(data, (*self.path, key), self.source, self.where, self.names)
 
     def refuse_unknown_keys(self) -> None:
-        """Every key must have been read."""
+        """Raise ModelError for a key that nothing has read."""
         for key in self.data:
             if key not in self.known:
                 raise self.error(f"'{key}' is unknown here: {did_you_mean(key, self.known)}", key, key)
@@ -226,4 +229,5 @@ def _in_array(line: str) -> bool:
 
 
 def _parts(text: str) -> tuple[str, ...]:
+    """The keys in a dotted one, quotes taken off."""
     return tuple(a or b or c for a, b, c in re.findall(r"""([\w-]+)|"([^"]*)"|'([^']*)'""", text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,19 @@ from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
-from strut.mechanism.io.names import ReadWarning, name_file_in_errors, name_of, number, numbers, read, xml
+from strut.mechanism.io.names import name_file_in_errors, name_of, number, read, xml
+from strut.mechanism.io.urdf_joint import (
+    JointElement,
+    follow_leaders,
+    order_outward,
+    origin_of,
+    rotation_matrix,
+)
 from strut.mechanism.io.urdf_visual import visuals
 from strut.mechanism.io.urdf_write import dump
 from strut.mechanism.looks.shapes import locate_meshes
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import Body, Stop
-from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Expression, Param
 
 __all__ = ["dump", "load", "parse"]
@@ -126,8 +131,8 @@ def _mechanism(root: ElementTree.Element, settings: _Settings, loops: Mapping[st
         raise ModelError(f"base '{base}' is unknown: {did_you_mean(base, list(BASES))}")
     m = Mechanism(name_of(root.get("name", "robot")))
     links = _links(root, where)
-    edges = [_Edge(element, where) for element in root.findall("joint")]
-    _follow_leaders(edges, where)
+    edges = [JointElement(element, where) for element in root.findall("joint")]
+    follow_leaders(edges, where)
     bodies = {
         name: m.world if name == "world" else _body(m, name, link, settings.symbols, where)
         for name, link in links.items()
@@ -135,7 +140,7 @@ def _mechanism(root: ElementTree.Element, settings: _Settings, loops: Mapping[st
     root_link = _root_link(links, edges, settings)
     if root_link != "world":
         m.joint("base", m.world, bodies[root_link], BASES[base](), actuated=False)
-    for edge in _in_order(edges, root_link, where):
+    for edge in order_outward(edges, root_link, where):
         _join(m, edge, bodies, settings)
     for name, element in links.items():
         m.shape(bodies[name], *visuals(element, root, where))
@@ -144,7 +149,9 @@ def _mechanism(root: ElementTree.Element, settings: _Settings, loops: Mapping[st
     return m
 
 
-def _root_link(links: Mapping[str, ElementTree.Element], edges: Sequence[_Edge], settings: _Settings) -> str:
+def _root_link(
+    links: Mapping[str, ElementTree.Element], edges: Sequence[JointElement], settings: _Settings
+) -> str:
     """The link that no joint carries. Refuses names that joints use and nothing has, and all but one tree."""
     where = settings.where
     for edge in edges:
@@ -173,7 +180,7 @@ def _root_link(links: Mapping[str, ElementTree.Element], edges: Sequence[_Edge],
 
 
 def _links(root: ElementTree.Element, where: str) -> dict[str, ElementTree.Element]:
-    """<link>s by name."""
+    """Collect the <link>s by name."""
     links: dict[str, ElementTree.Element] = {}
     for number_, link in enumerate(root.findall("link"), 1):
         name = link.get("name")
@@ -196,16 +203,18 @@ class _Symbols:
     inertias: bool
 
     def mass(self, link: str, value: float) -> Expression:
+        """The mass of a link [kg], or a parameter."""
         return Param(f"{name_of(link)}_mass", value, "kg", bounds=(0, 1e6)) if self.masses else value
 
     def place(self, name: str, values: np.ndarray) -> list[Expression]:
-        """Zeros stay zeros: they cost nothing."""
+        """A place [m], its components as parameters if wanted; zeros stay zeros: they cost nothing."""
         return [
             Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v)
             for axis, v in zip("xyz", values, strict=True)
         ]
 
     def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
+        """An inertia [kg m^2], or its six entries as parameters."""
         if not self.inertias:
             return I
         entries = {"xx": I[0, 0], "xy": I[0, 1], "xz": I[0, 2], "yy": I[1, 1], "yz": I[1, 2], "zz": I[2, 2]}
@@ -231,99 +240,7 @@ class _Settings:
         return self.actuated is None or name_of(joint) in self.actuated
 
 
-class _Edge:
-    """A joint element, read."""
-
-    def __init__(self, element: ElementTree.Element, where: str) -> None:
-        self.name = str(element.get("name"))
-        self.kind = str(element.get("type"))
-        self.parent = _link(element, "parent", self.name, where)
-        self.child = _link(element, "child", self.name, where)
-        self.xyz, self.rpy = _origin(element, f"joint '{self.name}'")
-        axis = element.find("axis")
-        self.axis = (
-            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'")
-            if axis is not None
-            else np.array([1.0, 0, 0])
-        )
-        self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
-        self.leader: tuple[str, float, float] | None = (
-            None  # (joint, ratio, offset), where it mimics one that moves
-        )
-
-    def motion(self) -> joints.Joint:
-        length = float(np.linalg.norm(self.axis))
-        if self.kind in ("revolute", "continuous", "prismatic") and abs(length - 1) > 1e-3:
-            raise ModelError(
-                f"joint '{self.name}' has the axis {self.axis.tolist()} of length {length:g}: give a unit "
-                f"vector"
-            )
-        axis = self.axis / length if length else self.axis
-        if self.kind in ("revolute", "continuous"):
-            joint = joints.revolute(tuple(axis))
-        elif self.kind == "prismatic":
-            joint = joints.prismatic(tuple(axis))
-        elif self.kind == "fixed":
-            joint = joints.weld()
-        elif self.kind == "floating":
-            joint = joints.free()
-        elif self.kind == "planar":
-            joint = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
-        else:
-            raise ModelError(
-                f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, "
-                f"fixed, floating, planar"
-            )
-        if self.leader is not None:
-            joint = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=joint)
-        return joint
-
-    def mimic_law(self) -> tuple[str, float, float]:
-        """What <mimic> says: the joint, the ratio and the offset."""
-        assert self.mimic is not None
-        ratio, offset = (
-            number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
-            for key, default in (("multiplier", "1"), ("offset", "0"))
-        )
-        return str(self.mimic.get("joint")), ratio, offset
-
-
-def _follow_leaders(edges: list[_Edge], where: str) -> None:
-    """Give every joint that mimics another its leader, one that mimics nothing itself. <mimic> on a joint
-    that does not move means nothing; of a joint that is not there, or does not move, it leaves the joint
-    free, as Pinocchio does. Both are warned of."""
-    single = {e.name: e for e in edges if e.kind in ("revolute", "continuous", "prismatic")}
-    for edge in edges:
-        if edge.mimic is None:
-            continue
-        name, ratio, offset = edge.mimic_law()
-        statement = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
-        if edge.name not in single:
-            warnings.warn(
-                f"{statement}: it has no coordinate that could follow, so <mimic> is left out",
-                ReadWarning,
-                stacklevel=5,
-            )
-            continue
-        seen = {edge.name}
-        while name in single and (above := single[name]).mimic is not None:
-            if name in seen:
-                raise ModelError(
-                    f"{statement}: joints {', '.join(sorted(seen))} mimic one another in a circle; "
-                    "let one of them lead"
-                )
-            seen.add(name)
-            name, upper_ratio, upper_offset = above.mimic_law()
-            ratio, offset = ratio * upper_ratio, ratio * upper_offset + offset
-        if name in single:
-            edge.leader = (name, ratio, offset)
-        else:
-            what = "is fixed" if any(e.name == name for e in edges) else "does not exist"
-            hint = did_you_mean(name, list(single))
-            warnings.warn(f"{statement}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
-
-
-def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], settings: _Settings) -> None:
+def _join(m: Mechanism, edge: JointElement, bodies: Mapping[str, Body], settings: _Settings) -> None:
     """Put the joint of an edge into the mechanism."""
     stop = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
@@ -345,30 +262,15 @@ def _join(m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], settings: _Sett
         bodies[edge.child],
         motion,
         at=settings.symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
-        rotation=_rotation(edge.rpy),
+        rotation=rotation_matrix(edge.rpy),
         damping=damping if damping and motion.nv else None,
         stop=stop,
         actuated=settings.drives(edge.name),
     )
 
 
-def _in_order(edges: list[_Edge], root: str, where: str) -> list[_Edge]:
-    """From the root outwards, leaders before the joints that mimic them."""
-    order: list[_Edge] = []
-    reached, joined = {root}, set()
-    waiting = list(edges)
-    while waiting:
-        ready = [e for e in waiting if e.parent in reached and (e.leader is None or e.leader[0] in joined)]
-        if not ready:
-            raise ModelError(f"{where}: joints {', '.join(e.name for e in waiting)} form a cycle")
-        order += ready
-        reached |= {e.child for e in ready}
-        joined |= {e.name for e in ready}
-        waiting = [e for e in waiting if e not in ready]
-    return order
-
-
 def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols, where: str) -> Body:
+    """Add the body of a <link>."""
     inertial = link.find("inertial")
     if inertial is None:
         return m.body(name_of(name))
@@ -378,7 +280,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: "
             f"give both, or neither"
         )
-    xyz, rpy = _origin(inertial, f"the inertial of link '{name}'")
+    xyz, rpy = origin_of(inertial, f"the inertial of link '{name}'")
     value = number(mass.get("value", "0"), f"the mass of link '{name}'")
     entries = {
         key: number(inertia.get(key, "0"), f"{key} of link '{name}'")
@@ -391,7 +293,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
             [entries["ixz"], entries["iyz"], entries["izz"]],
         ]
     )
-    R = np.array(ca.DM(_rotation(rpy)))
+    R = np.array(ca.DM(rotation_matrix(rpy)))
     about = R @ about_com @ R.T
     return m.body(
         name_of(name),
@@ -423,25 +325,3 @@ def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str
         m.constrain(constraints.hinge(name_of(name), frames[0], frames[1], loop.get("axis", "y")))
     else:
         m.constrain(kinds[str(kind)](name_of(name), frames[0], frames[1]))
-
-
-def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str:
-    end = element.find(tag)
-    if end is None or not end.get("link"):
-        raise ModelError(f"{where}: joint '{joint}' has no <{tag} link=\"...\">")
-    return str(end.get("link"))
-
-
-def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.ndarray]:
-    origin = element.find("origin")
-    if origin is None:
-        return np.zeros(3), np.zeros(3)
-    xyz, rpy = (
-        numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}")
-        for key in ("xyz", "rpy")
-    )
-    return xyz, rpy
-
-
-def _rotation(rpy: np.ndarray) -> ca.SX:
-    return ca.SX(ca.DM(rotation_of_rpy(list(rpy)))) if np.any(rpy) else ca.densify(ca.SX.eye(3))

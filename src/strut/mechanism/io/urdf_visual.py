@@ -32,6 +32,7 @@ def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
 
 
 def _shape(visual: Element, robot: Element, what: str) -> Shape:
+    """The shape of a <visual>."""
     geometry, origin = visual.find("geometry"), visual.find("origin")
     if geometry is None or len(geometry) != 1:
         raise ModelError(
@@ -55,11 +56,12 @@ def _shape(visual: Element, robot: Element, what: str) -> Shape:
 
 
 def _number(element: Element, key: str, what: str) -> float:
+    """A number among the attributes of an element."""
     return float(numbers(element.get(key, ""), 1, 1, f"{what}: {key}")[0])
 
 
 def _colour(visual: Element, robot: Element, what: str) -> Colour | None:
-    """Of its material, or of the material of that name on top."""
+    """The colour of a material, or of the material of that name on top; None where there is none."""
     material = visual.find("material")
     if material is None:
         return None

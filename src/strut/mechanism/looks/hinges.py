@@ -13,7 +13,7 @@ from strut.system import Hinge
 
 
 def hinges_of(tree: Tree) -> tuple[Hinge, ...]:
-    """Joints, and the closures of loops by points and hinges; expressions of the tree's q."""
+    """List where joints, and closures of loops by points and hinges, are: expressions of the tree's q."""
     m, carriers = tree.mechanism, _base_carriers(tree)
     hinges: list[Hinge] = []
     for node, X in zip(tree.nodes, tree.poses, strict=True):
@@ -65,4 +65,5 @@ def _base_carriers(tree: Tree) -> set[str]:
 
 
 def _empty(tree: Tree, body: Body) -> bool:
+    """Whether a body has neither mass nor shape."""
     return bool(ca.simplify(body.mass).is_zero()) and not tree.mechanism.shapes.get(body.name)

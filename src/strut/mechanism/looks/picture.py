@@ -20,7 +20,7 @@ POINTS = ("at", "start", "end")
 
 
 def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = None) -> Scene:
-    """Expressions of the tree's q."""
+    """Draw a tree: shapes, joints and the centre of mass in the world, as expressions of the tree's q."""
     m = tree.mechanism
     parts: list[Part] = []
     for body, shapes in (m.shapes or default_shapes(m)).items():

@@ -54,7 +54,7 @@ class Capsule(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """From `start` to `end`."""
+    """A cylinder from `start` to `end`."""
 
     start: ca.SX
     end: ca.SX
@@ -63,7 +63,7 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
-    """`size` are its full lengths along its own x, y and z; `at` is its middle."""
+    """A box: `size` are its full lengths along its own x, y and z; `at` is its middle."""
 
     at: ca.SX
     rotation: ca.SX
@@ -76,7 +76,7 @@ class Box(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Shape):
-    """`radii` are along its own x, y and z."""
+    """An ellipsoid: `radii` are along its own x, y and z."""
 
     at: ca.SX
     rotation: ca.SX

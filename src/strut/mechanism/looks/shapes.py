@@ -282,6 +282,7 @@ def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:
 
 
 def _number(value: Expression, what: str) -> ca.SX:
+    """One number as an expression."""
     number = sx(value)
     if number.numel() != 1:
         raise ModelError(f"{what} has {number.numel()} numbers: one is needed")
@@ -289,11 +290,12 @@ def _number(value: Expression, what: str) -> ca.SX:
 
 
 def _rotation(rotation: ca.SX | None) -> ca.SX:
+    """A rotation; none is the identity."""
     return Pose.identity().R if rotation is None else ca.densify(ca.SX(rotation))
 
 
 def _colour(colour: Any) -> Colour | None:
-    """'#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1."""
+    """Read a colour: '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1."""
     if colour is None:
         return None
     numbers: list[float] = []
