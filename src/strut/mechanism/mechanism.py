@@ -357,7 +357,9 @@ class Mechanism:
         """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below
         it."""
         if isinstance(value, Param) and low is not None:
-            self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
+            bounded = self.params[_key(value)].at_least(low)
+            assert isinstance(bounded, Param)
+            self.params[_key(value)] = bounded
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
         """Three numbers as a column, with the parameters in them noted."""

@@ -24,6 +24,7 @@ MAX_CHARACTERS = 2000
 """Characters of an expression; longer ones are no longer arithmetic that a person wrote."""
 
 NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
+"""A number with a unit behind it, which is no arithmetic."""
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     **{
@@ -49,6 +50,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     "max": (2, ca.fmax),
     "deg": (1, lambda a: a * (math.pi / 180)),
 }
+"""Functions that an expression may call: how many arguments they take, and what they do."""
 OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -56,6 +58,7 @@ OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
     ast.Div: lambda a, b: a / b,
     ast.Pow: lambda a, b: a**b,
 }
+"""Operators that an expression may use."""
 
 
 class ExpressionError(ModelError):
@@ -189,7 +192,8 @@ def _dotted_name(node: ast.expr) -> str | None:
 
 # ---- back to text ----
 
-ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1  # how tightly a text binds
+ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1
+"""How tightly a text binds: one that binds less than its place demands gets parentheses."""
 
 CALLS = {
     getattr(ca, f"OP_{name.upper()}"): name
@@ -209,6 +213,7 @@ CALLS = {
         "log",
     )
 } | {ca.OP_FABS: "abs", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
+"""CasADi's operations that are written as calls, by the name they have in text."""
 
 
 def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:

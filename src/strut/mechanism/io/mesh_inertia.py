@@ -10,6 +10,7 @@ from strut.errors import MissingExtraError, ModelError
 from strut.mechanism.io.mesh_file import Mesh
 
 INERTIA_RULES = ("legacy", "exact", "convex", "shell")
+"""Words for how the inertia of a mesh is worked out, see `solid_of`."""
 MIN_VOLUME = 1e-15
 """[m^3 or m^2] below which MuJoCo takes a mesh for nothing."""
 

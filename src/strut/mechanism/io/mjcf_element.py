@@ -17,6 +17,7 @@ from strut.mechanism.io.poses import NumericPose, rotation, rotation_of_quat, ro
 Element = ElementTree.Element
 
 ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+"""Attributes that say a rotation; an element has at most one of them."""
 
 
 class ElementReader:

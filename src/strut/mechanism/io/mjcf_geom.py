@@ -19,7 +19,9 @@ from strut.mechanism.io.poses import NumericPose, moments_of, pose_between, rota
 Element = ElementTree.Element
 
 GEOMS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "mesh", "hfield", "sdf")
+"""Types of <geom>."""
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
+"""How many numbers the size of a solid has."""
 MIN_MASS = 1e-14
 """[kg] below which MuJoCo takes no notice of a geom."""
 MAX_VERTICES = 10_000_000

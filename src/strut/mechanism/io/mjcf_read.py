@@ -21,6 +21,7 @@ Element = ElementTree.Element
 IGNORED_IN_BODIES = {"light", "camera"}
 """Elements inside bodies on which nothing that moves depends."""
 BODY_ATTRIBUTES = {"name", "pos", *ORIENTATIONS, "childclass", "mocap", "gravcomp", "user", "sleep", "simple"}
+"""Attributes of <body> that are read, or change no motion."""
 JOINT_ATTRIBUTES = {
     *(
         "name",
@@ -39,6 +40,7 @@ JOINT_ATTRIBUTES = {
     *("group", "user", "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction"),
     *("actuatorfrcrange", "actuatorfrclimited", "actuatorgravcomp", "align", "frictionloss", "springdamper"),
 }
+"""Attributes of <joint> that are read, or change no motion."""
 
 
 class Reader(ElementReader):

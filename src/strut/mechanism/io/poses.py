@@ -27,6 +27,7 @@ class NumericPose(NamedTuple):
 
 
 IDENTITY = NumericPose(np.eye(3), np.zeros(3))
+"""The pose of a frame in itself."""
 
 
 def translation(p: np.ndarray) -> NumericPose:

@@ -15,8 +15,11 @@ from strut.mechanism.io.expressions import ExpressionError, parse
 from strut.system import Expression
 
 HEADER = re.compile(r"^\s*\[\[?\s*(.+?)\s*\]\]?\s*(#.*)?$")
+"""A line that begins a table, [a.b] or [[a.b]]."""
 KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+"""A line that begins with a key, a.b = ..."""
 REQUIRED = object()
+"""The default of a key that must be there."""
 
 
 def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:

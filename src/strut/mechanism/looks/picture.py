@@ -17,6 +17,7 @@ from strut.mechanism.tree import Tree
 from strut.system import KINDS, Arrow, Floor, Part, Scene
 
 POINTS = ("at", "start", "end")
+"""Values of shapes that are points in the body's frame [m]."""
 
 
 def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = None) -> Scene:

@@ -34,6 +34,7 @@ from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, sx
 
 ORIGIN = (0.0, 0.0, 0.0)
+"""The origin of a body's frame [m]."""
 CAPSULE_RADIUS_SHARE = 0.02
 """[1] Radius of a default capsule, as a share of the reach of its machine."""
 MIN_FRAMES_OF_PLATE = 4
@@ -133,6 +134,7 @@ MAKERS: dict[str, Callable[..., Shape]] = {
     "arc": arc,
     "mesh": mesh,
 }
+"""The functions that make shapes, by the words of files."""
 
 
 @checked
