@@ -7,7 +7,7 @@ import pytest
 
 from strut import Mechanism, Param, mechanism
 from strut.mechanism import constraints, joints, modelfile
-from strut.mechanism.joints import Joint, JointArgument, JointKind
+from strut.mechanism.joint import Joint, JointArgument, JointKind
 from strut.mechanism.spatial import Pose, axis_of, rotation
 from strut.system import sx
 

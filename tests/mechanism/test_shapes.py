@@ -171,7 +171,9 @@ def test_a_mass_without_extent_is_a_ball():
     found = default_shapes(m)
     assert set(found) == {"thread", "bob"}  # a hook without mass is nothing to see
     (ball,) = found["bob"]
-    assert float(ball.radius) == pytest.approx(shapes.BALL_TO_CAPSULE_RADIUS * shapes.CAPSULE_RADIUS_SHARE * 1.5)
+    assert float(ball.radius) == pytest.approx(
+        shapes.BALL_TO_CAPSULE_RADIUS * shapes.CAPSULE_RADIUS_SHARE * 1.5
+    )
     assert float(found["thread"][0].radius) == pytest.approx(shapes.CAPSULE_RADIUS_SHARE * 1.5)
 
 

@@ -362,8 +362,6 @@ KINDS: dict[str, JointKind] = {
 __all__ = [
     "KINDS",
     "Joint",
-    "JointArgument",
-    "JointKind",
     "custom",
     "cylindrical",
     "free",
