@@ -192,7 +192,9 @@ class Standing:
         best = 0
         for trial in range(3):
             there = q + (0.0 if trial == 0 else 0.1) * rng.standard_normal(len(q))
-            best = max(best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK_TOLERANCE)))
+            best = max(
+                best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK_TOLERANCE))
+            )
         return best < self.K.shape[0]
 
     def switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:
