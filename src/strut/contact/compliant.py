@@ -11,7 +11,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
 from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
+from strut.contact.touch import Spot, Touch, add_contact_parameters, reaching, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
@@ -79,9 +79,10 @@ def compliant(
             f"coulomb, or None"
         )
     surface, touches = ground_of(ground), touches_of(feet)
-    note_numbers(mechanism, surface, touches, stabilise=stabilise)
-    mechanism.note_params(*law.numbers, *(friction.numbers if friction else ()))
-    made = Assembly(mechanism)
+    params = mechanism.parameter_set()
+    add_contact_parameters(params, surface, touches, stabilise=stabilise)
+    params.add(*law.numbers, *(friction.numbers if friction else ()))
+    made = Assembly(mechanism, params)
     q, v, _ = made.start()
     pads = []
     for t in touches:

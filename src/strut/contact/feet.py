@@ -14,11 +14,12 @@ from strut.checks import checked
 from strut.contact.arming import Swing
 from strut.contact.ground import Ground
 from strut.contact.switched_rows import Masked, Sliding, Switched
-from strut.contact.touch import Spot, Touch, note_numbers, reaching
+from strut.contact.touch import Spot, Touch, add_contact_parameters, reaching
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.closure import RANK, drift
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Expression, sx
@@ -71,37 +72,53 @@ class StandingFoot:
         return self.rows[1:]
 
 
-class Standing:
-    """A mechanism, its feet and locks; rows of loops, which always hold, then those of locks and feet, which
-    events switch."""
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """What stands on which ground, and how: the feet, Coulomb's coefficient of friction (None holds without
+    limit), what arms feet and which joints lock, as `rigid` is told them.
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        touches: Sequence[Touch],
-        ground: Ground,
-        friction: Expression | None,
-        arm: Mapping[str, Callable[[Tree], ca.SX]],
-        locks: Sequence[KneeLock],
-        stabilise: Expression,
-        rearm: bool,
-    ) -> None:
-        names = [t.name for t in touches]
-        for name in arm:
+    stabilise: rate [1/s] of Baumgarte stabilisation.
+    rearm: a foot that was let go lands again only after it was off the ground.
+    """
+
+    touches: Sequence[Touch]
+    ground: Ground
+    friction: Expression | None
+    arm: Mapping[str, Callable[[Tree], ca.SX]]
+    locks: Sequence[KneeLock]
+    stabilise: Expression
+    rearm: bool
+
+    def check(self) -> None:
+        """Raise UnknownNameError where `arm` or a lock names a foot that is not there."""
+        names = [t.name for t in self.touches]
+        for name in self.arm:
             if name not in names:
                 raise UnknownNameError(f"there is no foot '{name}' to arm: {did_you_mean(name, names)}")
-        for lock in locks:
+        for lock in self.locks:
             if lock.foot not in names:
-                known = did_you_mean(lock.foot, names)
+                hint = did_you_mean(lock.foot, names)
                 raise UnknownNameError(
-                    f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}"
+                    f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {hint}"
                 )
-        note_numbers(mechanism, ground, touches, friction, stabilise)
+
+
+class Standing:
+    """A mechanism that stands on its feet: rows of loops, which always hold, then those of locks and feet,
+    which events switch.
+
+    params: the parameters collected so far; those of ground, feet, friction and locks are added.
+    """
+
+    def __init__(self, mechanism: Mechanism, footing: Footing, params: ParameterSet) -> None:
+        footing.check()
+        touches, ground, friction, locks = footing.touches, footing.ground, footing.friction, footing.locks
+        add_contact_parameters(params, ground, touches, friction=friction, stabilise=footing.stabilise)
         for lock in locks:
-            mechanism.note_number(lock.at, f"the angle at which '{lock.joint}' locks")
-        self.made = Assembly(mechanism)
+            params.add_number(lock.at, f"the angle at which '{lock.joint}' locks")
+        self.made = Assembly(mechanism, params)
         self.tree = tree = self.made.tree
-        self.friction, self.stabilise, self.locks = friction, sx(stabilise), locks
+        self.friction, self.stabilise, self.locks = friction, sx(footing.stabilise), locks
         self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
         self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
         self.frictionless = friction is not None and sx(friction).is_zero()
@@ -111,7 +128,7 @@ class Standing:
             self.made.closure or ConstraintRows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         )
         self.loops = self.closure.K.shape[0]
-        self.feet = self._feet(spots, arm, rearm)
+        self.feet = self._feet(spots, footing.arm, footing.rearm)
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
         self.contacts = ConstraintRows(
@@ -153,7 +170,7 @@ class Standing:
                     )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
             if ahead is not None or (rearm and not self.coulomb):
-                self.made.mechanism.note_params(0 if ahead is None else ahead)
+                self.made.params.add(0 if ahead is None else ahead)
                 foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
             found.append(foot)
         return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact.feet import SETTLED, KneeLock, Standing, StandingFoot
+from strut.contact.feet import SETTLED, Footing, KneeLock, Standing, StandingFoot
 from strut.contact.ground import Ground, ground_of
 from strut.contact.resets import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
 from strut.contact.touch import Touch, coefficient, touches_of
@@ -94,14 +94,22 @@ def rigid(
     ):
         raise ModelError(f"fall is {fall!r}: give a frame and a height [m], fall=('hip', 0.5)")
     surface, friction = ground_of(ground), coefficient(friction)
-    mechanism.note_number(restitution, "the restitution", low=0.0, high=1.0)
-    mechanism.note_number(rest_speed, "the rest_speed", low=0.0)
+    params = mechanism.parameter_set()
+    params.add_number(restitution, "the restitution", low=0.0, high=1.0)
+    params.add_number(rest_speed, "the rest_speed", low=0.0)
     if fall is not None:
-        mechanism.note_number(fall[1], "the height of a fall")
+        params.add_number(fall[1], "the height of a fall")
     sinks = release == "force"  # what is let go by force may sink: it lands again after it was off the ground
-    stands = Standing(
-        mechanism, touches_of(feet), surface, friction, arm or {}, locks, stabilise, rearm=sinks
+    footing = Footing(
+        touches=touches_of(feet),
+        ground=surface,
+        friction=friction,
+        arm=arm or {},
+        locks=locks,
+        stabilise=stabilise,
+        rearm=sinks,
     )
+    stands = Standing(mechanism, footing, params)
     landing = Landing(stands, restitution, rest_speed, _counted(stands) if steps else ())
     return _Rigid(stands, landing, surface, release, scuffing).system(description, fall, symmetry)
 

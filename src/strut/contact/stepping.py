@@ -20,7 +20,7 @@ from strut.contact.ground import Ground, plane
 from strut.contact.legs import Legs
 from strut.contact.legs_alike import check_legs_alike
 from strut.contact.switched_rows import Masked
-from strut.contact.touch import Touch, note_numbers, point, spot
+from strut.contact.touch import Touch, add_contact_parameters, point, spot
 from strut.contact.walk import slope_name
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
@@ -75,16 +75,17 @@ class _Stepping:
         self.stance, self.swing = (
             foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing)
         )
-        note_numbers(mechanism, ground, (self.stance, self.swing))
-        mechanism.note_number(legs.fall, "the height of a fall")
-        mechanism.note_number(legs.margin, "the margin of legs")
+        params = mechanism.parameter_set()
+        add_contact_parameters(params, ground, (self.stance, self.swing))
+        params.add_number(legs.fall, "the height of a fall")
+        params.add_number(legs.margin, "the margin of legs")
         for drive in legs.drives:
-            mechanism.note_number(drive.spring, f"the spring of drive '{drive.name}'")
-            mechanism.note_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
-            mechanism.note_number(drive.rest, f"the rest of drive '{drive.name}'")
+            params.add_number(drive.spring, f"the spring of drive '{drive.name}'")
+            params.add_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
+            params.add_number(drive.rest, f"the rest of drive '{drive.name}'")
             for angle, weight in drive.weights.items():
-                mechanism.note_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
-        self.made = made = Assembly(mechanism)
+                params.add_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
+        self.made = made = Assembly(mechanism, params)
         self.tree = tree = made.tree
         if mechanism.constraints:
             raise ModelError(
@@ -399,7 +400,7 @@ class _Stepping:
             x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
             z=(*self.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
             u=tuple(inputs),
-            p=tuple(made.mechanism.params.values()),
+            p=tuple(made.params),
             flow=rates() or {},
             events=happening(),
             outputs=shown() or {},

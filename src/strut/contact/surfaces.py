@@ -178,10 +178,11 @@ def surfaces(
         if pair.name in [other.name for other in pairs[:k]]:
             raise ModelError(f"two contacts are called '{pair.name}': give one of them another name")
     numbers = [n for p in pairs for n in (*p.surface_a.numbers, *p.surface_b.numbers)]
-    mechanism.note_number(correct, "the rate of correction, correct,", low=0.0)
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
-    mechanism.note_params(*numbers, *law.numbers, *(friction.numbers if friction else ()))
-    made = Assembly(mechanism)
+    params = mechanism.parameter_set()
+    params.add_number(correct, "the rate of correction, correct,", low=0.0)
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    params.add(*numbers, *law.numbers, *(friction.numbers if friction else ()))
+    made = Assembly(mechanism, params)
     found = [_Meeting(made, pair) for pair in pairs]
     pads = [Pad(made.tree, m.spot(mechanism.planar), law, friction, m.inside) for m in found]
     more: dict[State, ca.SX] = {}
@@ -261,8 +262,7 @@ class _Meeting:
         made, tree = self.made, self.tree
         q, v, _ = made.start()
         fixed = [tree.q, tree.v]
-        symbols = ca.vertcat(*[p.sym for p in made.mechanism.params.values()], ca.SX(0, 1))
-        values = np.concatenate([p.value for p in made.mechanism.params.values()] or [np.empty(0)])
+        symbols, values = made.params.symbols, made.params.values
         f = ca.Function(
             "conditions", [*self.formal, *fixed, symbols], [self.phi, self.J, self.gap, self.facing]
         )

@@ -18,7 +18,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
-from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
+from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
@@ -63,11 +63,12 @@ def time_stepped(
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
     surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
-    note_numbers(mechanism, surface, touches, friction)
-    mechanism.note_number(dt, "the step dt", low=0.0, above=True)
-    mechanism.note_number(relaxation, "the relaxation", low=0.0, above=True)
-    mechanism.note_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
-    made = Assembly(mechanism)
+    params = mechanism.parameter_set()
+    add_contact_parameters(params, surface, touches, friction)
+    params.add_number(dt, "the step dt", low=0.0, above=True)
+    params.add_number(relaxation, "the relaxation", low=0.0, above=True)
+    params.add_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
+    made = Assembly(mechanism, params)
     steps = _Stepped(made, surface, touches, friction, sx(dt), sx(recover))
     return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
 

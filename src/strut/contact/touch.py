@@ -15,6 +15,7 @@ from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.check import not_negative
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, check_name, sx
@@ -85,8 +86,8 @@ def cylinder(
     axle: str | Sequence[float] = "y",
     name: str = "",
 ) -> list[Touch]:
-    """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its
-    side."""
+    """Put a cylinder on a body, about its origin: the circles at its two ends, which together carry it on its
+    side. Adds the frames NAME_a and NAME_b, at the centres of these circles, to the mechanism."""
     n = axis_of(axle, f"the axle of cylinder '{name or body}'")
     if body not in mechanism.bodies:
         raise ModelError(
@@ -105,8 +106,8 @@ def cylinder(
 def polygon(
     mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = ""
 ) -> list[Touch]:
-    """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are
-    added."""
+    """Put a foot on a body as a polygon: contact points at its corners [m], given in the body. Adds the frames
+    NAME_0, NAME_1, ... at these corners to the mechanism."""
     if body not in mechanism.bodies:
         raise ModelError(
             f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have"
@@ -153,22 +154,22 @@ def coefficient(friction: Any) -> Expression | None:
     return friction
 
 
-def note_numbers(
-    mechanism: Mechanism,
+def add_contact_parameters(
+    params: ParameterSet,
     ground: Ground,
     touches: Sequence[Touch],
     friction: Expression | None = None,
     stabilise: Expression = 0.0,
 ) -> None:
-    """Make the parameters of ground, feet and friction parameters of the mechanism; those that cannot be
+    """Add the parameters of ground, feet, friction and stabilisation to `params`; those that cannot be
     negative are bound to that."""
     for number in ground.numbers:
-        mechanism.note_params(number)
+        params.add(number)
     for t in touches:
-        mechanism.note_number(t.radius, f"the radius of contact '{t.name}'", low=0.0)
+        params.add_number(t.radius, f"the radius of contact '{t.name}'", low=0.0)
     if friction is not None:
-        mechanism.note_number(friction, "the coefficient of friction", low=0.0)
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+        params.add_number(friction, "the coefficient of friction", low=0.0)
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
 
 
 def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:

@@ -72,6 +72,8 @@ def closed(
         tuple(rows.labels[k] for k in kept), rows.phi[kept], rows.K[kept, :], rows.k0[kept], pushes
     )
     _, K, k0 = (np.array(r) for r in f(q, 0.0, p))
+    if not K.size:  # an open tree has nothing to close
+        return closure, q, v
     return closure, q, v - _least(K, K @ v - k0.reshape(-1), held)
 
 

@@ -38,15 +38,16 @@ def functions(
     mass_matrix and bias are those of the tree alone. Where a constraint moves with time, time is the first
     argument of what depends on it.
     """
-    mechanism.note_params(stabilise)
-    made = Assembly(mechanism)
+    parameters = mechanism.parameter_set()
+    parameters.add(stabilise)
+    made = Assembly(mechanism, parameters)
     tree, closure, positions, velocities = made.tree, made.closure, made.positions, made.velocities
     if not tree.nv:
         raise ModelError(
             f"mechanism '{mechanism.name}' cannot move, so it has no dynamics: give it a joint that is not "
             f"fixed"
         )
-    params = list(mechanism.params.values())
+    params = list(parameters)
     acceleration, tau = ca.SX.sym("a", tree.nv), ca.SX.sym("tau", tree.nv)
     q = (port("q", "coordinates", positions), tree.q)
     v = (port("v", "velocities", velocities), tree.v)

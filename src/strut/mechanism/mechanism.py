@@ -15,9 +15,10 @@ from strut.html import card
 from strut.mechanism import check
 from strut.mechanism.joints import Joint, neutral
 from strut.mechanism.looks.shape_types import Shape
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
-from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
+from strut.system import Expression, Param, check_name, known_symbol, sx
 
 
 @checked
@@ -102,7 +103,7 @@ class Mechanism:
             self._inertia(name, inertia),
         )
         check.body(made, self.planar, forgiving, source)
-        self._bound(mass, 0.0)
+        self._own_params.bound(mass, 0.0)
         self.bodies[name] = made
         return made
 
@@ -155,7 +156,7 @@ class Mechanism:
             self._number(value, f"the {what} of {where}")
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
-        self.note_params(joint.S(q), X.R, X.p)
+        self._own_params.add(joint.S(q), X.R, X.p)
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
@@ -238,8 +239,8 @@ class Mechanism:
         for key in ("ratio", "offset", "radius", "motion"):
             if key in constraint.arguments:
                 low = 0.0 if key == "radius" else None
-                self.note_number(
-                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low
+                self._own_params.add_number(
+                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low=low
                 )
         self.constraints[constraint.name] = constraint
         return constraint
@@ -290,13 +291,13 @@ class Mechanism:
         """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
         check.number(value, where, low, infinite=infinite)
         column = self._owned(value, sx(value), where)
-        self._bound(value, low)
+        self._own_params.bound(value, low)
         return column
 
     def _owned(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
         """The column, once it is known to be made of parameters alone, which are noted."""
         if isinstance(value, Param):
-            self._note(value)
+            self._own_params.add_param(value)
         for symbol in ca.symvar(column):
             owner = known_symbol(symbol)
             if not isinstance(owner, Param):
@@ -306,42 +307,24 @@ class Mechanism:
                     "a mechanism is made of numbers and Params; "
                     "keep the Param in a variable while you use it"
                 )
-            self._note(owner)
+            self._own_params.add_param(owner)
         return column
 
     @checked
-    def note_params(self, *expressions: Expression) -> None:
-        """Remember the parameters in expressions that also use other symbols: constraints, gains."""
-        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
-            owner = known_symbol(symbol)
-            if isinstance(owner, Param):
-                self._note(owner)
+    def add_parameters(self, *expressions: Expression) -> None:
+        """Make the parameters in expressions parameters of this mechanism, also where nothing else uses them.
+        Expressions may use other symbols too."""
+        self._own_params.add(*expressions)
 
-    def note_number(
-        self,
-        value: Expression,
-        what: str,
-        low: float | None = None,
-        high: float | None = None,
-        above: bool = False,
-    ) -> ca.SX:
-        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from
-        `low` to `high` (with `above` more than `low`). Its parameters are noted, and one that is the number
-        itself cannot be set below `low`."""
-        check.number(value, what, low, high, above=above)
-        self.note_params(value)
-        self._bound(value, low)
-        return sx(value)
+    def parameter_set(self) -> ParameterSet:
+        """A copy of the parameters, to which whoever makes a system of the mechanism adds more; the mechanism
+        keeps its own."""
+        return ParameterSet(dict(self.params))
 
-    def _note(self, param: Quantity) -> None:
-        assert isinstance(param, Param)
-        self.params.setdefault(_key(param), param)
-
-    def _bound(self, value: Expression, low: float | None) -> None:
-        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below
-        it."""
-        if isinstance(value, Param) and low is not None:
-            self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
+    @property
+    def _own_params(self) -> ParameterSet:
+        """`params`, to add to."""
+        return ParameterSet(self.params)
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
@@ -385,7 +368,7 @@ class Mechanism:
         for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(
             len(told), ()
         ):  # moments of inertia, not their products
-            self._bound(told[k], 0.0)
+            self._own_params.bound(told[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
                 (zero, zero, zero, items[0], zero, zero)
@@ -409,11 +392,6 @@ class Mechanism:
             raise ModelError(
                 f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name"
             )
-
-
-def _key(param: Quantity) -> str:
-    """What tells parameters apart that have the same name."""
-    return f"{param.name} {param.sym[0].element_hash()}"
 
 
 def _items(value: Any) -> list[Any]:

@@ -216,8 +216,8 @@ class Quantity(Packed):
         return copy
 
     def copy_with(self, **changes: Any) -> Self:
-        """The same quantity, symbol included, with other fields. The fields are taken as they are: the value of
-        a parameter is a float array, and nothing is compared with the bounds."""
+        """The same quantity, symbol included, with other fields. The fields are taken as they are: the value
+        of a parameter is a float array, and nothing is compared with the bounds."""
         copy = self.__copy__()
         copy.__dict__.update(changes)
         return copy
@@ -242,8 +242,8 @@ class Quantity(Packed):
         return array
 
     def at_least(self, low: float) -> Self:
-        """The same quantity, symbol included, that is not allowed to be less than `low`. The quantity itself is
-        allowed what it was."""
+        """The same quantity, symbol included, that is not allowed to be less than `low`. The quantity itself
+        is allowed what it was."""
         if self.bounds[0] >= low:
             return self
         return self.copy_with(bounds=(low, max(low, self.bounds[1])))

@@ -106,8 +106,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     gravity = top.number("gravity", params.get("g"))
     with _at(top):
         m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
-    for param in params.values():
-        m.note_params(param)
+    m.add_parameters(*params.values())
     for key, table in top.tables("bodies"):
         with _at(table):
             _body(m, key, table)
@@ -273,7 +272,6 @@ def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
     if kind == "no_slip" and "direction" not in told:
         raise table.error("a no_slip constraint needs its direction")
     m.constrain(getattr(constraints, kind)(name, **told))
-    m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
     table.done()
 
 

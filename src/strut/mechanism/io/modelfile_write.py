@@ -41,10 +41,11 @@ class _Writer:
                 f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"
             )
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
+        parameters = m.parameter_set()
         for told in self.arguments.values():
-            m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
+            parameters.add(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
         self.params: dict[str, Param] = {}
-        for param in m.params.values():
+        for param in parameters:
             if param.name in self.params:
                 raise ModelError(
                     f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for "
