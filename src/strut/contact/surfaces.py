@@ -267,7 +267,8 @@ class _Meeting:
 
     def _begin(self) -> bool:
         """Find the closest points of the initial posture, by a search over both surfaces whose best pairs
-        Newton's method refines. Returns whether the surfaces overlap there; raises ModelError where there are none."""
+        Newton's method refines. Returns whether the surfaces overlap there; raises ModelError where there
+        are none."""
         assembly, tree = self.assembly, self.tree
         q, v, _ = assembly.start()
         fixed = [tree.q, tree.v]
