@@ -38,8 +38,9 @@ def dynamics(m, seed=0):
     tree = Tree(m)
     rng = np.random.default_rng(seed)
     rows = [c.rows(tree) for c in m.constraints.values()]
-    m.note_params(*[r.K for r in rows], *[r.phi for r in rows])
-    params = sorted(m.params.values(), key=lambda p: p.name)
+    used = m.parameter_set()
+    used.add(*[r.K for r in rows], *[r.phi for r in rows])
+    params = sorted(used, key=lambda p: p.name)
     results = [
         tree.mass_matrix,
         tree.bias,

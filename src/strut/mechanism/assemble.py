@@ -15,6 +15,7 @@ from strut.mechanism.closure import STABILISE, Constrained, LoopCloser, all_rows
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.reduce import MIN_REGULARITY, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
@@ -46,14 +47,19 @@ MAX_LOOP_GAP = 1e-3
 
 class Assembly:
     """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the
-    initial state moved onto the constraints. Contact and other rooms add to it before `build`."""
+    initial state moved onto the constraints. Contact and other rooms add to it before `build`.
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    params: the parameters the system will have, those of the mechanism and whatever else is used; without any
+    given, a copy of the mechanism's. The mechanism itself is not changed.
+    """
+
+    def __init__(self, mechanism: Mechanism, params: ParameterSet | None = None) -> None:
         self.mechanism = mechanism
+        self.params = mechanism.parameter_set() if params is None else params
         self.tree = tree = Tree(mechanism)
         _check_movable(tree)
         self.positions, self.velocities, self.inputs = quantities_of(tree)
-        self.tau, self.entries = forces_of(tree, self.inputs)
+        self.tau, self.entries = forces_of(tree, self.inputs, self.params)
         self.entries["stored"] = {
             "kinetic": observe.kinetic(tree),
             "gravity": observe.potential(tree),
@@ -61,14 +67,14 @@ class Assembly:
         }
         self.outputs: dict[str, ca.SX] = {}
         self.units: dict[str, str] = {}
-        self.show("m", _places(tree))
+        self.show("m", _places(tree, self.params))
         self.closure: ConstraintRows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
         self.velocity, self.qdot = tree.v, tree.qdot
         if mechanism.constraints:
             self.positions, self.velocities, self.closure, self.K = _close_initial_state(
-                tree, self.positions, self.velocities
+                tree, self.positions, self.velocities, self.params
             )
 
     def show(self, unit: str, outputs: Mapping[str, ca.SX]) -> None:
@@ -90,7 +96,7 @@ class Assembly:
 
     def start(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Evaluate the initial q and v, and the parameters, as numbers."""
-        symbols, values = _parameters(self.mechanism)
+        symbols, values = self.params.symbols, self.params.values
         f = ca.Function(
             "start",
             [symbols],
@@ -101,7 +107,7 @@ class Assembly:
 
     def evaluate(self, expression: ca.SX, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Evaluate an expression of q, v and parameters, at time 0."""
-        symbols, values = _parameters(self.mechanism)
+        symbols, values = self.params.symbols, self.params.values
         return np.array(
             ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(
                 q, v, 0.0, values
@@ -188,7 +194,7 @@ class Assembly:
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
             z=tuple(z),
             u=tuple(self.inputs.values()),
-            p=tuple(self.mechanism.params.values()),
+            p=tuple(self.params),
             flow=flow() or {},
             events=happening(),
             samples=clocked(),
@@ -230,10 +236,11 @@ def system(
         force and moment that the joint's child gets through the joint, drive included, along the world's
         axes, about the child's origin.
     """
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    params = mechanism.parameter_set()
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
     if project is not None:
-        mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
-    assembly = Assembly(mechanism)
+        params.add_number(project, "the time between projections, project,", low=0.0, above=True)
+    assembly = Assembly(mechanism, params)
     tree, closure = assembly.tree, assembly.closure
     events: list[Event] = []
     samples: list[Sample] = []
@@ -325,14 +332,14 @@ def _reactions(
     return outputs
 
 
-def _places(tree: Tree) -> dict[str, ca.SX]:
+def _places(tree: Tree, params: ParameterSet) -> dict[str, ca.SX]:
     """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be
     called as a state is, or another frame's, is called NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
     used_names = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
     used_names |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
-        p.name for p in m.params.values()
+        p.name for p in params
     }
     coordinates: dict[str, ca.SX] = {}
     places = {name: observe.position(tree, name) for name in m.frames}
@@ -352,12 +359,12 @@ def closed_state(
     """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved
     until all loops close, for the parameters' own values or those in `p`. `simulate(system,
     x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
-    tree = Tree(mechanism)
+    tree, params = Tree(mechanism), mechanism.parameter_set()
     rows = all_rows(tree)
-    mechanism.note_params(rows.phi, rows.K, rows.k0)
+    params.add(rows.phi, rows.K, rows.k0)
     positions, velocities, _ = quantities_of(tree)
-    symbols, values = _parameters(mechanism)
-    at = {q.name: k for k, q in enumerate(mechanism.params.values())}
+    symbols, values = params.symbols, params.values
+    at = {q.name: k for k, q in enumerate(params)}
     for name, value in (p or {}).items():
         if name not in at:
             raise UnknownNameError(
@@ -387,13 +394,14 @@ def closed_state(
 
 
 def _close_initial_state(
-    tree: Tree, positions: list[State], velocities: list[State]
+    tree: Tree, positions: list[State], velocities: list[State], params: ParameterSet
 ) -> tuple[list[State], list[State], ConstraintRows, np.ndarray]:
     """Move the initial state onto the constraints, for the parameters' own values. Returns coordinates,
-    velocities, the independent rows, and their K there."""
+    velocities, the independent rows, and their K there. The parameters of the constraints are added to
+    `params`."""
     rows = all_rows(tree)
-    tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
-    symbols, values = _parameters(tree.mechanism)
+    params.add(rows.phi, rows.K, rows.k0)
+    symbols, values = params.symbols, params.values
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
     closer = LoopCloser(tree, rows, symbols, values)
@@ -404,14 +412,6 @@ def _close_initial_state(
     ]
     K = np.array(ca.Function("K", [tree.q, time, symbols], [ca.densify(closure.K)])(q, 0.0, values))
     return moved[: tree.nq], moved[tree.nq :], closure, K
-
-
-def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
-    """Symbols and values of all parameters noted so far."""
-    params = list(mechanism.params.values())
-    return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate(
-        [p.value for p in params] or [np.empty(0)]
-    )
 
 
 def _check_movable(tree: Tree) -> None:

@@ -103,6 +103,8 @@ class LoopCloser:
             pushes=tuple((frame, pushed[:, independent]) for frame, pushed in rows.pushes),
         )
         _, K, k0 = self._numbers(q)
+        if not K.size:  # an open tree has nothing to close
+            return closure, q, v
         return closure, q, v - _least_norm_change(K, K @ v - k0.reshape(-1), fixed_velocities)
 
     def _numbers(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

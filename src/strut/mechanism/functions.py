@@ -39,8 +39,9 @@ def functions(
     mass_matrix and bias are those of the tree alone. Where a constraint moves with time, time is the first
     argument of what depends on it.
     """
-    mechanism.note_params(stabilise)
-    assembly = Assembly(mechanism)
+    parameters = mechanism.parameter_set()
+    parameters.add(stabilise)
+    assembly = Assembly(mechanism, parameters)
     if not assembly.tree.nv:
         raise ModelError(
             f"mechanism '{mechanism.name}' cannot move, so it has no dynamics: give it a joint that is not "
@@ -58,7 +59,7 @@ class _FunctionMaker:
 
     def __init__(self, assembly: Assembly) -> None:
         self.closure, self.tree = assembly.closure, assembly.tree
-        tree, params = assembly.tree, list(assembly.mechanism.params.values())
+        tree, params = assembly.tree, list(assembly.params)
         accelerations = tuple(Entry(f"{s.name}'", rate_unit(s.unit)) for s in assembly.velocities)
         self.q = (port("q", "coordinates", assembly.positions), tree.q)
         self.v = (port("v", "velocities", assembly.velocities), tree.v)

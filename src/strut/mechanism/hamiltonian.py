@@ -91,21 +91,19 @@ def _interconnection(tree: Tree, p: ca.SX) -> ca.SX:
 def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
     """The mechanism as a system whose states are coordinates and momenta (NAME_momentum); it moves as
     `system` does."""
-    tree = Tree(mechanism)
+    tree, params = Tree(mechanism), mechanism.parameter_set()
     form = hamiltonian(tree)
     positions, velocities, inputs = quantities_of(tree)
-    start = ca.Function(
-        "start", [tree.q, tree.v, *[q.sym for q in mechanism.params.values()]], [tree.mass_matrix @ tree.v]
-    )
+    start = ca.Function("start", [tree.q, tree.v, *[q.sym for q in params]], [tree.mass_matrix @ tree.v])
     momenta = []
     values = start(
         ca.vertcat(*[ca.SX(s.value) for s in positions], ca.SX(0, 1)),
         ca.vertcat(*[ca.SX(s.value) for s in velocities], ca.SX(0, 1)),
-        *[q.sym for q in mechanism.params.values()],
+        *[q.sym for q in params],
     )
     for k, name in enumerate(_momentum_names(tree)):
         momenta.append(State(name, ca.simplify(values[k]), "N s"))
-    tau, entries = forces_of(tree, inputs)
+    tau, entries = forces_of(tree, inputs, params)
     q = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1))
     symbols = ca.vertcat(*[s.sym for s in momenta], ca.SX(0, 1))
 
@@ -124,7 +122,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
         mechanism.name,
         x=(*positions, *momenta),
         u=tuple(inputs.values()),
-        p=tuple(mechanism.params.values()),
+        p=tuple(params),
         flow=flow,
         outputs={s.name: speeds[k] for k, s in enumerate(velocities)},
         output_units={s.name: s.unit for s in velocities},

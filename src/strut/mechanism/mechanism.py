@@ -16,9 +16,10 @@ from strut.mechanism import check
 from strut.mechanism.joint import Joint
 from strut.mechanism.joints import neutral
 from strut.mechanism.looks.shape_types import Shape
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
-from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
+from strut.system import Expression, Param, check_name, known_symbol, sx
 
 
 @checked
@@ -104,7 +105,7 @@ class Mechanism:
             self._inertia(name, inertia),
         )
         check.body(new_body, self.planar, forgiving, source)
-        self._bound(mass, 0.0)
+        self._own_params.bound(mass, 0.0)
         self.bodies[name] = new_body
         return new_body
 
@@ -163,7 +164,7 @@ class Mechanism:
         # parameters inside of the joint's own expressions: a pitch, lengths in a transform of the user's
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
-        self.note_params(joint.S(q), X.R, X.p)
+        self._own_params.add(joint.S(q), X.R, X.p)
         start, speed = self._initial_values(joint, initial, rate, where)
         connection = Connection(
             name=name,
@@ -251,8 +252,8 @@ class Mechanism:
         for key in ("ratio", "offset", "radius", "motion"):
             if key in constraint.arguments:
                 low = 0.0 if key == "radius" else None
-                self.note_number(
-                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low
+                self._own_params.add_number(
+                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low=low
                 )
         self.constraints[constraint.name] = constraint
         return constraint
@@ -305,13 +306,13 @@ class Mechanism:
         """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
         check.number(value, where, low, infinite=infinite)
         column = self._check_symbols(value, sx(value), where)
-        self._bound(value, low)
+        self._own_params.bound(value, low)
         return column
 
     def _check_symbols(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
         """The column, once it is known to be made of parameters alone, which are noted."""
         if isinstance(value, Param):
-            self._note(value)
+            self._own_params.add_param(value)
         for symbol in ca.symvar(column):
             owner = known_symbol(symbol)
             if not isinstance(owner, Param):
@@ -321,45 +322,24 @@ class Mechanism:
                     "a mechanism is made of numbers and Params; "
                     "keep the Param in a variable while you use it"
                 )
-            self._note(owner)
+            self._own_params.add_param(owner)
         return column
 
     @checked
-    def note_params(self, *expressions: Expression) -> None:
-        """Remember the parameters in expressions that also use other symbols: constraints, gains."""
-        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
-            owner = known_symbol(symbol)
-            if isinstance(owner, Param):
-                self._note(owner)
+    def add_parameters(self, *expressions: Expression) -> None:
+        """Make the parameters in expressions parameters of this mechanism, also where nothing else uses them.
+        Expressions may use other symbols too."""
+        self._own_params.add(*expressions)
 
-    def note_number(
-        self,
-        value: Expression,
-        what: str,
-        low: float | None = None,
-        high: float | None = None,
-        above: bool = False,
-    ) -> ca.SX:
-        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from
-        `low` to `high` (with `above` more than `low`). Its parameters are noted, and one that is the number
-        itself cannot be set below `low`."""
-        check.number(value, what, low, high, above=above)
-        self.note_params(value)
-        self._bound(value, low)
-        return sx(value)
+    def parameter_set(self) -> ParameterSet:
+        """A copy of the parameters, to which whoever makes a system of the mechanism adds more; the mechanism
+        keeps its own."""
+        return ParameterSet(dict(self.params))
 
-    def _note(self, param: Quantity) -> None:
-        """Remember a parameter."""
-        assert isinstance(param, Param)
-        self.params.setdefault(_key(param), param)
-
-    def _bound(self, value: Expression, low: float | None) -> None:
-        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below
-        it."""
-        if isinstance(value, Param) and low is not None:
-            bounded = self.params[_key(value)].at_least(low)
-            assert isinstance(bounded, Param)
-            self.params[_key(value)] = bounded
+    @property
+    def _own_params(self) -> ParameterSet:
+        """`params`, to add to."""
+        return ParameterSet(self.params)
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
         """Three numbers as a column, with the parameters in them noted."""
@@ -405,7 +385,7 @@ class Mechanism:
         for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(
             len(values), ()
         ):  # moments of inertia, not their products
-            self._bound(values[k], 0.0)
+            self._own_params.bound(values[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
                 (zero, zero, zero, items[0], zero, zero)
@@ -430,11 +410,6 @@ class Mechanism:
             raise ModelError(
                 f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name"
             )
-
-
-def _key(param: Quantity) -> str:
-    """What tells parameters apart that have the same name."""
-    return f"{param.name} {param.sym[0].element_hash()}"
 
 
 def _items(value: Any) -> list[Any]:

@@ -91,8 +91,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     gravity = top.number("gravity", params.get("g"))
     with _at(top):
         m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
-    for param in params.values():
-        m.note_params(param)
+    m.add_parameters(*params.values())
     for key, table in top.tables("bodies"):
         with _at(table):
             _body(m, key, table)
@@ -265,7 +264,6 @@ def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
     if word == "no_slip" and "direction" not in arguments:
         raise table.error("a no_slip constraint needs its direction")
     m.constrain(kind.make(name, **arguments))
-    m.note_params(*[arguments[key] for key in ("ratio", "offset", "radius", "motion") if key in arguments])
     table.refuse_unknown_keys()
 
 

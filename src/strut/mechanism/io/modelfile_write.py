@@ -47,12 +47,13 @@ class _Writer:
                 f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"
             )
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
+        parameters = m.parameter_set()
         for arguments in self.arguments.values():
-            m.note_params(
+            parameters.add(
                 *[arguments[key] for key in ("ratio", "offset", "radius", "motion") if key in arguments]
             )
         self.params: dict[str, Param] = {}
-        for param in m.params.values():
+        for param in parameters:
             if param.name in self.params:
                 raise ModelError(
                     f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for "
