@@ -21,7 +21,7 @@ STEPS = 2
 
 
 def planned() -> optimal.Solution:
-    walker = walkers.kneed()
+    walker = walkers.kneed_walker()
     passive = gait.find(walker)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
     step = ("passes", "knee_strike", "heel_strike")

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import strut
 from strut import Input, Ledger, Mechanism, Param, State, System, actuator, gait, joints, mechanism, walkers
-from strut.actuator.exchange import after_event, alike
+from strut.actuator.exchange import after_event, sides_of_joints
 from strut.errors import ModelError, UnknownNameError
 from tests.export.test_export import build, table
 
@@ -136,7 +136,7 @@ def exchanged(walker, event="heel_strike"):
     ("make", "places"),
     [
         (walkers.compass, {"hip": "-hip"}),
-        (walkers.kneed, {"hip": "-hip"}),
+        (walkers.kneed_walker, {"hip": "-hip"}),
         (walkers.saurel_b, {"hip": "-hip", "stance_knee": "swing_knee", "swing_knee": "stance_knee"}),
         (walkers.saurel_d, {"stance_hip": "swing_hip", "swing_hip": "stance_hip", "neck": "neck"}),
         (walkers.dribbel, {"hip": "hip"}),
@@ -155,7 +155,9 @@ def test_both_sides_share_their_constants():
     }
     in_space = walkers.trunk_3d()
     found = actuator.drives(in_space)
-    groups = {tuple(found[i].name for i in s.members): (s.signs, s.turns) for s in alike(in_space, found)}
+    groups = {
+        tuple(found[i].name for i in s.members): (s.signs, s.turns) for s in sides_of_joints(in_space, found)
+    }
     assert groups["leg_r_pitch", "leg_l_pitch"] == ((1.0, 1.0), False)
     assert groups["leg_r_roll", "leg_l_roll"] == (
         (1.0, -1.0),

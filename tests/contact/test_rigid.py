@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import strut
 from strut import contact
-from strut.contact.switched_rows import LU, Masked, Sliding
+from strut.contact.switched_rows import LU, MaskedRows, SlidingRow
 from strut.errors import ModelError, UnknownNameError
 from strut.mechanism import Mechanism, Tree, constraints, joints, observe
 from strut.system.ldl import Factors
@@ -179,7 +179,7 @@ def test_release_by_force_and_by_acceleration_differ_in_duindams_example():
     q = [np.pi / 4, np.pi / 2]
     M, J, tau = (np.array(r) for r in f(q, [0, 0]))
     np.testing.assert_allclose(np.abs(tau.reshape(-1)), np.sqrt(2) / 4, atol=1e-12)
-    masked = Masked(tree.factors, K)
+    masked = MaskedRows(tree.factors, K)
     loose = np.linalg.solve(M, tau)
     free = (J @ loose).reshape(-1)
     g = ca.Function("g", [tree.q], [masked.forces(ca.DM(-free), ca.SX.ones(2))])
@@ -458,9 +458,9 @@ def test_sliding_rows_follow_the_normal_force():
     M = rng.standard_normal((4, 4))
     M = M @ M.T + 4 * np.eye(4)
     K = rng.standard_normal((2, 4))
-    masked = Masked(Factors(ca.SX(M)), ca.SX(K))
+    masked = MaskedRows(Factors(ca.SX(M)), ca.SX(K))
     force = np.array(
-        ca.DM(masked.forces(ca.SX([1.0, 2.0]), ca.SX.ones(2), (Sliding(1, 0, ca.SX(1), ca.SX(-0.3)),)))
+        ca.DM(masked.forces(ca.SX([1.0, 2.0]), ca.SX.ones(2), (SlidingRow(1, 0, ca.SX(1), ca.SX(-0.3)),)))
     ).reshape(-1)
     assert force[1] == pytest.approx(-0.3 * force[0])
     assert (K @ np.linalg.solve(M, K.T) @ force)[0] == pytest.approx(1.0)

@@ -114,7 +114,13 @@ def test_recursions_are_lagranges_equations(name):
     machine, masses, g = MACHINES[name]
     tree, theirs = Tree(machine), lagrange(masses, 2, g)
     third = ca.SX.sym("third", 2)
-    results = [tree.mass_matrix, tree.bias, tree.inverse(third), tree.forward(third), tree.articulated(third)]
+    results = [
+        tree.mass_matrix,
+        tree.bias,
+        tree.inverse(third),
+        tree.forward(third),
+        tree.articulated_body_algorithm(third),
+    ]
     ours = ca.Function("ours", [tree.q, tree.v, third], results)
     for q, v, x in states(20, 2):
         M, bias = (np.array(r) for r in theirs(q, v))
@@ -233,7 +239,12 @@ def test_derivatives_by_mass_length_and_inertia():
     m.joint("q2", upper, lower, joints.revolute(), at=(0, 0, -params["l1"]))
     tree, third = Tree(m), ca.SX.sym("third", 2)
     p = ca.vertcat(*[params[name].sym for name in NAMES])
-    wanted = [tree.inverse(third), tree.forward(third), tree.articulated(third), ca.vec(tree.mass_matrix)]
+    wanted = [
+        tree.inverse(third),
+        tree.forward(third),
+        tree.articulated_body_algorithm(third),
+        ca.vec(tree.mass_matrix),
+    ]
     exact = ca.Function("exact", [tree.q, tree.v, third, p], [ca.jacobian(w, p) for w in wanted])
     for q, v, x in states(10, 2):
 

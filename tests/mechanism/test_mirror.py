@@ -91,7 +91,7 @@ HIPS = {
 @pytest.mark.parametrize("hip", HIPS)
 @pytest.mark.parametrize("base", ["free", "planar", "fixed"])
 def test_the_image_moves_like_the_original(hip, base):
-    m = biped(HIPS[hip], getattr(joints, base)())
+    m = biped(HIPS[hip], joints.KINDS[base].make())
     tree, same = Tree(m), symmetry(m)
     q, v = state(tree, 3)
     coordinates, velocities = names_of(tree)
@@ -118,9 +118,9 @@ def test_signs_of_the_base():
     assert same.outputs["foot_l_y"] == ("foot_r_y", -1.0)
     assert same.frames["foot_l"] == "foot_r"
     assert same.bodies["pelvis"] == "pelvis"
-    assert same.relabelled({"knee_l": 0.3, "base.y": 0.1}) == {"knee_r": 0.3, "base.y": -0.1}
+    assert same.relabel({"knee_l": 0.3, "base.y": 0.1}) == {"knee_r": 0.3, "base.y": -0.1}
     with pytest.raises(ModelError, match="'hop' has no mirror image"):
-        same.relabelled({"hop": 1.0})
+        same.relabel({"hop": 1.0})
 
 
 def test_a_mirrored_run_mirrors():
@@ -128,7 +128,7 @@ def test_a_mirrored_run_mirrors():
     machine, same = system(m), symmetry(m)
     begin = {"base.z": 1.0, "hip_l": 0.3, "knee_r": 0.4, "base.wx": 0.5, "base.vy": 0.2, "rail_l": 0.05}
     first = strut.simulate(machine, t=0.5, x0=begin)
-    second = strut.simulate(machine, t=0.5, x0=same.relabelled(begin))
+    second = strut.simulate(machine, t=0.5, x0=same.relabel(begin))
     assert first.ok
     for name, (image, sign) in {**same.states, **same.outputs}.items():
         assert second[image][-1] == pytest.approx(sign * first[name][-1], abs=1e-8), name
@@ -150,7 +150,7 @@ def test_what_is_copied():
 def test_twice_mirrored_is_the_original():
     rng = np.random.default_rng(0)
     for hip in HIPS.values():
-        again = joints.mirrored(joints.mirrored(hip))
+        again = joints.mirror_image(joints.mirror_image(hip))
         q = ca.SX.sym("q", hip.nq)
         first, second = (ca.Function("f", [q], [j.pose(q).R, j.pose(q).p, j.S(q)]) for j in (hip, again))
         number = rng.uniform(-1, 1, hip.nq)
@@ -173,7 +173,7 @@ def test_gears_and_constraints_are_mirrored():
         )
     m.frame("tip_l", m.bodies["c_l"], (0, 0.1, -0.4))
     m.frame("anchor_l", m.world, (0, 0.9, -1.4))
-    m.constrain(constraints.coupled("belt_l", "j_a_l", "j_b_l", 2.0))
+    m.constrain(constraints.coupled_joints("belt_l", "j_a_l", "j_b_l", 2.0))
     m.mirror()
     tree = Tree(m)
     assert m.connections["j_c_r"].joint.gear[0] == "j_a_r"
@@ -198,7 +198,7 @@ def test_constraints_of_the_image_hold_where_those_of_the_original_do(kind):
             "point": lambda: constraints.point("c_l", "at_l", "there_l"),
             "hinge": lambda: constraints.hinge("c_l", "at_l", "there_l", axis),
             "no_slip": lambda: constraints.no_slip("c_l", "at_l", axis),
-            "rolling": lambda: constraints.rolling("c_l", "at_l", axis, 0.3),
+            "rolling": lambda: constraints.rolling_wheel("c_l", "at_l", axis, 0.3),
         }[kind]()
     )
     m.mirror()
@@ -305,7 +305,7 @@ def test_images_nobody_can_know():
     for constraint, message in (
         (constraints.general("c_l", lambda tree: tree.q), "constraint 'c_l' is one of your own"),
         (
-            constraints.coupled("c_l", "j_l", "spine"),
+            constraints.coupled_joints("c_l", "j_l", "spine"),
             "constraint 'c_l' couples 'spine', which is in the middle",
         ),
     ):

@@ -38,8 +38,9 @@ def dynamics(m, seed=0):
     tree = Tree(m)
     rng = np.random.default_rng(seed)
     rows = [c.rows(tree) for c in m.constraints.values()]
-    m.note_params(*[r.K for r in rows], *[r.phi for r in rows])
-    params = sorted(m.params.values(), key=lambda p: p.name)
+    used = m.parameter_set()
+    used.add(*[r.K for r in rows], *[r.phi for r in rows])
+    params = sorted(used, key=lambda p: p.name)
     results = [
         tree.mass_matrix,
         tree.bias,
@@ -78,11 +79,11 @@ def everything():
         "universal": joints.universal("x", (0.0, 0.6, 0.8)),
         "cylindrical": joints.cylindrical("-z"),
         "helical": joints.helical("y", length / 7),
-        "fixed": joints.fixed(),
+        "fixed": joints.weld(),
         "revolute": joints.revolute((0.48, 0.64, 0.6)),
         "prismatic": joints.prismatic("-x"),
         "gear": joints.gear("revolute", ratio, 0.1 * length, of=joints.prismatic("z")),
-        "mirrored": joints.mirrored(joints.spherical()),
+        "mirrored": joints.mirror_image(joints.spherical()),
     }
     at = m.world
     for k, (name, joint) in enumerate(kinds.items()):
@@ -97,7 +98,7 @@ def everything():
             if name in ("revolute", "prismatic")
             else {}
         )
-        m.joint(name, at, body, joint, offset.sym * k, rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
+        m.joint(name, at, body, joint, offset.sym * k, rotation=rotation_of_rpy([0.1, 0.2 * k, -0.3]), **more)
         at = body
     last = m.body("tip", 1.0, inertia=(0.1, 0.2, 0.3))
     start = {"initial": 0.2, "rate": length, "damping": 0.1, "armature": mass / 10, "actuated": False}
@@ -107,10 +108,10 @@ def everything():
     m.constrain(constraints.point("p", "here"))
     m.constrain(constraints.hinge("h", "here", "there", (0.6, 0.0, 0.8)))
     m.constrain(constraints.weld("w", "here", "there"))
-    m.constrain(constraints.coupled("c", "revolute", "prismatic", ratio, length))
-    m.constrain(constraints.prescribed("d", "helical", length * ca.sin(2 * strut.time)))
+    m.constrain(constraints.coupled_joints("c", "revolute", "prismatic", ratio, length))
+    m.constrain(constraints.prescribed_motion("d", "helical", length * ca.sin(2 * strut.time)))
     m.constrain(constraints.no_slip("n", "here", "x"))
-    m.constrain(constraints.rolling("r", "here", "y", length))
+    m.constrain(constraints.rolling_wheel("r", "here", "y", length))
     m.shape(m.world, shapes.box((1, 1, 0.1)))
     m.shape(
         last,

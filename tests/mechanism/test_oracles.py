@@ -37,7 +37,7 @@ def evaluate(tree, frame, q, v, a, tau):
         tree.mass_matrix,
         tree.bias,
         tree.inverse(acceleration),
-        tree.articulated(force),
+        tree.articulated_body_algorithm(force),
         J,
         observe.jacobian_rate(tree, J),
         observe.com(tree),

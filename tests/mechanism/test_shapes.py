@@ -166,13 +166,15 @@ def test_a_mass_without_extent_is_a_ball():
     m = Mechanism("bob")
     m.joint("thread", m.world, m.body("thread"), joints.revolute())
     bob = m.body("bob", 2.0)
-    m.joint("knot", m.bodies["thread"], bob, joints.fixed(), at=(0, 0, -1.5))
-    m.joint("hook", bob, m.body("hook"), joints.fixed())
+    m.joint("knot", m.bodies["thread"], bob, joints.weld(), at=(0, 0, -1.5))
+    m.joint("hook", bob, m.body("hook"), joints.weld())
     found = default_shapes(m)
     assert set(found) == {"thread", "bob"}  # a hook without mass is nothing to see
     (ball,) = found["bob"]
-    assert float(ball.radius) == pytest.approx(shapes.BALL * shapes.SLENDER * 1.5)
-    assert float(found["thread"][0].radius) == pytest.approx(shapes.SLENDER * 1.5)
+    assert float(ball.radius) == pytest.approx(
+        shapes.BALL_TO_CAPSULE_RADIUS * shapes.CAPSULE_RADIUS_SHARE * 1.5
+    )
+    assert float(found["thread"][0].radius) == pytest.approx(shapes.CAPSULE_RADIUS_SHARE * 1.5)
 
 
 def test_coman_has_a_look():
@@ -196,7 +198,7 @@ def test_people_have_a_look():
     for name in SEGMENTS:
         s = segment(name, stature, 70.0)
         body = m.body(name, s.mass, s.com, s.inertia)
-        m.joint(f"j_{name}", m.world, body, joints.fixed())
+        m.joint(f"j_{name}", m.world, body, joints.weld())
         m.shape(body, s.shape("#ddbb99"))
     looks = {name: found[0] for name, found in shapes.in_numbers(m).items()}
     assert looks["thigh"].end[2] == pytest.approx(-0.432)

@@ -61,7 +61,13 @@ def test_a_failure_ends_the_run():
 
 
 def test_all_terminal_events_of_walkers_mean_something():
-    for make in (walkers.compass, walkers.compass_duindam, walkers.simplest, walkers.slip, walkers.kneed):
+    for make in (
+        walkers.compass,
+        walkers.compass_duindam,
+        walkers.simplest,
+        walkers.slip,
+        walkers.kneed_walker,
+    ):
         for event in (e for e in make().events if e.terminal):
             assert event.description, event.name
             assert event.failure or event.name == "finished", event.name

@@ -12,19 +12,20 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import Input, System, sx
 
-ENDINGS = ("torque", "force")
+INPUT_ENDINGS = ("torque", "force")
 """What is left off an input's name to name its drive."""
-NAMELESS = "drive"
-"""A drive whose input is called 'torque' and nothing more."""
+DEFAULT_NAME = "drive"
+"""The name of a drive whose input is called 'torque' or 'force' and nothing more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drive:
     """A torque along an angle (or a force along a length), which is a sum of states.
 
-    name: the input's, less its ending. angle, rate: expressions of the states. begin, begin_rate: those in
-        which a run begins, of
-    parameters. power: the entry of the ledger by which it is supplied.
+    name: the input's, less its ending.
+    angle, rate: expressions of the states [rad and rad/s, or m and m/s].
+    begin, begin_rate: the same when a run begins, as expressions of parameters.
+    power: the entry of the ledger by which it is supplied.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Drive:
     def motor(self) -> Input:
         """What the motor gives, where more than it acts along the angle: NAME_motor_torque."""
         source = self.input
-        ending = next((e for e in ENDINGS if source.name.endswith(e)), "input")
+        ending = next((e for e in INPUT_ENDINGS if source.name.endswith(e)), "input")
         return Input(
             f"{self.name}_motor_{ending}", source.value, source.unit, source.bounds, "of the motor alone"
         )
@@ -50,10 +51,12 @@ class Drive:
 
     @property
     def stiffness_unit(self) -> str:
+        """The unit of a spring along the angle."""
         return "N/m" if self.unit == "m" else "N m/rad"
 
     @property
     def damping_unit(self) -> str:
+        """The unit of a damper along the angle."""
         return "N s/m" if self.unit == "m" else "N m s/rad"
 
 
@@ -63,19 +66,19 @@ def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
     named = {_name(q.name): q for q in system.u}
     if of is None:
         return [_drive(system, name, q) for name, q in named.items()]
-    known = {**named, **{q.name: q for q in system.u}}
+    by_name = {**named, **{q.name: q for q in system.u}}
     for name in of:
-        if name not in known:
+        if name not in by_name:
             raise UnknownNameError(
                 f"'{system.name}' has no drive '{name}': {did_you_mean(name, list(named))}"
             )
-    return [_drive(system, _name(known[name].name), known[name]) for name in of]
+    return [_drive(system, _name(by_name[name].name), by_name[name]) for name in of]
 
 
 def _name(label: str) -> str:
-    for ending in ENDINGS:
+    for ending in INPUT_ENDINGS:
         if label == ending:
-            return NAMELESS
+            return DEFAULT_NAME
         if label.endswith(f"_{ending}"):
             return label.removesuffix(f"_{ending}")
     return label
@@ -86,14 +89,13 @@ def _drive(system: System, name: str, source: Input) -> Drive:
     where = f"input '{source.name}' of '{system.name}'"
     if source.size != 1:
         raise ModelError(f"{where} is a vector: a drive is one number, make one input for each")
-    found = [entry for entry, power in system.ledger.supplied.items() if ca.depends_on(power, source.sym)]
-    if len(found) != 1:
+    powers = [entry for entry, power in system.ledger.supplied.items() if ca.depends_on(power, source.sym)]
+    if len(powers) != 1:
         raise ModelError(
-            f"{where} supplies {len(found)} powers of the ledger: a drive supplies one, its torque times the "
-            f"rate of its angle, "
-            "by which the angle is known"
+            f"{where} supplies {len(powers)} powers of the ledger: a drive supplies one, its torque times "
+            "the rate of its angle, by which the angle is known"
         )
-    rate = ca.simplify(ca.jacobian(system.ledger.supplied[found[0]], source.sym))
+    rate = ca.simplify(ca.jacobian(system.ledger.supplied[powers[0]], source.sym))
     x = ca.vertcat(*[q.sym for q in system.x])
     weights = ca.simplify(ca.jacobian(rate, x))
     others = ca.vertcat(x, *[q.sym for g in "zu" for q in getattr(system, g)])
@@ -115,24 +117,24 @@ def _drive(system: System, name: str, source: Input) -> Drive:
         at, first = position[k]
         angle, begin = angle + weights[k] * at, begin + weights[k] * first
         begin_rate = begin_rate + weights[k] * first_values[k]
-    return Drive(name, source, angle, rate, begin, begin_rate, found[0])
+    return Drive(name, source, angle, rate, begin, begin_rate, powers[0])
 
 
 def _positions(system: System) -> dict[int, tuple[ca.SX, ca.SX]]:
     """By the place of a velocity among the states: what has it as its rate, and where that begins."""
     places = {s.element_hash(): k for k, s in enumerate(ca.vertsplit(ca.vertcat(*[q.sym for q in system.x])))}
-    found: dict[int, tuple[ca.SX, ca.SX]] = {}
+    positions: dict[int, tuple[ca.SX, ca.SX]] = {}
     for q in system.x:
         rates, values = ca.vertsplit(ca.vec(sx(system.flow[q.name]))), sx(q.value)
         for i, rate in enumerate(rates):
             if rate.is_symbolic() and rate.element_hash() in places:
-                found[places[rate.element_hash()]] = (q.sym[i], values[i])
-    return found
+                positions[places[rate.element_hash()]] = (q.sym[i], values[i])
+    return positions
 
 
-def together(names: Sequence[str]) -> str:
-    """What the names of alike drives have in common: 'hip' of 'stance_hip' and 'swing_hip', 'leg_roll' of
-    'leg_l_roll' and 'leg_r_roll'."""
+def common_name(names: Sequence[str]) -> str:
+    """The words that the names of drives of one joint have in common: 'hip' of 'stance_hip' and 'swing_hip',
+    'leg_roll' of 'leg_l_roll' and 'leg_r_roll'; all names where there are none."""
     words = [name.split("_") for name in names]
     if len({len(each) for each in words}) > 1:
         return "_".join(names)
@@ -141,4 +143,4 @@ def together(names: Sequence[str]) -> str:
     )
 
 
-__all__ = ["Drive", "drives", "together"]
+__all__ = ["Drive", "common_name", "drives"]

@@ -14,13 +14,14 @@ from strut.actuator.drives import Drive
 from strut.errors import ModelError
 from strut.system import Event, System, start, sx, time
 
-SAME = 1e-9
-"""Angles [rad] that agree so far, wherever one looks, are the same."""
-LOOKS = 4
-"""In so many states, this far apart:"""
-APART = 0.2
-NEWTON = 30
-"""Iterations towards the guard's zero."""
+ANGLE_TOLERANCE = 1e-9
+"""[rad] Angles that differ by less in every state that is tried are the same."""
+SAMPLE_COUNT = 4
+"""The number of states in which angles are compared."""
+SAMPLE_SPREAD = 0.2
+"""[rad, m] The standard deviation of these states from the one a run begins in."""
+MAX_NEWTON_STEPS = 30
+"""Newton steps that move such a state to where a guard is zero."""
 
 Places = list[tuple[int, float]]
 """For every drive, which one's angle it has after a jump, and with which sign."""
@@ -32,7 +33,7 @@ def after_event(system: System, drives: Sequence[Drive], event: Event) -> Places
     return _places(system, drives, event.reset, sx(event.guard), f"'{event.name}'")
 
 
-def mirrored(system: System, drives: Sequence[Drive]) -> Places:
+def after_mirroring(system: System, drives: Sequence[Drive]) -> Places:
     """Where the motors are when left and right are exchanged."""
     return _places(system, drives, system.symmetry, None, "the exchange of left and right")
 
@@ -50,9 +51,9 @@ class Sides:
     turns: bool
 
 
-def alike(system: System, drives: Sequence[Drive]) -> list[Sides]:
-    """All drives of a system, by joint."""
-    where, sign, found = jumps(system, drives), dict[int, float](), []
+def sides_of_joints(system: System, drives: Sequence[Drive]) -> list[Sides]:
+    """Group the drives of a system by joint: the connected components of who takes whose place in a jump."""
+    where, sign, joints = jumps(system, drives), dict[int, float](), []
     for first in range(len(drives)):
         if first in sign:
             continue
@@ -66,14 +67,14 @@ def alike(system: System, drives: Sequence[Drive]) -> list[Sides]:
                         members.append(other)
                     turns = turns or sign[other] != s * sign[i]
         members.sort()
-        found.append(Sides(tuple(members), tuple(sign[i] for i in members), turns))
-    return found
+        joints.append(Sides(tuple(members), tuple(sign[i] for i in members), turns))
+    return joints
 
 
 def jumps(system: System, drives: Sequence[Drive]) -> list[Places]:
-    """Of all events, and of the exchange of left and right."""
-    found = [after_event(system, drives, event) for event in system.events]
-    return [*found, mirrored(system, drives)] if system.symmetry else found
+    """Where the motors are after every event, and after left and right are exchanged."""
+    exchanges = [after_event(system, drives, event) for event in system.events]
+    return [*exchanges, after_mirroring(system, drives)] if system.symmetry else exchanges
 
 
 def _places(
@@ -89,22 +90,22 @@ def _places(
     after = ca.substitute([before], [q.sym for q in states], [sx(new[q.name]) for q in states])[0]
     groups = system.vectors()
     f = ca.Function("angles", [time, *groups], [before, after])
-    looks = _looks(system)
+    states_tried = _sample_states(system)
     for attempt in range(1 if guard is None else 2):
         if attempt and guard is not None:
-            looks = [_onto(system, guard, state) for state in looks]
-        pairs = [[np.array(e).reshape(-1) for e in f(0, *state)] for state in looks]
+            states_tried = [_move_onto_guard(system, guard, state) for state in states_tried]
+        pairs = [[np.array(e).reshape(-1) for e in f(0, *state)] for state in states_tried]
         old, now = (np.array([pair[k] for pair in pairs]) for k in (0, 1))
-        found = {i: _match(old, now[:, i]) for i in moved}
-        if all(found.values()):
-            for i, match in found.items():
+        matches = {i: _match(old, now[:, i]) for i in moved}
+        if all(matches.values()):
+            for i, match in matches.items():
                 assert match is not None
                 places[i] = match
             return places
-    lost = next(drives[i].name for i in moved if found[i] is None)
-    known = ", ".join(d.name for d in drives)
+    lost = next(drives[i].name for i in moved if matches[i] is None)
+    names = ", ".join(d.name for d in drives)
     raise ModelError(
-        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {known}: where its "
+        f"after {where} of '{system.name}' the angle of drive '{lost}' is that of none of {names}: where its "
         f"motor and spring are then is "
         "unknown; name only drives that both sides have"
     )
@@ -113,31 +114,31 @@ def _places(
 def _match(old: np.ndarray, now: np.ndarray) -> tuple[int, float] | None:
     for j in range(old.shape[1]):
         for sign in (1.0, -1.0):
-            if np.abs(now - sign * old[:, j]).max() < SAME:
+            if np.abs(now - sign * old[:, j]).max() < ANGLE_TOLERANCE:
                 return j, sign
     return None
 
 
-def _looks(system: System) -> list[tuple[np.ndarray, ...]]:
-    """Some states, none of them special."""
+def _sample_states(system: System) -> list[tuple[np.ndarray, ...]]:
+    """Random states about the one a run begins in, with its discrete states, inputs and parameters."""
     random, begin = np.random.default_rng(0), start(system)
     return [
-        (begin.x + APART * random.standard_normal(len(begin.x)), begin.z, begin.u, begin.p)
-        for _ in range(LOOKS)
+        (begin.x + SAMPLE_SPREAD * random.standard_normal(len(begin.x)), begin.z, begin.u, begin.p)
+        for _ in range(SAMPLE_COUNT)
     ]
 
 
-def _onto(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """A state near this one in which the guard is zero."""
+def _move_onto_guard(system: System, guard: ca.SX, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The state moved to where the guard is zero, by Newton's method along the gradient."""
     groups = system.vectors()
     f = ca.Function("guard", [time, *groups], [guard, ca.densify(ca.jacobian(guard, groups[0]))])
     x, *rest = state
-    for _ in range(NEWTON):
+    for _ in range(MAX_NEWTON_STEPS):
         value, slope = (np.array(e).reshape(-1) for e in f(0, x, *rest))
-        if abs(value[0]) < SAME**2 or not slope @ slope > 0:
+        if abs(value[0]) < ANGLE_TOLERANCE**2 or not slope @ slope > 0:
             break
         x = x - slope * value[0] / (slope @ slope)
     return (x, *rest)
 
 
-__all__ = ["Places", "Sides", "after_event", "alike", "jumps", "mirrored"]
+__all__ = ["Places", "Sides", "after_event", "after_mirroring", "jumps", "sides_of_joints"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from strut.actuator.drives import drives, together
-from strut.actuator.exchange import alike
+from strut.actuator.drives import common_name, drives
+from strut.actuator.exchange import sides_of_joints
 from strut.actuator.parallel import parallel
 from strut.actuator.series import series
 from strut.checks import checked
@@ -17,49 +17,54 @@ KINDS: dict[str, str] = {
     "series": "a spring between each motor, which has an inertia, and its joint",
     "parallel": "a spring beside each motor",
 }
-"""What is meant by each."""
+"""The kinds of drive by name, and what each means."""
 
-_MAKE: dict[str, Callable[[System], System]] = {
+_BUILDERS: dict[str, Callable[[System], System]] = {
     "rigid": lambda system: system,
     "series": series,
     "parallel": parallel,
 }
-_FREE = {"rigid": (), "series": ("series_spring",), "parallel": ("spring", "rest")}
-STIFFEST = 2000.0
-"""Bound of springs that are to be found [N m/rad]: beyond, a spring is as good as rigid, and the equations
+_FREE_PARAMETERS = {"rigid": (), "series": ("series_spring",), "parallel": ("spring", "rest")}
+MAX_STIFFNESS = 2000.0
+"""[N m/rad] Upper bound of springs that a design finds: a stiffer one is as good as rigid, and the equations
 become stiff."""
-SOFTEST = 1.0
-"""The same, of springs that must carry all torque."""
-RESTS = (-1.0, 1.0)
-"""Bounds of angles of rest that are to be found [rad]."""
+MIN_STIFFNESS = 1.0
+"""[N m/rad] Lower bound of springs in series that a design finds: they must carry all torque."""
+REST_BOUNDS = (-1.0, 1.0)
+"""[rad] Bounds of angles of rest that a design finds."""
 
 
 @checked
 def driven(system: System, kind: str) -> System:
-    """The system driven otherwise: a name of `KINDS`."""
+    """The system with its motors and joints connected as `kind` says, a name of `KINDS`. Raises
+    UnknownNameError for another name, and ModelError where there is no motor to put a spring to."""
     if kind not in KINDS:
         raise UnknownNameError(f"there is no drive '{kind}': {did_you_mean(kind, list(KINDS))}")
     if kind != "rigid" and not system.u:
         raise ModelError(f"'{system.name}' has no motors: there is nothing to drive it by springs in {kind}")
-    return _MAKE[kind](system)
+    return _BUILDERS[kind](system)
 
 
 @checked
 def constants(system: System, kind: str) -> dict[str, tuple[float, float]]:
     """Parameters of the springs of a system that is driven so, with the bounds within which a design finds
     them. `system` is the one before `driven`."""
-    if not _FREE.get(kind):
+    if not _FREE_PARAMETERS.get(kind):
         return {}
-    made, chosen = driven(system, kind), drives(system)
-    known, found = {q.name: q for q in made.p}, {}
-    for sides in alike(system, chosen):
-        name = together([chosen[i].name for i in sides.members])
-        for what in _FREE[kind]:
-            q = known.get(f"{name}_{what}")
+    variant, chosen = driven(system, kind), drives(system)
+    params, bounds = {q.name: q for q in variant.p}, {}
+    for sides in sides_of_joints(system, chosen):
+        name = common_name([chosen[i].name for i in sides.members])
+        for what in _FREE_PARAMETERS[kind]:
+            q = params.get(f"{name}_{what}")
             if q is not None:
-                low, high = RESTS if what == "rest" else (SOFTEST if kind == "series" else 0.0, STIFFEST)
-                found[q.name] = (max(low, q.bounds[0]), min(high, q.bounds[1]))
-    return found
+                low, high = (
+                    REST_BOUNDS
+                    if what == "rest"
+                    else (MIN_STIFFNESS if kind == "series" else 0.0, MAX_STIFFNESS)
+                )
+                bounds[q.name] = (max(low, q.bounds[0]), min(high, q.bounds[1]))
+    return bounds
 
 
 __all__ = ["KINDS", "constants", "driven"]

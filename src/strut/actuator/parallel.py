@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from strut.actuator.drives import Drive, drives, together
-from strut.actuator.exchange import alike
+from strut.actuator.drives import Drive, common_name, drives
+from strut.actuator.exchange import sides_of_joints
 from strut.checks import checked
 from strut.system import Input, Ledger, Param, System, join
 
@@ -49,11 +49,11 @@ def parallel(
     HIP_spring exists already is elastic in parallel: it stays as it is.
     """
     chosen = drives(system, of)
-    known = {q.name for q in system.p}
+    names = {q.name for q in system.p}
     sprung: list[_Sprung] = []
-    for sides in alike(system, chosen):
-        name, first = together([chosen[i].name for i in sides.members]), chosen[sides.members[0]]
-        if f"{name}_spring" in known:
+    for sides in sides_of_joints(system, chosen):
+        name, first = common_name([chosen[i].name for i in sides.members]), chosen[sides.members[0]]
+        if f"{name}_spring" in names:
             continue
         about = "beside the motor" if len(sides.members) == 1 else "beside the motor of each side"
         spring = Param(f"{name}_spring", stiffness, first.stiffness_unit, (0.0, 1e5), about)
@@ -65,10 +65,10 @@ def parallel(
         )
         for i, sign in zip(sides.members, sides.signs, strict=True):
             sprung.append(_Sprung(chosen[i], chosen[i].motor(), spring, damper, at, sign))
-    return _joined(system, sprung) if sprung else system
+    return _join_springs(system, sprung) if sprung else system
 
 
-def _joined(system: System, sprung: Sequence[_Sprung]) -> System:
+def _join_springs(system: System, sprung: Sequence[_Sprung]) -> System:
     params = [q for s in sprung for q in (s.spring, s.damper, s.rest) if q is not None]
     part = System("springs", u=tuple(s.motor for s in sprung), p=tuple(dict.fromkeys(params)))
     gives, stored, dissipated = {}, dict(system.ledger.stored), dict(system.ledger.dissipated)

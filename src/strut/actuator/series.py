@@ -15,18 +15,19 @@ from typing import Any
 
 import casadi as ca
 
-from strut.actuator.drives import Drive, drives, together
-from strut.actuator.exchange import Places, after_event, alike, mirrored
+from strut.actuator.drives import Drive, common_name, drives
+from strut.actuator.exchange import Places, after_event, after_mirroring, sides_of_joints
 from strut.checks import checked
 from strut.system import Event, Input, Ledger, Param, State, System, join, sx
 
 STIFFNESS = 100.0
-"""Unless said otherwise [N m/rad]."""
+"""[N m/rad] Stiffness of the spring, unless another is given."""
 DAMPING = 0.5
-"""Of the spring, unless said otherwise [N m s/rad]: a twelfth of what would keep such a motor from swinging.
-Without any, a search finds motors that ring on their springs for nothing."""
+"""[N m s/rad] Damping of the spring, unless another is given: a twelfth of what would keep such a motor from
+swinging. Without any, a search finds motors that ring on their springs for nothing."""
 INERTIA = 0.1
-"""Of a motor behind its gear, unless said otherwise [kg m^2]: a rotor of 1e-5 kg m^2 behind a gear of 100."""
+"""[kg m^2] Inertia of a motor behind its gear, unless another is given: a rotor of 1e-5 kg m^2 behind a gear
+of 100."""
 
 
 @checked
@@ -53,12 +54,12 @@ def series(
     springs: dict[int, Param] = {}
     dampers: dict[int, Param] = {}
     inertias: dict[int, Param] = {}
-    for sides in alike(system, chosen):
+    for sides in sides_of_joints(system, chosen):
         group, first = sides.members, chosen[sides.members[0]]
-        name = together([chosen[i].name for i in group])
+        name = common_name([chosen[i].name for i in group])
         about = "of each side" if len(group) > 1 else ""
         unit = "kg" if first.unit == "m" else "kg m^2"
-        made = (
+        constants = (
             Param(
                 f"{name}_series_spring",
                 stiffness,
@@ -82,7 +83,7 @@ def series(
             ),
         )
         for i in group:
-            springs[i], dampers[i], inertias[i] = made
+            springs[i], dampers[i], inertias[i] = constants
     motors = [_Motor(d, springs[i], dampers[i], inertias[i]) for i, d in enumerate(chosen)]
     part = System(
         "motors",
@@ -108,7 +109,7 @@ def series(
         ),
         symmetry={
             **whole.symmetry,
-            **(_exchange(motors, mirrored(system, chosen)) if system.symmetry else {}),
+            **(_exchange(motors, after_mirroring(system, chosen)) if system.symmetry else {}),
         },
         output_units={**whole.output_units, **{m.drive.input.name: m.drive.input.unit for m in motors}},
     )
@@ -151,11 +152,11 @@ def _books(ledger: Ledger, motors: list[_Motor]) -> Ledger:
 
 def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
     """New values of the motors' states, of those that change places."""
-    found: dict[str, ca.SX] = {}
+    values: dict[str, ca.SX] = {}
     for i, (m, (j, sign)) in enumerate(zip(motors, places, strict=True)):
         if (i, 1.0) != (j, sign):
-            found |= {m.angle.name: sign * motors[j].angle.sym, m.rate.name: sign * motors[j].rate.sym}
-    return found
+            values |= {m.angle.name: sign * motors[j].angle.sym, m.rate.name: sign * motors[j].rate.sym}
+    return values
 
 
 def _with(event: Event, motors: list[_Motor], places: Places) -> Event:

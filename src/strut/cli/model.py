@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import sys
 import warnings
@@ -18,6 +19,7 @@ from strut import actuator, mechanism, network
 from strut.cli.show import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
+from strut.mechanism.assemble import Assembly
 from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
@@ -257,14 +259,16 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
 
 
 def with_parameters(found: Mechanism, settings: Iterable[str]) -> Mechanism:
-    """The mechanism, its parameters set by NAME=VALUE."""
+    """A copy of the mechanism, its parameters set by NAME=VALUE; also those that only constraints and forces
+    use."""
     settings = list(settings)
     if not settings:
         return found
-    mechanism.functions(found, frames=())  # notes the parameters that only constraints use
-    changed = with_settings(System(found.name, p=tuple(found.params.values())), settings)
-    found.params = dict(zip(found.params, changed.p, strict=True))
-    return found
+    params = Assembly(found).params
+    changed = with_settings(System(found.name, p=tuple(params)), settings)
+    variant = copy.copy(found)
+    variant.params = dict(zip(params.by_key, changed.p, strict=True))
+    return variant
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,20 @@
 from strut.contact.compliant import compliant
 from strut.contact.feet import KneeLock
 from strut.contact.ground import Ground, plane, profile, stairs
-from strut.contact.laws import Law, anchored, coulomb, cubic, geyer, hertz, hunt_crossley, linear, viscous
+from strut.contact.laws import (
+    Law,
+    anchored_friction,
+    coulomb,
+    cubic,
+    geyer,
+    hertz,
+    hunt_crossley,
+    linear,
+    viscous,
+)
 from strut.contact.legs import Between, Legs, Lock
 from strut.contact.rigid import ahead_of, rigid
-from strut.contact.stepping import stepping
+from strut.contact.stepping import stepping_walker
 from strut.contact.surfaces import Surface, between, ellipsoid, plane_surface, sine_ground, surface, surfaces
 from strut.contact.time_stepped import time_stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
@@ -21,7 +31,7 @@ __all__ = [
     "Surface",
     "Touch",
     "ahead_of",
-    "anchored",
+    "anchored_friction",
     "arc",
     "between",
     "compliant",
@@ -42,7 +52,7 @@ __all__ = [
     "sine_ground",
     "sphere",
     "stairs",
-    "stepping",
+    "stepping_walker",
     "surface",
     "surfaces",
     "time_stepped",

@@ -9,8 +9,10 @@ import casadi as ca
 
 from strut.system import Discrete, Event
 
-BEHIND, FRONT, MISSED = 0.0, 1.0, 2.0  # where a foot is in its swing
-CLEAR = 1e-9  # [m]: higher than this is off the ground
+BEHIND, FRONT, MISSED = 0.0, 1.0, 2.0
+"""Where a foot is in its swing: values of the flag `passed`."""
+CLEAR_HEIGHT = 1e-9
+"""[m] A foot that is higher is off the ground."""
 FELL_FORWARD = "it fell: the hip came down in front"
 FELL_BACK = "it fell: the hip came down behind"
 PULLED = "the stance foot would pull on the ground"
@@ -34,9 +36,10 @@ class Swing:
 
     @property
     def discrete(self) -> list[Discrete]:
+        """The flags of the swing, as discrete states."""
         return [z for z in (self.passed, self.armed) if z is not None]
 
-    def landed(self, flag: ca.SX | float = 1.0) -> dict[str, ca.SX]:
+    def flags_after_landing(self, flag: ca.SX | float = 1.0) -> dict[str, ca.SX]:
         """The flags after the foot landed, or where `flag` is 1."""
         return {z.name: z.sym * (1 - flag) for z in self.discrete}
 
@@ -48,7 +51,7 @@ class Swing:
             return [
                 Event(
                     f"{self.prefix}clear",
-                    guard=self.gap - CLEAR,
+                    guard=self.gap - CLEAR_HEIGHT,
                     when=free * (1 - armed),
                     reset={self.armed.name: 1},
                 )
@@ -82,5 +85,10 @@ class Swing:
         """Ends a run where the foot is in the ground in front."""
         assert self.passed is not None
         scuffs = ca.if_else(free * (self.passed.sym == FRONT) * (1 - self.armed.sym), -self.gap - depth, -1)
-        told = "it stumbled: the swing foot was in the ground in front of the other"
-        return Event(f"{self.prefix}scuff", guard=scuffs, terminal=True, failure=True, description=told)
+        return Event(
+            f"{self.prefix}scuff",
+            guard=scuffs,
+            terminal=True,
+            failure=True,
+            description="it stumbled: the swing foot was in the ground in front of the other",
+        )

@@ -4,14 +4,14 @@ where laws change."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 
 from strut.checks import checked
 from strut.contact.ground import Ground, ground_of
-from strut.contact.laws import Anchored, Law, Smooth
-from strut.contact.touch import Spot, Touch, note_numbers, reaching, touches_of
+from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
+from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
@@ -33,8 +33,11 @@ from strut.system import (
     sx,
 )
 
-ONCE = 1e9  # [s]: the period of what happens only when a run begins at time 0
-FAINT = 1e-9  # [N], and of the friction limit: forces beyond the limit by less do not slide
+ONE_TIME_PERIOD = 1e9
+"""[s] The period of a sample that happens once, when a run begins at time 0."""
+FORCE_SLACK = 1e-9
+"""[N], and relative to the friction limit [1]: a contact whose force exceeds the limit by less does not
+slide."""
 LIFTOFF_MARGIN = 1e-12
 """[m] How far a contact must open before it counts as open: what touches and is at rest has a depth that is
 rounding, and would land and lift for ever. The force is nothing there already; rounding of a depth is 1e-15
@@ -48,7 +51,7 @@ def compliant(
     ground: Ground | None = None,
     *,
     law: Law,
-    friction: Anchored | Smooth | None = None,
+    friction: AnchoredFriction | SmoothFriction | None = None,
     stabilise: Expression = 10.0,
     description: str = "",
 ) -> System:
@@ -56,7 +59,7 @@ def compliant(
 
     feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
     law: of the normal force: `linear`, `hunt_crossley`, `hertz`, `cubic`, `geyer`.
-    friction: `anchored`, `viscous`, `coulomb`, or None for none.
+    friction: `anchored_friction`, `viscous`, `coulomb`, or None for none.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
 
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
@@ -73,67 +76,86 @@ def compliant(
             f"the law of compliant contact is {law!r}: use contact.linear(...), hunt_crossley, hertz, cubic "
             f"or geyer"
         )
-    if friction is not None and not isinstance(friction, (Anchored, Smooth)):
+    if friction is not None and not isinstance(friction, (AnchoredFriction, SmoothFriction)):
         raise ModelError(
-            f"the friction of compliant contact is {friction!r}: use contact.anchored(...), viscous, "
-            f"coulomb, or None"
+            f"the friction of compliant contact is {friction!r}: use contact.anchored_friction(...), "
+            f"viscous, coulomb, or None"
         )
     surface, touches = ground_of(ground), touches_of(feet)
-    note_numbers(mechanism, surface, touches, stabilise=stabilise)
-    mechanism.note_params(*law.numbers, *(friction.numbers if friction else ()))
-    made = Assembly(mechanism)
-    q, v, _ = made.start()
+    params = mechanism.parameter_set()
+    add_contact_parameters(params, surface, touches, stabilise=stabilise)
+    params.add(*law.numbers, *(friction.numbers if friction else ()))
+    assembly = Assembly(mechanism, params)
+    q, v, _ = assembly.start()
     pads = []
     for t in touches:
-        at = reaching(made.tree, t, surface)
-        row = _gap_row(made.tree, at.gap) if surface.kind == "profile" else None
-        pads.append(Pad(made.tree, at, law, friction, bool(made.evaluate(at.gap, q, v).item() < 0), row))
-    walk = walk_of(made, surface, [pad.foot for pad in pads])
-    return settled(
-        made,
+        at = reachable_spot(assembly.tree, t, surface)
+        row = _gap_row(assembly.tree, at.gap) if surface.kind == "profile" else None
+        inside = bool(assembly.evaluate(at.gap, q, v).item() < 0)
+        pads.append(Pad(assembly.tree, at, law, friction, inside=inside, gradient=row))
+    walk = walk_of(assembly, surface, [pad.foot for pad in pads])
+    return system_with_pads(
+        assembly,
         pads,
-        sx(stabilise),
-        description or f"{mechanism.name} on compliant ground",
+        stabilise=sx(stabilise),
+        description=description or f"{mechanism.name} on compliant ground",
         floor=surface.floor(),
         walk=walk,
     )
 
 
-def settled(
-    made: Assembly,
+@dataclass(frozen=True, eq=False)
+class PadCompanions:
+    """What a system has besides its pads: further states with their rates, discrete states and events, and
+    the values that quantities begin a run with."""
+
+    rates: Mapping[State, ca.SX] = field(default_factory=dict)
+    z: Sequence[Discrete] = ()
+    events: Sequence[Event] = ()
+    begin: Mapping[Quantity, ca.SX] = field(default_factory=dict)
+
+
+def system_with_pads(
+    assembly: Assembly,
     pads: Sequence[Pad],
+    *,
     stabilise: ca.SX,
     description: str,
-    more: dict[State, ca.SX] | None = None,
-    z: Sequence[Discrete] = (),
-    events: Sequence[Event] = (),
-    begin: Mapping[Quantity, ca.SX] | None = None,
+    companions: PadCompanions | None = None,
     floor: Floor | None = None,
     walk: Walk | None = None,
 ) -> System:
-    """The system of an assembly and its pads; `more` states, discrete states, events may be added, and what
-    they begin with."""
-    more, z, events, flags = dict(more or {}), list(z), list(events), dict[str, ca.SX]()
+    """Add the forces, energies, states and events of pads to an assembly, and build the system.
+
+    stabilise: rate [1/s] at which drift of closed loops is pulled back (Baumgarte stabilisation).
+    companions: what the system has besides. floor, walk: of the system.
+    """
+    beside = companions or PadCompanions()
+    more, z, events = dict(beside.rates), list(beside.z), list(beside.events)
+    flags: dict[str, ca.SX] = {}
     for pad in pads:
-        made.tau = made.tau + pad.push
+        assembly.tau = assembly.tau + pad.push
         for group, entries in pad.entries.items():
-            made.entries[group] |= entries
+            assembly.entries[group] |= entries
         for unit, outputs in pad.outputs.items():
-            made.show(unit, outputs)
+            assembly.show(unit, outputs)
         more |= pad.strain_rates
         z += pad.discrete
         events += pad.events()
-        flags |= pad.begin()
-    if made.closure is None:
-        acceleration = made.tree.forward(made.tau)
+        flags |= pad.initial_flags()
+    if assembly.closure is None:
+        acceleration = assembly.tree.forward(assembly.tau)
     else:
-        acceleration, force = Constrained(made.tree, made.closure, stabilise).forward(made.tau)
-        made.note_closure(force)
+        acceleration, force = Constrained(assembly.tree, assembly.closure, stabilise).forward(assembly.tau)
+        assembly.note_closure(force)
     arrows = [Arrow(pad.spot.name, pad.spot.point, pad.force) for pad in pads]
     start = Sample(
-        "contact_begin", every=ONCE, set=_seen_from(flags, begin or {}), loss=None if begin else {}
+        "contact_begin",
+        every=ONE_TIME_PERIOD,
+        set=_initial_values(flags, beside.begin),
+        loss=None if beside.begin else {},
     )
-    return made.build(
+    return assembly.build(
         acceleration,
         description,
         z=z,
@@ -146,8 +168,9 @@ def settled(
     )
 
 
-def _seen_from(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
-    """Values of flags once other quantities have the values to begin with, and those values."""
+def _initial_values(flags: dict[str, ca.SX], begin: Mapping[Quantity, ca.SX]) -> dict[str, ca.SX]:
+    """What the first sample sets: the quantities in `begin` to their values, and the flags to theirs, worked
+    out after that."""
     if not begin:
         return flags
     values = ca.substitute(list(flags.values()), [q.sym for q in begin], list(begin.values()))
@@ -162,25 +185,33 @@ class Flag:
 
     @property
     def on(self) -> ca.SX:
+        """1 where the state is positive."""
         return self.state.sym > 0
 
     @property
     def off(self) -> ca.SX:
+        """1 where the state is not positive."""
         return self.state.sym <= 0
 
     def set(self, value: Expression) -> dict[str, ca.SX]:
+        """The reset that gives the state a value."""
         return {self.state.name: sx(value)}
 
 
 class Pad:
-    """One compliant contact: its flags, forces, energies and events."""
+    """One compliant contact: its flags, forces, energies and events.
+
+    at: where and how the surfaces meet. inside: whether they overlap when a run begins.
+    gradient: the row along which the normal force acts; the first row of `at` unless given.
+    """
 
     def __init__(
         self,
         tree: Tree,
         at: Spot,
         law: Law,
-        friction: Anchored | Smooth | None,
+        friction: AnchoredFriction | SmoothFriction | None,
+        *,
         inside: bool,
         gradient: ca.SX | None = None,
     ) -> None:
@@ -190,7 +221,7 @@ class Pad:
         self.depth, self.rate = -at.gap, -(row @ tree.v)
         self.touching = Flag(Discrete(f"{name}_on", float(inside)))
         self.slack = Flag(Discrete(f"{name}_slack", 0.0)) if law.grip is not None else None
-        self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, Anchored) else None
+        self.slip = Flag(Discrete(f"{name}_slip", 0.0)) if isinstance(friction, AnchoredFriction) else None
         self.along = at.K[1:, :] @ tree.v
         suffixes = ("",) if at.K.shape[0] == 2 else ("_x", "_y")
         self.strains = (
@@ -199,14 +230,14 @@ class Pad:
         self.strain_rates: dict[State, ca.SX] = {}
         on = self.touching.on
         pressing = on if self.slack is None else on * self.slack.off
-        self.normal = pressing * law.pressing(self.depth, self.rate)
-        self.held = (
+        self.normal = pressing * law.pressing_force(self.depth, self.rate)
+        self.stored = (
             law.energy(self.depth)
             if self.slack is None
             else law.energy(ca.fmax(self.depth, self.slack.state.sym))
         )
         self.entries: dict[str, dict[str, ca.SX]] = {
-            "stored": {f"{name}_spring": self.held},
+            "stored": {f"{name}_spring": self.stored},
             "dissipated": {f"{name}_damper": pressing * (self.normal - law.elastic(self.depth)) * self.rate},
         }
         tangential = self._friction()
@@ -232,6 +263,7 @@ class Pad:
 
     @property
     def discrete(self) -> list[Discrete]:
+        """The flags, as discrete states."""
         return [flag.state for flag in (self.touching, self.slack, self.slip) if flag is not None]
 
     def _friction(self) -> ca.SX:
@@ -239,7 +271,7 @@ class Pad:
         name, on = self.spot.name, self.touching.on
         if self.friction is None:
             return ca.SX.zeros(self.along.numel())
-        if isinstance(self.friction, Smooth):
+        if isinstance(self.friction, SmoothFriction):
             force = on * self.friction.push(self.normal, self.along)
             self.entries["dissipated"][f"{name}_friction"] = -ca.dot(force, self.along)
             return force
@@ -250,7 +282,7 @@ class Pad:
         size = _length(wanted)
         limit = mu * self.normal
         self.excess = size - limit
-        self.faint = FAINT * (2 + limit)
+        self.slide_slack = FORCE_SLACK * (2 + limit)
         dragged = (
             self.slip.on * self.excess / damping
         )  # the speed at which the place the foot holds on to moves
@@ -261,25 +293,26 @@ class Pad:
         self.entries["dissipated"][f"{name}_friction"] = on * (damping * ca.sumsqr(rate) + limit * dragged)
         return -on * wanted * (1 - self.slip.on * self.excess / size)
 
-    def begin(self) -> dict[str, ca.SX]:
-        """Flags of a run that begins anywhere."""
+    def initial_flags(self) -> dict[str, ca.SX]:
+        """The flags with which a run begins, as expressions of where it begins."""
         inside = self.depth > 0
-        found = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
+        flags = self.touching.set(ca.fmax(self.touching.on * (self.depth >= -LIFTOFF_MARGIN), inside))
         if self.slack is not None:
             assert self.law.grip is not None
-            found |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
-        return found
+            flags |= self.slack.set(self.depth * inside * (self.law.grip(self.depth, self.rate) <= 0))
+        return flags
 
     def events(self) -> list[Event]:
+        """Events at which the law changes: landing and leaving, slack and press, slide and stick, kinks."""
         name, on, off = self.spot.name, self.touching.on, self.touching.off
         land, leave, loss = self.touching.set(1), self.touching.set(0), dict[str, ca.SX]()
         if self.slack is not None:
             leave |= self.slack.set(0)
-            loss[f"{name}_slack"] = self.slack.on * self.held
+            loss[f"{name}_slack"] = self.slack.on * self.stored
         if self.slip is not None:
             leave |= self.slip.set(0) | {s.name: ca.SX(0) for s in self.strains}
             loss[f"{name}_strain"] = self.energy
-        found = [
+        events = [
             Event(
                 f"{name}_touchdown", guard=ca.if_else(off, self.depth, -1), reset=land, priority=1, loss={}
             ),
@@ -294,8 +327,8 @@ class Pad:
         if self.slack is not None:
             assert self.law.grip is not None
             grip = self.law.grip(self.depth, self.rate)
-            recovered = {f"{name}_slack": self.held - self.law.energy(self.depth)}
-            found += [
+            recovered = {f"{name}_slack": self.stored - self.law.energy(self.depth)}
+            events += [
                 Event(
                     f"{name}_slack",
                     ca.if_else(on * self.slack.off, -grip, -1),
@@ -312,10 +345,10 @@ class Pad:
                 ),
             ]
         if self.slip is not None:
-            found += [
+            events += [
                 Event(
                     f"{name}_slide",
-                    ca.if_else(on * self.slip.off, self.excess - self.faint, -1),
+                    ca.if_else(on * self.slip.off, self.excess - self.slide_slack, -1),
                     self.slip.set(1),
                     priority=3,
                     loss={},
@@ -329,8 +362,8 @@ class Pad:
                 ),
             ]
         for k, kink in enumerate(self.law.kinks(self.depth, self.rate)):
-            found.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))
-        return found
+            events.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))
+        return events
 
 
 def _gap_row(tree: Tree, gap: ca.SX) -> ca.SX:
@@ -339,5 +372,5 @@ def _gap_row(tree: Tree, gap: ca.SX) -> ca.SX:
 
 
 def _length(vector: ca.SX) -> ca.SX:
-    """Of a vector, with a slope at zero, and never zero."""
-    return ca.sqrt(ca.sumsqr(vector) + FAINT**2)
+    """The length of a vector, smoothed at zero so that it is differentiable and never zero."""
+    return ca.sqrt(ca.sumsqr(vector) + FORCE_SLACK**2)

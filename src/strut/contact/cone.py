@@ -9,13 +9,18 @@ import casadi as ca
 
 from strut.system import Factors
 
-NOTHING = 1e-300  # keeps a length in a denominator from being zero
-TURNS = 2  # corrections of the direction of sliding in space, each time a contact's turn comes
-JAMMED = 0.1  # of a contact's own lightness along the normal, under which friction may not bring it
+MIN_LENGTH = 1e-300
+"""[of the vector] Keeps a length in a denominator from being zero."""
+DIRECTION_TURNS = 2
+"""Corrections of the direction of sliding in space, each time a contact's turn comes."""
+MIN_LIGHTNESS_RATIO = 0.1
+"""[1] The least part of its own lightness along the normal that friction may leave a contact with."""
 STOP_SLACK = 1e-4
 """Of the friction cone [1]: by how much the impulse may leave it that stops a foot dead which friction
 jams."""
-SWEEPS = 25  # over all contacts, to find out who opens, sticks and slides; forces are then solved for exactly
+SWEEPS = 25
+"""Gauss-Seidel sweeps over all contacts, to find out who opens, sticks and slides; forces are then solved for
+exactly."""
 
 
 class Cone:
@@ -24,24 +29,24 @@ class Cone:
 
     def __init__(self, G: ca.SX, mu: ca.SX | None) -> None:
         self.G, self.mu = G, mu
-        self.light = 1 / G[0, 0]
+        self.inverse_lightness = 1 / G[0, 0]
         self.factors = Factors(G) if G.shape[0] > 1 else None
         if G.shape[0] == 2 and mu is not None:
             self.edges = [1 / (G[0, 0] + side * mu * G[0, 1]) for side in (-1, 1)]
         if G.shape[0] == 3 and mu is not None:
             trace, det = G[1, 1] + G[2, 2], G[1, 1] * G[2, 2] - G[1, 2] ** 2
-            self.slow = 2 / (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0)))
-            self.least = JAMMED * G[0, 0]
+            self.inverse_stiffness = 2 / (trace + ca.sqrt(ca.fmax(trace**2 - 4 * det, 0)))
+            self.min_lightness = MIN_LIGHTNESS_RATIO * G[0, 0]
 
     def resolve(self, c: ca.SX, own: ca.SX, stop: ca.SX | None = None) -> ca.SX:
         """The impulse of a contact whose velocity would be c without it: it opens, sticks or slides. `own` is
         what it was the time before; where `stop` is 1 it sticks if the cone allows, even if it would open."""
         if self.factors is None:
-            return ca.fmax(-c[0] * self.light, 0)
+            return ca.fmax(-c[0] * self.inverse_lightness, 0)
         G, mu = self.G, self.mu
         stuck = -self.factors.solve(c)
         if mu is None:
-            alone = ca.vertcat(ca.fmax(-c[0] * self.light, 0), ca.SX.zeros(G.shape[0] - 1))
+            alone = ca.vertcat(ca.fmax(-c[0] * self.inverse_lightness, 0), ca.SX.zeros(G.shape[0] - 1))
             return ca.if_else(c[0] >= 0, 0, ca.if_else(stuck[0] > 0, stuck, alone))
         inside = ca.norm_2(stuck[1:]) <= mu * stuck[0] * (1 if stop is None else 1 + STOP_SLACK * stop)
         slid = (
@@ -57,7 +62,7 @@ class Cone:
         """The impulse, or force, of a contact that slides along `way` already."""
         assert self.mu is not None
         lightness = self.G[0, 0] - self.mu * ca.dot(self.G[0, 1:].T, way)
-        normal = ca.fmax(-c[0] / ca.fmax(lightness, JAMMED * self.G[0, 0]), 0)
+        normal = ca.fmax(-c[0] / ca.fmax(lightness, MIN_LIGHTNESS_RATIO * self.G[0, 0]), 0)
         return ca.vertcat(normal, -self.mu * normal * way)
 
     def _slide_in_plane(self, c: ca.SX) -> ca.SX:
@@ -78,31 +83,32 @@ class Cone:
         all directions the first turn is exact."""
         assert self.mu is not None
         G = self.G
-        way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), NOTHING)
-        for _ in range(TURNS):
-            normal = self._pressed(c, way)
+        way = guess[1:] / ca.fmax(ca.norm_2(guess[1:]), MIN_LENGTH)
+        for _ in range(DIRECTION_TURNS):
+            normal = self._normal_impulse(c, way)
             turned = (
                 self.mu * normal * way
-                - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (self.mu * normal)) * self.slow
+                - (c[1:] + G[1:, 0] * normal + G[1:, 1:] @ way * (self.mu * normal)) * self.inverse_stiffness
             )
-            way = turned / ca.fmax(ca.norm_2(turned), NOTHING)
-        normal = self._pressed(c, way)
+            way = turned / ca.fmax(ca.norm_2(turned), MIN_LENGTH)
+        normal = self._normal_impulse(c, way)
         return ca.vertcat(normal, self.mu * normal * way)
 
-    def _pressed(self, c: ca.SX, way: ca.SX) -> ca.SX:
+    def _normal_impulse(self, c: ca.SX, way: ca.SX) -> ca.SX:
         """The normal impulse that leaves no normal velocity, with friction along `way`; bounded where
         friction would jam it."""
         assert self.mu is not None
-        return -c[0] / ca.fmax(self.G[0, 0] + self.mu * ca.dot(self.G[0, 1:].T, way), self.least)
+        return -c[0] / ca.fmax(self.G[0, 0] + self.mu * ca.dot(self.G[0, 1:].T, way), self.min_lightness)
 
 
 def sweep_contacts(
     A: ca.SX,
     u: ca.SX,
     feet: Sequence[Sequence[int]],
+    *,
     present: Sequence[ca.SX],
     mu: ca.SX,
-    moving: Sequence[tuple] = (),
+    moving: Sequence[tuple[ca.SX, ca.SX]] = (),
     stops: Sequence[ca.SX] = (),
     begin: ca.SX | None = None,
 ) -> ca.SX:
@@ -123,7 +129,7 @@ def sweep_contacts(
                 flag, way = moving[k]
                 answer = ca.if_else(flag, cone.drive(c, way), answer)
             impulses[k] = ca.if_else(present[k], answer, 0)
-    found = ca.SX.zeros(A.shape[0])
+    all_impulses = ca.SX.zeros(A.shape[0])
     for rows, impulse in zip(feet, impulses, strict=True):
-        found[rows] = impulse
-    return found
+        all_impulses[rows] = impulse
+    return all_impulses

@@ -1,5 +1,4 @@
-"""Standing: feet on rigid ground and the forces that hold them, one expression for whatever stands, sticks
-and slides."""
+"""Feet on rigid ground and the forces that hold them: one expression for what stands, sticks and slides."""
 
 from __future__ import annotations
 
@@ -12,21 +11,25 @@ import numpy as np
 
 from strut.checks import checked
 from strut.contact.arming import Swing
+from strut.contact.cone import MIN_LENGTH
 from strut.contact.ground import Ground
-from strut.contact.switched_rows import Masked, Sliding, Switched
-from strut.contact.touch import Spot, Touch, note_numbers, reaching
+from strut.contact.switched_rows import MaskedRows, SlidingRow, SwitchedRows
+from strut.contact.touch import Spot, Touch, add_contact_parameters, reachable_spot
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.assemble import Assembly
-from strut.mechanism.closure import RANK, drift
+from strut.mechanism.closure import RANK_TOLERANCE, drift
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Expression, sx
 
-TOUCHING = 1e-9  # [m]: nearer to the ground than this is on it
-SETTLED = 1e-6  # [m/s]: a foot that stands moves no faster, unless something unforeseen moved it
-AIMLESS = 1e-8  # [m/s]: below this the direction of sliding in space is the one in which it began
-NOTHING = 1e-300  # keeps a length in a denominator from being zero
+TOUCH_GAP = 1e-9
+"""[m] A foot whose gap is smaller touches the ground."""
+MAX_STANDING_SPEED = 1e-6
+"""[m/s] A foot that stands moves no faster, unless something unforeseen moved it."""
+MIN_SLIDING_SPEED = 1e-8
+"""[m/s] A foot in space that is slower slides in the direction in which it began to."""
 
 
 @checked
@@ -55,6 +58,7 @@ class StandingFoot:
 
     @property
     def name(self) -> str:
+        """The name of the contact."""
         return self.spot.name
 
     @property
@@ -64,54 +68,72 @@ class StandingFoot:
 
     @property
     def normal(self) -> int:
+        """The row of the normal."""
         return self.rows[0]
 
     @property
     def tangents(self) -> range:
+        """The rows of the tangents; none where feet slide freely."""
         return self.rows[1:]
 
 
-class Standing:
-    """A mechanism, its feet and locks; rows of loops, which always hold, then those of locks and feet, which
-    events switch."""
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """What stands on which ground, and how: the feet, Coulomb's coefficient of friction (None holds without
+    limit), what arms feet and which joints lock, as `rigid` is told them.
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        touches: Sequence[Touch],
-        ground: Ground,
-        friction: Expression | None,
-        arm: Mapping[str, Callable[[Tree], ca.SX]],
-        locks: Sequence[KneeLock],
-        stabilise: Expression,
-        rearm: bool,
-    ) -> None:
-        names = [t.name for t in touches]
-        for name in arm:
+    stabilise: rate [1/s] of Baumgarte stabilisation.
+    rearm: a foot that was let go lands again only after it was off the ground.
+    """
+
+    touches: Sequence[Touch]
+    ground: Ground
+    friction: Expression | None
+    arm: Mapping[str, Callable[[Tree], ca.SX]]
+    locks: Sequence[KneeLock]
+    stabilise: Expression
+    rearm: bool
+
+    def check(self) -> None:
+        """Raise UnknownNameError where `arm` or a lock names a foot that is not there."""
+        names = [t.name for t in self.touches]
+        for name in self.arm:
             if name not in names:
                 raise UnknownNameError(f"there is no foot '{name}' to arm: {did_you_mean(name, names)}")
-        for lock in locks:
+        for lock in self.locks:
             if lock.foot not in names:
-                known = did_you_mean(lock.foot, names)
+                hint = did_you_mean(lock.foot, names)
                 raise UnknownNameError(
-                    f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {known}"
+                    f"the lock of '{lock.joint}' opens with foot '{lock.foot}', which does not exist: {hint}"
                 )
-        note_numbers(mechanism, ground, touches, friction, stabilise)
+
+
+class StandingMachine:
+    """A mechanism that stands on its feet: rows of loops, which always hold, then those of locks and feet,
+    which events switch.
+
+    params: the parameters collected so far; those of ground, feet, friction and locks are added.
+    """
+
+    def __init__(self, mechanism: Mechanism, footing: Footing, params: ParameterSet) -> None:
+        footing.check()
+        touches, ground, friction, locks = footing.touches, footing.ground, footing.friction, footing.locks
+        add_contact_parameters(params, ground, touches, friction=friction, stabilise=footing.stabilise)
         for lock in locks:
-            mechanism.note_number(lock.at, f"the angle at which '{lock.joint}' locks")
-        self.made = Assembly(mechanism)
-        self.tree = tree = self.made.tree
-        self.friction, self.stabilise, self.locks = friction, sx(stabilise), locks
+            params.add_number(lock.at, f"the angle at which '{lock.joint}' locks")
+        self.assembly = Assembly(mechanism, params)
+        self.tree = tree = self.assembly.tree
+        self.friction, self.stabilise, self.locks = friction, sx(footing.stabilise), locks
         self.locked = [Discrete(f"{lock.joint}_locked", float(lock.locked)) for lock in locks]
         self.bent = [Discrete(f"{lock.joint}_bent", 0.0) for lock in locks]
         self.frictionless = friction is not None and sx(friction).is_zero()
         self.coulomb = friction is not None and not self.frictionless
-        spots = [reaching(tree, t, ground) for t in touches]
+        spots = [reachable_spot(tree, t, ground) for t in touches]
         self.closure = self._with_locks(
-            self.made.closure or ConstraintRows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
+            self.assembly.closure or ConstraintRows((), ca.SX(0, 1), ca.SX(0, tree.nv), ca.SX(0, 1))
         )
         self.loops = self.closure.K.shape[0]
-        self.feet = self._feet(spots, arm, rearm)
+        self.feet = self._feet(spots, footing.arm, footing.rearm)
         used = [s.K[0, :] if self.frictionless else s.K for s in spots]
         self.K = ca.densify(ca.vertcat(self.closure.K, *used))
         self.contacts = ConstraintRows(
@@ -120,28 +142,28 @@ class Standing:
             ca.vertcat(*used),
             ca.SX.zeros(self.K.shape[0] - self.loops),
         )
-        self.masked = Masked(tree.factors, self.K, self._redundant())
+        self.masked = MaskedRows(tree.factors, self.K, self._redundant())
         self.u = self.K @ tree.v
-        self.loose = tree.factors.solve(self.made.tau - tree.bias)
+        self.loose = tree.factors.solve(self.assembly.tau - tree.bias)
 
     def _feet(
         self, spots: list[Spot], arm: Mapping[str, Callable[[Tree], ca.SX]], rearm: bool
     ) -> list[StandingFoot]:
         """What touches and does not move when a run begins, stands; what slides there, slides."""
-        found = []
+        feet = []
         at = self.loops
         for s in spots:
             width = 1 if self.frictionless else s.K.shape[0]
             speed = s.K[:width, :] @ self.tree.v
-            still = (ca.fabs(s.gap) < TOUCHING) * (ca.fabs(speed[0]) < SETTLED)
+            still = (ca.fabs(s.gap) < TOUCH_GAP) * (ca.fabs(speed[0]) < MAX_STANDING_SPEED)
             across = ca.norm_2(speed[1:]) if width > 1 else ca.SX(0)
             if width > 1 and not self.coulomb:
-                still = still * (across < SETTLED)
+                still = still * (across < MAX_STANDING_SPEED)
             foot = StandingFoot(s, range(at, at + width), Discrete(f"{s.name}_on", self._begin(still)))
             at += width
             if self.coulomb:
-                slides = still * (across > SETTLED)
-                way = speed[1:] / ca.fmax(across, NOTHING)
+                slides = still * (across > MAX_STANDING_SPEED)
+                way = speed[1:] / ca.fmax(across, MIN_LENGTH)
                 if width == 2:
                     foot.slip = Discrete(f"{s.name}_slip", self._begin(slides * way[0]))
                 else:
@@ -153,14 +175,14 @@ class Standing:
                     )
             ahead = sx(arm[s.name](self.tree)) if s.name in arm else None
             if ahead is not None or (rearm and not self.coulomb):
-                self.made.mechanism.note_params(0 if ahead is None else ahead)
+                self.assembly.params.add(0 if ahead is None else ahead)
                 foot.swing = Swing(s.gap, ahead, self._begin, f"{s.name}_")
-            found.append(foot)
-        return found
+            feet.append(foot)
+        return feet
 
     def _begin(self, expression: ca.SX) -> ca.SX:
         """An initial value, of the states."""
-        return self.made.bound([expression])[0]
+        return self.assembly.in_states([expression])[0]
 
     def _with_locks(self, loops: ConstraintRows) -> ConstraintRows:
         """The rows that belong to no foot: loops, which always hold, then locks."""
@@ -187,12 +209,14 @@ class Standing:
 
     def _redundant(self) -> bool:
         """Do rows repeat each other, in some posture near the first?"""
-        q, v, _ = self.made.start()
+        q, v, _ = self.assembly.start()
         rng = np.random.default_rng(0)
         best = 0
         for trial in range(3):
             there = q + (0.0 if trial == 0 else 0.1) * rng.standard_normal(len(q))
-            best = max(best, int(np.linalg.matrix_rank(self.made.evaluate(self.K, there, v), tol=RANK)))
+            best = max(
+                best, int(np.linalg.matrix_rank(self.assembly.evaluate(self.K, there, v), tol=RANK_TOLERANCE))
+            )
         return best < self.K.shape[0]
 
     def switches(self, on: Sequence[ca.SX], locked: Sequence[ca.SX] | None = None) -> ca.SX:
@@ -201,38 +225,40 @@ class Standing:
         feet = [flag * ca.SX.ones(len(f.rows)) for flag, f in zip(on, self.feet, strict=True)]
         return ca.vertcat(ca.SX.ones(self.always), *locks, *feet)
 
-    def _sliding(self) -> tuple[Sliding, ...]:
+    def _sliding_rows(self) -> tuple[SlidingRow, ...]:
         if not self.coulomb:
             return ()
         mu = sx(self.friction)
-        found = []
+        rows = []
         for f in self.feet:
             assert f.slip is not None
             for k, row in enumerate(f.tangents):
                 if f.way:
-                    found.append(Sliding(row, f.normal, ca.fmin(f.slip.sym, 1), -mu * self._direction(f)[k]))
+                    rows.append(
+                        SlidingRow(row, f.normal, ca.fmin(f.slip.sym, 1), -mu * self._direction(f)[k])
+                    )
                 else:
-                    found.append(Sliding(row, f.normal, f.slip.sym**2, -mu * f.slip.sym))
-        return tuple(found)
+                    rows.append(SlidingRow(row, f.normal, f.slip.sym**2, -mu * f.slip.sym))
+        return tuple(rows)
 
     def _direction(self, f: StandingFoot) -> ca.SX:
         """In space: where a foot slides to. One that begins to slide keeps to the way in which it began: that
         of its velocity turns the faster the slower it is, which costs an integrator thousands of steps."""
         assert f.slip is not None
         way = ca.vertcat(*[d.sym for d in f.way])
-        moved = self.u[list(f.tangents)] + AIMLESS * way
+        moved = self.u[list(f.tangents)] + MIN_SLIDING_SPEED * way
         return ca.if_else(f.slip.sym > 1.5, moved / ca.norm_2(moved), way)
 
     @cached_property
-    def unforced(self) -> ca.SX:
+    def free_accelerations(self) -> ca.SX:
         """Accelerations along the rows if no force acted along them."""
         turning = ca.vertcat(drift(self.tree, self.closure), drift(self.tree, self.contacts))
         return turning + self.K @ self.loose
 
     @cached_property
-    def switched(self) -> Switched:
+    def row_equations(self) -> SwitchedRows:
         """The equations of the forces for what stands, sticks and slides now."""
-        return self.masked.switched(self.switches([f.on.sym for f in self.feet]), self._sliding())
+        return self.masked.row_equations(self.switches([f.on.sym for f in self.feet]), self._sliding_rows())
 
     @cached_property
     def force(self) -> ca.SX:
@@ -240,11 +266,11 @@ class Standing:
         rate = self.stabilise
         phi = ca.vertcat(self.closure.phi, self.contacts.phi)
         slip = self.u - ca.vertcat(self.closure.k0, self.contacts.k0)
-        return self.switched.forces(-(self.unforced + 2 * rate * slip + rate**2 * phi))
+        return self.row_equations.forces(-(self.free_accelerations + 2 * rate * slip + rate**2 * phi))
 
     def forces(self, on: Sequence[ca.SX]) -> ca.SX:
         """Forces along all rows if these feet stood, without any that pull drift back."""
-        return self.masked.forces(-self.unforced, self.switches(on), self._sliding())
+        return self.masked.forces(-self.free_accelerations, self.switches(on), self._sliding_rows())
 
     def slips(self, f: StandingFoot) -> ca.SX:
         """1 where a foot with Coulomb's friction stands and slides, or begins to."""
@@ -263,8 +289,8 @@ class Standing:
 
     def discrete(self) -> list[Discrete]:
         """All flags."""
-        found: list[Discrete] = []
+        flags: list[Discrete] = []
         for f in self.feet:
-            found += [z for z in (f.on, f.slip, *f.way) if z is not None]
-            found += f.swing.discrete if f.swing is not None else []
-        return found + self.locked + self.bent
+            flags += [z for z in (f.on, f.slip, *f.way) if z is not None]
+            flags += f.swing.discrete if f.swing is not None else []
+        return flags + self.locked + self.bent

@@ -17,7 +17,8 @@ from strut.errors import ModelError
 from strut.mechanism import check
 from strut.system import Expression, sx
 
-SHALLOW = 1e-15  # [m]: depths below it count as this, so that roots and powers have finite slopes
+MIN_DEPTH = 1e-15
+"""[m] Smaller depths count as this, so that roots and powers have finite slopes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Law:
     kinks: Callable[[ca.SX, ca.SX], tuple[ca.SX, ...]] = field(default=lambda depth, rate: (), repr=False)
     numbers: tuple[Expression, ...] = ()
 
-    def pressing(self, depth: Expression, rate: Expression) -> ca.SX:
+    def pressing_force(self, depth: Expression, rate: Expression) -> ca.SX:
         """The force [N] inside the ground, as long as it is not negative."""
         d, r = sx(depth), sx(rate)
         push = self.elastic(d) + self.damping(d) * r
@@ -48,9 +49,9 @@ class Law:
 
     def force(self, depth: Expression, rate: Expression) -> ca.SX:
         """The force [N] at any depth [m], positive inside, and rate of depth [m/s]."""
-        return ca.if_else(sx(depth) > 0, ca.fmax(self.pressing(depth, rate), 0), 0)
+        return ca.if_else(sx(depth) > 0, ca.fmax(self.pressing_force(depth, rate), 0), 0)
 
-    def dissipated(self, depth: Expression, rate: Expression) -> ca.SX:
+    def dissipated_power(self, depth: Expression, rate: Expression) -> ca.SX:
         """Power [W] that turns to heat: what comes in less what the stored energy grows by."""
         return ca.if_else(sx(depth) > 0, (self.force(depth, rate) - self.elastic(sx(depth))) * sx(rate), 0)
 
@@ -61,8 +62,8 @@ def linear(stiffness: Expression, damping: Expression = 0.0) -> Law:
     k, d = _positive(stiffness, "stiffness"), _not_negative(damping, "damping")
     return Law(
         "linear",
-        lambda x: k * _deep(x),
-        lambda x: k * _deep(x) ** 2 / 2,
+        lambda x: k * _positive_depth(x),
+        lambda x: k * _positive_depth(x) ** 2 / 2,
         lambda x: d,
         None if d.is_zero() else lambda x, r: k * x + d * r,
         numbers=(stiffness, damping),
@@ -83,9 +84,9 @@ def hunt_crossley(stiffness: Expression, dissipation: Expression = 0.0, exponent
     )
     return Law(
         "hunt_crossley",
-        lambda x: k * _deep(x) ** n,
-        lambda x: k * _deep(x) ** (n + 1) / (n + 1),
-        lambda x: 1.5 * a * k * _deep(x) ** n,
+        lambda x: k * _positive_depth(x) ** n,
+        lambda x: k * _positive_depth(x) ** (n + 1) / (n + 1),
+        lambda x: 1.5 * a * k * _positive_depth(x) ** n,
         None if a.is_zero() else lambda x, r: 1 + 1.5 * a * r,
         numbers=(stiffness, dissipation, exponent),
     )
@@ -113,9 +114,9 @@ def hertz(
     k, d = _positive(stiffness, "stiffness"), _not_negative(damping, "damping")
     return Law(
         "hertz",
-        lambda x: k * _deep(x) * ca.sqrt(_deep(x)),
-        lambda x: 0.4 * k * _deep(x) ** 2 * ca.sqrt(_deep(x)),
-        lambda x: d * ca.sqrt(_deep(x)),
+        lambda x: k * _positive_depth(x) * ca.sqrt(_positive_depth(x)),
+        lambda x: 0.4 * k * _positive_depth(x) ** 2 * ca.sqrt(_positive_depth(x)),
+        lambda x: d * ca.sqrt(_positive_depth(x)),
         None if d.is_zero() else lambda x, r: k * x + d * r,
         numbers=(stiffness, damping),
     )
@@ -132,9 +133,9 @@ def cubic(stiffness: Expression, damping: Expression = 0.0, cap: Expression | No
     if cap is None:
         return Law(
             "cubic",
-            lambda x: k * _deep(x) ** 3,
-            lambda x: k * _deep(x) ** 4 / 4,
-            lambda x: d * _deep(x) ** 3,
+            lambda x: k * _positive_depth(x) ** 3,
+            lambda x: k * _positive_depth(x) ** 4 / 4,
+            lambda x: d * _positive_depth(x) ** 3,
             grip,
             numbers=(stiffness, damping),
         )
@@ -142,9 +143,9 @@ def cubic(stiffness: Expression, damping: Expression = 0.0, cap: Expression | No
     reach = (most / k) ** (1 / 3)
     return Law(
         "cubic",
-        lambda x: ca.fmin(k * _deep(x) ** 3, most),
-        lambda x: k * ca.fmin(_deep(x), reach) ** 4 / 4 + most * ca.fmax(x - reach, 0),
-        lambda x: d * _deep(x) ** 3,
+        lambda x: ca.fmin(k * _positive_depth(x) ** 3, most),
+        lambda x: k * ca.fmin(_positive_depth(x), reach) ** 4 / 4 + most * ca.fmax(x - reach, 0),
+        lambda x: d * _positive_depth(x) ** 3,
         None if d.is_zero() else lambda x, r: ca.fmin(k * x**3, most) + d * x**3 * r,
         most,
         lambda x, r: (
@@ -161,16 +162,16 @@ def geyer(stiffness: Expression, max_speed: Expression) -> Law:
     k, v = _positive(stiffness, "stiffness"), _positive(max_speed, "max_speed")
     return Law(
         "geyer",
-        lambda x: k * _deep(x),
-        lambda x: k * _deep(x) ** 2 / 2,
-        lambda x: k * _deep(x) / v,
+        lambda x: k * _positive_depth(x),
+        lambda x: k * _positive_depth(x) ** 2 / 2,
+        lambda x: k * _positive_depth(x) / v,
         lambda x, r: 1 + r / v,
         numbers=(stiffness, max_speed),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Anchored:
+class AnchoredFriction:
     """Sticks like a spring and damper, slides like Coulomb: the spring's end is dragged along at the friction
     limit."""
 
@@ -180,11 +181,12 @@ class Anchored:
 
     @property
     def numbers(self) -> tuple[Expression, ...]:
+        """The numbers of the law, in which parameters may be."""
         return (self.stiffness, self.damping, self.mu)
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth:
+class SmoothFriction:
     """Friction that is a smooth function of normal force [N] and sliding velocity [m/s], opposite to it."""
 
     kind: str
@@ -193,7 +195,7 @@ class Smooth:
 
 
 @checked
-def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> Anchored:
+def anchored_friction(stiffness: Expression, damping: Expression, mu: Expression) -> AnchoredFriction:
     """A spring [N/m] and damper [N s/m] between the foot and the place it holds on to; beyond mu times the
     normal force that place is dragged along.
 
@@ -207,26 +209,28 @@ def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> Anch
     _positive(stiffness, "stiffness")
     _positive(damping, "damping")
     _not_negative(mu, "mu")
-    return Anchored(stiffness, damping, mu)
+    return AnchoredFriction(stiffness, damping, mu)
 
 
 @checked
-def viscous(damping: Expression) -> Smooth:
+def viscous(damping: Expression) -> SmoothFriction:
     """Friction of `damping` [N s/m] times the velocity along the ground, without a limit."""
     d = _not_negative(damping, "damping")
-    return Smooth("viscous", lambda normal, v: -d * v, (damping,))
+    return SmoothFriction("viscous", lambda normal, v: -d * v, (damping,))
 
 
 @checked
-def coulomb(mu: Expression, speed: Expression = 1e-3) -> Smooth:
+def coulomb(mu: Expression, speed: Expression = 1e-3) -> SmoothFriction:
     """mu times the normal force against the velocity, smoothed below `speed` [m/s]: what should stick
     creeps."""
     m, slow = _not_negative(mu, "mu"), _positive(speed, "speed")
-    return Smooth("coulomb", lambda normal, v: -m * normal * v / ca.sqrt(ca.sumsqr(v) + slow**2), (mu, speed))
+    return SmoothFriction(
+        "coulomb", lambda normal, v: -m * normal * v / ca.sqrt(ca.sumsqr(v) + slow**2), (mu, speed)
+    )
 
 
-def _deep(x: ca.SX) -> ca.SX:
-    return ca.fmax(sx(x), SHALLOW)
+def _positive_depth(x: ca.SX) -> ca.SX:
+    return ca.fmax(sx(x), MIN_DEPTH)
 
 
 def _positive(value: Expression, name: str) -> ca.SX:

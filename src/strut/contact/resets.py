@@ -8,32 +8,37 @@ from functools import reduce
 
 import casadi as ca
 
-from strut.contact.cone import STOP_SLACK, sweep_contacts
-from strut.contact.feet import NOTHING, SETTLED, TOUCHING, Standing, StandingFoot
-from strut.contact.switched_rows import Sliding
+from strut.contact.cone import MIN_LENGTH, STOP_SLACK, sweep_contacts
+from strut.contact.feet import MAX_STANDING_SPEED, TOUCH_GAP, StandingFoot, StandingMachine
+from strut.contact.switched_rows import SlidingRow
 from strut.system import Discrete, Expression, Factors, sx, time
 
-PARTING = 1e-9  # [m/s]: slower than this is no motion towards the ground
-MOVING = 1e-7  # [m/s]: a foot slides already if it is faster; in space it sticks when it is half as fast
-STARTED = 2e-5
-"""[m/s]: a foot in space that began to slide keeps to the way in which it began until it is this fast."""
-GAIN = 1e-9  # of the energy an impact moves: less is rounding
-# [m/s^2]: a foot that would part more slowly than this stays; what repeats other feet parts by rounding alone
-LIFTING = 1e-10
-EDGE = 1e-6  # of the friction cone: nearer than that is on it
-PULLING = 10 * LIFTING
-"""[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above LIFTING,
-so that it does go then."""
-NEARLY_JAMMED = 1e-5
-"""Of a contact's own lightness along the normal [1]: a foot that slides and is lighter than this has no
+PARTING_SPEED = 1e-9
+"""[m/s] A foot that comes down more slowly does not move towards the ground."""
+SLIDING_SPEED = 1e-7
+"""[m/s] A foot that is faster slides already; in space it sticks when it is half as fast."""
+STEADY_SLIDING_SPEED = 2e-5
+"""[m/s] A foot in space that began to slide keeps to the way in which it began until it is this fast."""
+ENERGY_GAIN_SLACK = 1e-9
+"""[1] Of the energy that an impact moves: a gain that is less is rounding."""
+LIFTING_ACCELERATION = 1e-10
+"""[m/s^2] A foot that would part more slowly than this stays; what repeats other feet parts by rounding
+alone."""
+CONE_EDGE_SLACK = 1e-6
+"""[1] Of the friction cone: a force that is nearer to its edge is on it."""
+PULLING_ACCELERATION = 10 * LIFTING_ACCELERATION
+"""[m/s^2], a foot's force times its lightness: a foot that pulls more than this asks who goes. Above
+`LIFTING_ACCELERATION`, so that it does go then."""
+JAM_LIGHTNESS_RATIO = 1e-5
+"""[1] Of a contact's own lightness along the normal: a foot that slides and is lighter than this has no
 bounded force."""
-PRESSING = 0.1
-"""[m/s^2]: a foot that, let go, would fall faster than this needs that force. Where both vanish together it
+PRESSING_ACCELERATION = 0.1
+"""[m/s^2] A foot that, let go, would fall faster than this needs that force. Where both vanish together it
 may also let go."""
-LEAST_LIGHTNESS = 1e-6
-"""Of a contact's own lightness along the normal, under which that of one that slides does not count [1]."""
+SLIDING_LIGHTNESS_RATIO = 1e-6
+"""[1] Of a contact's own lightness along the normal, under which that of one that slides does not count."""
 NEVER = -1e30
-"""[s]: the time of what has not happened."""
+"""[s] The time of what has not happened."""
 
 
 class Landing:
@@ -42,46 +47,50 @@ class Landing:
 
     def __init__(
         self,
-        stands: Standing,
+        machine: StandingMachine,
         restitution: Expression,
         rest_speed: Expression,
         counters: Sequence[Discrete] = (),
     ) -> None:
-        self.stands, self.restitution, self.rest_speed, self.counters = (
-            stands,
+        self.machine, self.restitution, self.rest_speed, self.counters = (
+            machine,
             sx(restitution),
             sx(rest_speed),
             counters,
         )
-        self.jammed_at = Discrete("jammed_at", NEVER, "s") if stands.coulomb else None
+        self.jammed_at = Discrete("jammed_at", NEVER, "s") if machine.coulomb else None
 
     def jams(self, f: StandingFoot) -> ca.SX:
         """Positive [m/s^2] where a foot slides and no force is consistent with that (Painleve): it would
         pull, though it would not go away if it were let go. In space the way of sliding turns, and a foot
         comes there with a force that grows without bound: that counts as there."""
-        pulls = -self.stands.force[f.normal] * self.stands.masked.A[f.normal, f.normal] - PULLING
-        gain, own = self.stands.switched.gain(f.normal), self.stands.masked.A[f.normal, f.normal]
-        nearly = (gain * own > 1 / NEARLY_JAMMED) * (self.stands.force[f.normal] > PRESSING * gain)
-        return ca.if_else(self.stands.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(nearly, 1, -1)), -1)
+        pulls = (
+            -self.machine.force[f.normal] * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
+        )
+        gain, own = self.machine.row_equations.gain(f.normal), self.machine.masked.A[f.normal, f.normal]
+        nearly = (gain * own > 1 / JAM_LIGHTNESS_RATIO) * (
+            self.machine.force[f.normal] > PRESSING_ACCELERATION * gain
+        )
+        return ca.if_else(self.machine.slips(f), ca.if_else(gain < 0, pulls, ca.if_else(nearly, 1, -1)), -1)
 
-    def landed(self, lock: int | None = None) -> dict[str, ca.SX]:
+    def landing_reset(self, lock: int | None = None) -> dict[str, ca.SX]:
         """The state after feet touched, or a lock closed. What falls on the ground stops (or bounces); a foot
         that is said to stand but moves is stopped like one that lands."""
-        feet, u = self.stands.feet, self.stands.u
-        locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.stands.locked)]
-        near = [(1 - f.on.sym) * f.ready * (f.spot.gap < TOUCHING) for f in feet]
-        falls = [n * (u[f.normal] < -PARTING) for n, f in zip(near, feet, strict=True)]
+        feet, u = self.machine.feet, self.machine.u
+        locked = [ca.SX(1) if k == lock else z.sym for k, z in enumerate(self.machine.locked)]
+        near = [(1 - f.on.sym) * f.ready * (f.spot.gap < TOUCH_GAP) for f in feet]
+        falls = [n * (u[f.normal] < -PARTING_SPEED) for n, f in zip(near, feet, strict=True)]
         bounces = [
             fall * ca.if_else(-u[f.normal] > self.rest_speed, self.restitution, 0)
             for fall, f in zip(falls, feet, strict=True)
         ]
-        impact = self._sliding_impact if self.stands.coulomb else self._held_impact
+        impact = self._sliding_impact if self.machine.coulomb else self._sticking_impact
         impulse, on, reset = impact(falls, bounces, locked)
         if not (self.restitution.is_constant() and self.restitution.is_zero()):
             plastic, on0, reset0 = impact(falls, [ca.SX(0)] * len(feet), locked)
             size = ca.dot(ca.fabs(impulse), ca.fabs(u))
             gains = (
-                ca.dot(impulse, 2 * u + self.stands.masked.A @ impulse) > GAIN * size
+                ca.dot(impulse, 2 * u + self.machine.masked.A @ impulse) > ENERGY_GAIN_SLACK * size
             )  # bouncing with friction can: then it does not bounce
             impulse = ca.if_else(gains, plastic, impulse)
             on = [ca.if_else(gains, a, b) for a, b in zip(on0, on, strict=True)]
@@ -95,144 +104,152 @@ class Landing:
                 z.name: ca.if_else(landed, value, z.sym) for z, value in zip(self.counters, new, strict=True)
             }
         for z, opens in zip(
-            self.stands.locked, self.stands.locks, strict=True
+            self.machine.locked, self.machine.locks, strict=True
         ):  # a foot that this lifts opens its lock
             foot = next(k for k, f in enumerate(feet) if f.name == opens.foot)
             reset[z.name] = z.sym * (1 - feet[foot].on.sym * (1 - on[foot]))
         for f, flag in zip(feet, on, strict=True):
-            reset |= f.swing.landed(flag) if f.swing is not None else {}
-        v = self.stands.tree.v + self.stands.masked.effect(impulse)
-        return reset | {self.stands.made.velocities[k].name: v[k] for k in self.stands.made.kept}
+            reset |= f.swing.flags_after_landing(flag) if f.swing is not None else {}
+        v = self.machine.tree.v + self.machine.masked.effect(impulse)
+        return reset | {self.machine.assembly.velocities[k].name: v[k] for k in self.machine.assembly.kept}
 
-    def _wanted(self, bounces: Sequence[ca.SX]) -> ca.SX:
+    def _velocity_changes(self, bounces: Sequence[ca.SX]) -> ca.SX:
         """The changes of velocity along the rows that stop them all, or bounce."""
-        missing = -self.stands.u + ca.vertcat(self.stands.closure.k0, self.stands.contacts.k0)
-        for f, bounce in zip(self.stands.feet, bounces, strict=True):
-            missing[f.normal] = -(1 + bounce) * self.stands.u[f.normal]
+        missing = -self.machine.u + ca.vertcat(self.machine.closure.k0, self.machine.contacts.k0)
+        for f, bounce in zip(self.machine.feet, bounces, strict=True):
+            missing[f.normal] = -(1 + bounce) * self.machine.u[f.normal]
         return missing
 
-    def _held_impact(
+    def _sticking_impact(
         self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]
     ) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
         """Feet that hold without limit, or slide without any friction. Those that land alone stop first; feet
         that this lifts are let go, feet that it would drive into the ground stop with it (Duindam)."""
-        feet = self.stands.feet
-        strays = [f.on.sym * (self.stands.strays(f) > SETTLED) for f in feet]
+        feet = self.machine.feet
+        strays = [f.on.sym * (self.machine.strays(f) > MAX_STANDING_SPEED) for f in feet]
         new = [ca.fmax(fall, stray) for fall, stray in zip(falls, strays, strict=True)]
-        missing = self._wanted(bounces)
-        after = self.stands.u + self.stands.masked.A @ self.stands.masked.forces(
-            missing, self.stands.switches(new, locked)
+        missing = self._velocity_changes(bounces)
+        after = self.machine.u + self.machine.masked.A @ self.machine.masked.forces(
+            missing, self.machine.switches(new, locked)
         )
-        kept = [
+        stays = [
             f.on.sym * (1 - stray) * (after[f.normal] <= self.rest_speed)
             for f, stray in zip(feet, strays, strict=True)
         ]
-        held = [ca.fmax(a, b) for a, b in zip(new, kept, strict=True)]
-        impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked))
-        return impulse, [keep * (bounce <= 0) for keep, bounce in zip(held, bounces, strict=True)], {}
+        stops = [ca.fmax(a, b) for a, b in zip(new, stays, strict=True)]
+        impulse = self.machine.masked.forces(missing, self.machine.switches(stops, locked))
+        return impulse, [stop * (bounce <= 0) for stop, bounce in zip(stops, bounces, strict=True)], {}
 
     def _sliding_impact(
         self, falls: list[ca.SX], bounces: list[ca.SX], locked: list[ca.SX]
     ) -> tuple[ca.SX, list[ca.SX], dict[str, ca.SX]]:
         """Feet with Coulomb's friction: they answer to one another until it is clear who opens, sticks and
         slides; then the impulses follow exactly."""
-        feet, u, mu = self.stands.feet, self.stands.u, sx(self.stands.friction)
-        missing = self._wanted(bounces)
+        feet, u, mu = self.machine.feet, self.machine.u, sx(self.machine.friction)
+        missing = self._velocity_changes(bounces)
         present = [ca.fmax(fall, f.on.sym) for fall, f in zip(falls, feet, strict=True)]
         A, wanted = self._beside(missing, locked)
-        stops = [self.jams(f) > -PULLING for f in feet]
-        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, stops=stops)
-        held, slides, ways = self._sorted(rough)
+        stops = [self.jams(f) > -PULLING_ACCELERATION for f in feet]
+        rows = [list(f.rows) for f in feet]
+        rough = sweep_contacts(A, -wanted, rows, present=present, mu=mu, stops=stops)
+        presses, slides, ways = self._contact_roles(rough)
         for k, f in enumerate(
             feet
         ):  # what stops dead is on the edge of its cone, or beyond it by rounding, and does not slide
             within = ca.norm_2(rough[list(f.tangents)]) <= mu * rough[f.normal] * (1 + 2 * STOP_SLACK)
             slides[k] = slides[k] * (1 - stops[k] * within)
         rules = [
-            Sliding(row, f.normal, slide, -mu * way[k])
+            SlidingRow(row, f.normal, slide, -mu * way[k])
             for f, slide, way in zip(feet, slides, ways, strict=True)
             for k, row in enumerate(f.tangents)
         ]
-        impulse = self.stands.masked.forces(missing, self.stands.switches(held, locked), tuple(rules))
-        after = u + self.stands.masked.A @ impulse
+        impulse = self.machine.masked.forces(missing, self.machine.switches(presses, locked), tuple(rules))
+        after = u + self.machine.masked.A @ impulse
         assert self.jammed_at is not None
         reset = {self.jammed_at.name: ca.if_else(reduce(ca.fmax, stops), time, self.jammed_at.sym)}
         on = []
         for k, f in enumerate(feet):
             assert f.slip is not None
-            stays = ca.fmax(held[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (
+            stays = ca.fmax(presses[k], f.on.sym * (ca.fabs(after[f.normal]) <= self.rest_speed)) * (
                 bounces[k] <= 0
             )
             on.append(stays)
-            reset |= self._slipping(f, after[list(f.tangents)], stays)
+            reset |= self._slip_flags(f, after[list(f.tangents)], stays)
         return impulse, on, reset
 
-    def _slipping(self, f: StandingFoot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
+    def _slip_flags(self, f: StandingFoot, across: ca.SX, on: ca.SX) -> dict[str, ca.SX]:
         """The slip of a foot that moves so: along its velocity, or none."""
         assert f.slip is not None
-        fast = on * (ca.norm_2(across) > SETTLED)
+        fast = on * (ca.norm_2(across) > MAX_STANDING_SPEED)
         if not f.way:
             return {f.slip.name: fast * ca.sign(across)}
-        way = across / ca.fmax(ca.norm_2(across), NOTHING)
+        way = across / ca.fmax(ca.norm_2(across), MIN_LENGTH)
         return {f.slip.name: 2 * fast} | {
             d.name: ca.if_else(fast, way[k], d.sym) for k, d in enumerate(f.way)
         }
 
     def _beside(self, missing: ca.SX, locked: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
         """A and the wanted changes of the feet's rows, where loops and locks answer by themselves."""
-        A, n = self.stands.masked.A, self.stands.loops
+        A, n = self.machine.masked.A, self.machine.loops
         if not n:
             return A, missing
-        hold = ca.diag(ca.vertcat(ca.SX.ones(self.stands.always), *locked))
+        hold = ca.diag(ca.vertcat(ca.SX.ones(self.machine.always), *locked))
         inner = Factors(hold @ A[:n, :n] @ hold + ca.SX.eye(n) - hold)
         answers = inner.solve(hold @ ca.horzcat(A[:n, :], missing[:n]))
         return A - A[:, :n] @ answers[:, :-1], missing - A[:, :n] @ answers[:, -1]
 
-    def _sorted(self, rough: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+    def _contact_roles(self, rough: ca.SX) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
         """From impulses or forces: who presses, who of them is on the edge of the cone, and where those slide
         to."""
-        mu = sx(self.stands.friction)
-        held, slides, ways = [], [], []
-        for f in self.stands.feet:
+        mu = sx(self.machine.friction)
+        presses, slides, ways = [], [], []
+        for f in self.machine.feet:
             push = rough[list(f.tangents)]
             size = ca.norm_2(push)
-            held.append(rough[f.normal] > 0)
-            slides.append(held[-1] * (size >= mu * rough[f.normal] * (1 - EDGE)))
-            ways.append(-push / ca.fmax(size, NOTHING))
-        return held, slides, ways
+            presses.append(rough[f.normal] > 0)
+            slides.append(presses[-1] * (size >= mu * rough[f.normal] * (1 - CONE_EDGE_SLACK)))
+            ways.append(-push / ca.fmax(size, MIN_LENGTH))
+        return presses, slides, ways
 
     def roles(self) -> dict[str, ca.SX]:
         """Who stands, sticks and slides from now on, with Coulomb's friction, from the accelerations: for all
         feet together, because one that stops may stop others."""
-        feet, mu = self.stands.feet, sx(self.stands.friction)
-        A, wanted = self._beside(-self.stands.unforced, [z.sym for z in self.stands.locked])
+        feet, mu = self.machine.feet, sx(self.machine.friction)
+        A, wanted = self._beside(-self.machine.free_accelerations, [z.sym for z in self.machine.locked])
         moving = []
         for f in feet:
-            across = self.stands.u[list(f.tangents)]
-            moving.append((ca.norm_2(across) > MOVING, across / ca.fmax(ca.norm_2(across), NOTHING)))
+            across = self.machine.u[list(f.tangents)]
+            moving.append(
+                (ca.norm_2(across) > SLIDING_SPEED, across / ca.fmax(ca.norm_2(across), MIN_LENGTH))
+            )
         present = [f.on.sym for f in feet]
         # to begin with, what does not slide already sticks: where several feet can, they share the load
         # evenly
         rules = [
-            Sliding(row, f.normal, moves, -mu * along[k])
+            SlidingRow(row, f.normal, moves, -mu * along[k])
             for f, (moves, along) in zip(feet, moving, strict=True)
             for k, row in enumerate(f.tangents)
         ]
-        begin = self.stands.masked.forces(-self.stands.unforced, self.stands.switches(present), tuple(rules))
-        rough = sweep_contacts(A, -wanted, [list(f.rows) for f in feet], present, mu, moving, begin=begin)
-        held, slides, ways = self._sorted(rough)
+        begin = self.machine.masked.forces(
+            -self.machine.free_accelerations, self.machine.switches(present), tuple(rules)
+        )
+        rows = [list(f.rows) for f in feet]
+        rough = sweep_contacts(A, -wanted, rows, present=present, mu=mu, moving=moving, begin=begin)
+        pressing, slides, ways = self._contact_roles(rough)
         away = -wanted + A @ rough
         reset: dict[str, ca.SX] = {}
-        for f, presses, slide, way, (moves, along) in zip(feet, held, slides, ways, moving, strict=True):
+        for f, presses, slide, way, (moves, along) in zip(feet, pressing, slides, ways, moving, strict=True):
             assert f.slip is not None
             own = A[f.normal, f.normal]
             light = ca.if_else(
                 moves,
-                ca.fmax(own - mu * ca.dot(A[f.normal, list(f.tangents)].T, along), LEAST_LIGHTNESS * own)
+                ca.fmax(
+                    own - mu * ca.dot(A[f.normal, list(f.tangents)].T, along), SLIDING_LIGHTNESS_RATIO * own
+                )
                 / own,
                 1,
             )
-            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING * ca.fmin(light, 1))
+            stays = f.on.sym * ca.fmax(presses, away[f.normal] <= LIFTING_ACCELERATION * ca.fmin(light, 1))
             reset[f.on.name] = stays
             direction = ca.if_else(moves, along, way)
             if f.way:
@@ -243,7 +260,7 @@ class Landing:
                 }
             else:
                 reset[f.slip.name] = stays * ca.fmax(moves, slide) * ca.sign(direction)
-        for z, opens in zip(self.stands.locked, self.stands.locks, strict=True):
+        for z, opens in zip(self.machine.locked, self.machine.locks, strict=True):
             foot = next(f for f in feet if f.name == opens.foot)
             reset[z.name] = z.sym * reset[foot.on.name]
         return reset

@@ -8,9 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact.feet import SETTLED, KneeLock, Standing, StandingFoot
+from strut.contact.feet import MAX_STANDING_SPEED, Footing, KneeLock, StandingFoot, StandingMachine
 from strut.contact.ground import Ground, ground_of
-from strut.contact.resets import LIFTING, MOVING, PARTING, PULLING, STARTED, Landing
+from strut.contact.resets import (
+    LIFTING_ACCELERATION,
+    PARTING_SPEED,
+    PULLING_ACCELERATION,
+    SLIDING_SPEED,
+    STEADY_SLIDING_SPEED,
+    Landing,
+)
 from strut.contact.touch import Touch, coefficient, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError, did_you_mean
@@ -19,14 +26,17 @@ from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.tree import Tree
 from strut.system import Arrow, Discrete, Event, Expression, Foot, System, Walk, sx, time
 
-CAUGHT = 1e-8  # [m]: nothing goes deeper into the ground, whatever happened before
-BENT = 1e-4  # [rad]: a joint must have opened this far before it can lock again
-EDGED = 1e-4  # [m]: ground that is suddenly this far below a foot was left over an edge
-# [m]: a foot that is deeper than this in the ground was never on it: it ran into a step, or began there
-DEEP = 1e-3
-INSIDE = "deep in the ground: the foot ran into a step, or began there"
+CATCH_DEPTH = 1e-8
+"""[m] A foot that is this deep in the ground lands, whatever happened before."""
+MIN_BEND = 1e-4
+"""[rad] A joint must have opened this far before it can lock again."""
+EDGE_DROP = 1e-4
+"""[m] A foot that stands and finds the ground this far below it was carried over an edge."""
+MAX_DEPTH = 1e-3
+"""[m] A foot that is deeper in the ground was never on it: it ran into a step, or began there."""
+INSIDE_MEANING = "deep in the ground: the foot ran into a step, or began there"
 """What the events FOOT_inside mean."""
-FAINT = 1e-6
+SLIDE_SLACK = 1e-6
 """[m/s^2], a force times a contact's lightness: feet that share a load in many ways push against each other
 by rounding, and a foot that carries nothing does not slide for that."""
 RELEASES = ("force", "acceleration")
@@ -39,7 +49,7 @@ def ahead_of(frame: str, other: str, margin: Expression = 0.0) -> Callable[[Tree
 
 
 @checked
-def rigid(
+def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],
     ground: Ground | None = None,
@@ -94,28 +104,36 @@ def rigid(
     ):
         raise ModelError(f"fall is {fall!r}: give a frame and a height [m], fall=('hip', 0.5)")
     surface, friction = ground_of(ground), coefficient(friction)
-    mechanism.note_number(restitution, "the restitution", low=0.0, high=1.0)
-    mechanism.note_number(rest_speed, "the rest_speed", low=0.0)
+    params = mechanism.parameter_set()
+    params.add_number(restitution, "the restitution", low=0.0, high=1.0)
+    params.add_number(rest_speed, "the rest_speed", low=0.0)
     if fall is not None:
-        mechanism.note_number(fall[1], "the height of a fall")
+        params.add_number(fall[1], "the height of a fall")
     sinks = release == "force"  # what is let go by force may sink: it lands again after it was off the ground
-    stands = Standing(
-        mechanism, touches_of(feet), surface, friction, arm or {}, locks, stabilise, rearm=sinks
+    footing = Footing(
+        touches=touches_of(feet),
+        ground=surface,
+        friction=friction,
+        arm=arm or {},
+        locks=locks,
+        stabilise=stabilise,
+        rearm=sinks,
     )
-    landing = Landing(stands, restitution, rest_speed, _counted(stands) if steps else ())
-    return _Rigid(stands, landing, surface, release, scuffing).system(description, fall, symmetry)
+    machine = StandingMachine(mechanism, footing, params)
+    landing = Landing(machine, restitution, rest_speed, _step_counters(machine) if steps else ())
+    return _Rigid(machine, landing, surface, release, scuffing).system(description, fall, symmetry)
 
 
-def _counted(stands: Standing) -> list[Discrete]:
+def _step_counters(machine: StandingMachine) -> list[Discrete]:
     """Counters of the steps of a machine with two feet, and what is shown of them."""
-    if len(stands.feet) != 2:
+    if len(machine.feet) != 2:
         raise ModelError(
-            f"'{stands.made.mechanism.name}' has {len(stands.feet)} feet: steps are counted for two"
+            f"'{machine.assembly.mechanism.name}' has {len(machine.feet)} feet: steps are counted for two"
         )
     length, duration = Discrete("step_length", 0.0, "m"), Discrete("step_time", 0.0, "s")
     speed = ca.if_else(duration.sym > 0, length.sym / ca.fmax(duration.sym, 1e-12), 0)
-    stands.made.show("m/s", {"speed": speed})
-    stands.made.show("m", {"clearance": ca.fmax(*[f.spot.gap for f in stands.feet])})
+    machine.assembly.show("m/s", {"speed": speed})
+    machine.assembly.show("m", {"clearance": ca.fmax(*[f.spot.gap for f in machine.feet])})
     return [Discrete("steps", 0.0), length, duration, Discrete("struck_at", 0.0, "s")]
 
 
@@ -123,28 +141,28 @@ class _Rigid:
     """The events of a mechanism that stands on feet, and the system."""
 
     def __init__(
-        self, stands: Standing, landing: Landing, ground: Ground, release: str, scuffing: str
+        self, machine: StandingMachine, landing: Landing, ground: Ground, release: str, scuffing: str
     ) -> None:
-        self.stands, self.landing, self.ground = stands, landing, ground
+        self.machine, self.landing, self.ground = machine, landing, ground
         self.release, self.scuffing = release, scuffing
 
     def _events(self, force: ca.SX) -> list[Event]:
-        found: list[Event] = []
-        releases, landing = self._releases(force), self.landing.landed()
-        roles = self.landing.roles() if self.stands.coulomb else {}
-        for k, f in enumerate(self.stands.feet):
+        events: list[Event] = []
+        releases, landing = self._releases(force), self.landing.landing_reset()
+        roles = self.landing.roles() if self.machine.coulomb else {}
+        for k, f in enumerate(self.machine.feet):
             on, ready = f.on.sym, f.ready
-            found.append(
+            events.append(
                 Event(
                     f"{f.name}_touchdown",
-                    guard=ca.fmin(-f.spot.gap, -self.stands.u[f.normal] - PARTING),
+                    guard=ca.fmin(-f.spot.gap, -self.machine.u[f.normal] - PARTING_SPEED),
                     when=(1 - on) * ready,
                     reset=landing,
                     priority=1,
                 )
             )
-            caught = -f.spot.gap - CAUGHT
-            found.append(
+            caught = -f.spot.gap - CATCH_DEPTH
+            events.append(
                 Event(
                     f"{f.name}_caught",
                     guard=caught,
@@ -154,10 +172,10 @@ class _Rigid:
                     eager=True,
                 )
             )
-            astray = ca.if_else(on, self.stands.strays(f) - SETTLED, -1)
-            found.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
-            inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - DEEP, -1)
-            found.append(
+            astray = ca.if_else(on, self.machine.strays(f) - MAX_STANDING_SPEED, -1)
+            events.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
+            inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - MAX_DEPTH, -1)
+            events.append(
                 Event(
                     f"{f.name}_inside",
                     guard=inside,
@@ -165,19 +183,21 @@ class _Rigid:
                     failure=True,
                     eager=True,
                     priority=3,
-                    description=INSIDE,
+                    description=INSIDE_MEANING,
                 )
             )
             leave = {f.on.name: ca.SX(0)} | {
                 z.name: ca.SX(0)
-                for z, lock in zip(self.stands.locked, self.stands.locks, strict=True)
+                for z, lock in zip(self.machine.locked, self.machine.locks, strict=True)
                 if lock.foot == f.name
             }
             gone = leave | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
-            found.append(
-                Event(f"{f.name}_edge", guard=ca.if_else(on, f.spot.gap - EDGED, -1), reset=gone, priority=3)
+            events.append(
+                Event(
+                    f"{f.name}_edge", guard=ca.if_else(on, f.spot.gap - EDGE_DROP, -1), reset=gone, priority=3
+                )
             )
-            found.append(
+            events.append(
                 Event(
                     f"{f.name}_release",
                     guard=ca.if_else(on, releases[k], -1),
@@ -187,21 +207,21 @@ class _Rigid:
                 )
             )
             if f.swing is not None:
-                found += f.swing.events(1 - on)
-                found += (
-                    [f.swing.scuff(CAUGHT, 1 - on)]
+                events += f.swing.events(1 - on)
+                events += (
+                    [f.swing.scuff(CATCH_DEPTH, 1 - on)]
                     if self.scuffing == "stop" and f.swing.ahead is not None
                     else []
                 )
-            if self.stands.coulomb:
-                found += self._friction_events(f, force, roles) + self._jam_events(f, landing)
+            if self.machine.coulomb:
+                events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
         for k, (lock, z, bent) in enumerate(
-            zip(self.stands.locks, self.stands.locked, self.stands.bent, strict=True)
+            zip(self.machine.locks, self.machine.locked, self.machine.bent, strict=True)
         ):
-            reset = self.landing.landed(lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
-            angle = self.stands.closure.phi[self.stands.always + k]
-            open_enough = -angle - BENT
-            found.append(
+            reset = self.landing.landing_reset(lock=k) | {z.name: ca.SX(1), bent.name: ca.SX(0)}
+            angle = self.machine.closure.phi[self.machine.always + k]
+            open_enough = -angle - MIN_BEND
+            events.append(
                 Event(
                     f"{lock.joint}_bend",
                     guard=open_enough,
@@ -210,52 +230,58 @@ class _Rigid:
                     eager=True,
                 )
             )
-            found.append(Event(f"{lock.joint}_lock", guard=angle, when=(1 - z.sym) * bent.sym, reset=reset))
-        return found
+            events.append(Event(f"{lock.joint}_lock", guard=angle, when=(1 - z.sym) * bent.sym, reset=reset))
+        return events
 
     def _friction_events(self, f: StandingFoot, force: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
         assert f.slip is not None
-        mu, on, slip = sx(self.stands.friction), f.on.sym, f.slip.sym
+        mu, on, slip = sx(self.machine.friction), f.on.sym, f.slip.sym
         tangents = list(f.tangents)
-        push, moving = force[tangents], self.stands.u[tangents]
-        stops = MOVING / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING
-        rounding = FAINT / self.stands.masked.A[f.normal, f.normal] if self.stands.masked.redundant else 0
+        push, moving = force[tangents], self.machine.u[tangents]
+        stops = SLIDING_SPEED / 2 - ca.norm_2(moving) if f.way else -slip * moving - PARTING_SPEED
+        rounding = (
+            SLIDE_SLACK / self.machine.masked.A[f.normal, f.normal] if self.machine.masked.redundant else 0
+        )
         beyond = ca.norm_2(push) - mu * force[f.normal] - rounding
         slides = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) < 0.5), beyond, -1)
         if f.way:  # one that begins to slide must not be pushed back against its own friction
-            backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - MOVING / 2
+            backwards = -ca.dot(moving, ca.vertcat(*[d.sym for d in f.way])) - SLIDING_SPEED / 2
             stops = ca.if_else(slip > 1.5, stops, backwards)
         sticks = ca.if_else(ca.logic_and(on > 0, ca.fabs(slip) > 0.5), stops, -1)
-        found = [
+        events = [
             Event(f"{f.name}_slide", guard=slides, reset=roles, priority=4, eager=True),
             Event(f"{f.name}_stick", guard=sticks, reset=roles, priority=5),
         ]
         if f.way:
-            started = ca.if_else(ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - STARTED, -1)
-            found.append(Event(f"{f.name}_moves", guard=started, reset={f.slip.name: ca.SX(2)}, priority=4))
-        return found
+            started = ca.if_else(
+                ca.logic_and(slip > 0.5, slip < 1.5), ca.norm_2(moving) - STEADY_SLIDING_SPEED, -1
+            )
+            events.append(Event(f"{f.name}_moves", guard=started, reset={f.slip.name: ca.SX(2)}, priority=4))
+        return events
 
     def _releases(self, force: ca.SX) -> list[ca.SX]:
         """Guards: positive where a foot should let go."""
-        if self.stands.coulomb:
-            return [self._release_with_friction(f, force[f.normal]) for f in self.stands.feet]
+        if self.machine.coulomb:
+            return [self._release_with_friction(f, force[f.normal]) for f in self.machine.feet]
         if self.release == "force":
-            return [-force[f.normal] for f in self.stands.feet]
-        free = self.stands.unforced
+            return [-force[f.normal] for f in self.machine.feet]
+        free = self.machine.free_accelerations
         away = []
-        for k, f in enumerate(self.stands.feet):
-            others = [ca.SX(0) if k == i else g.on.sym for i, g in enumerate(self.stands.feet)]
-            away.append((free + self.stands.masked.A @ self.stands.forces(others))[f.normal] - LIFTING)
+        for k, f in enumerate(self.machine.feet):
+            others = [ca.SX(0) if k == i else g.on.sym for i, g in enumerate(self.machine.feet)]
+            away.append(
+                (free + self.machine.masked.A @ self.machine.forces(others))[f.normal] - LIFTING_ACCELERATION
+            )
         alone = (
-            free + self.stands.masked.A @ self.stands.forces([ca.SX(0)] * len(self.stands.feet))
-            if self.stands.loops
+            free + self.machine.masked.A @ self.machine.forces([ca.SX(0)] * len(self.machine.feet))
+            if self.machine.loops
             else free
         )
-        presses = [alone[f.normal] <= 0 for f in self.stands.feet]
+        presses = [alone[f.normal] <= 0 for f in self.machine.feet]
         guards = []
-        for k in range(len(self.stands.feet)):  # the pressing foot stays if another can go
+        for k in range(len(self.machine.feet)):  # the pressing foot stays if another can go
             yields = ca.SX(0)
-            for i, g in enumerate(self.stands.feet):
+            for i, g in enumerate(self.machine.feet):
                 if i != k:
                     yields = ca.fmax(
                         yields, g.on.sym * (away[i] > 0) * presses[k] * (1 if i > k else 1 - presses[i])
@@ -268,9 +294,13 @@ class _Rigid:
         sticks slides before it pulls; one that slides pulls just where, let go, it would accelerate away,
         unless friction jams it: then it is the other way round, and one that would pull but not go away has
             no consistent force (`jams`)."""
-        pulls = -normal * self.stands.masked.A[f.normal, f.normal] - PULLING  # as an acceleration
-        goes = -pulls - 2 * PULLING if self.release == "acceleration" else ca.SX(-1)
-        return ca.if_else(self.stands.slips(f) * (self.stands.switched.gain(f.normal) < 0), goes, pulls)
+        pulls = (
+            -normal * self.machine.masked.A[f.normal, f.normal] - PULLING_ACCELERATION
+        )  # as an acceleration
+        goes = -pulls - 2 * PULLING_ACCELERATION if self.release == "acceleration" else ca.SX(-1)
+        return ca.if_else(
+            self.machine.slips(f) * (self.machine.row_equations.gain(f.normal) < 0), goes, pulls
+        )
 
     def _jam_events(self, f: StandingFoot, landing: dict[str, ca.SX]) -> list[Event]:
         """What happens where no force lets a foot slide on: it stops dead; where it cannot, the run ends."""
@@ -301,7 +331,7 @@ class _Rigid:
     def _walk(self) -> Walk:
         """The feet as users of the system see them."""
         feet = []
-        for f in self.stands.feet:
+        for f in self.machine.feet:
             swings = f.swing is not None and f.swing.ahead is not None
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
             feet.append(
@@ -319,25 +349,28 @@ class _Rigid:
                 )
             )
         return walk_of(
-            self.stands.made, self.ground, feet, step_length="step_length" if self.landing.counters else ""
+            self.machine.assembly,
+            self.ground,
+            feet,
+            step_length="step_length" if self.landing.counters else "",
         )
 
     def _discrete(self) -> list[Discrete]:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
-        return self.stands.discrete() + jammed + list(self.landing.counters)
+        return self.machine.discrete() + jammed + list(self.landing.counters)
 
-    def _exchanged(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
+    def _exchanged_states(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
         """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in
         pairs."""
         if symmetry is None:
             return {}
         names = {z.name: z for z in self._discrete()}
-        found = dict(symmetry(self.stands.tree))
+        states = dict(symmetry(self.machine.tree))
         for name in names:
             for one, other in (("_l_", "_r_"), ("_r_", "_l_")):
                 if one in name and name.replace(one, other) in names:
-                    found.setdefault(name, names[name.replace(one, other)].sym)
-        return found
+                    states.setdefault(name, names[name.replace(one, other)].sym)
+        return states
 
     def system(
         self,
@@ -345,42 +378,44 @@ class _Rigid:
         fall: tuple[str, Expression] | None,
         symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None,
     ) -> System:
-        made = self.stands.made
-        force = self.stands.force
-        acceleration = self.stands.loose + self.stands.masked.effect(force)
-        if made.closure is not None:
-            made.note_closure(force[: self.stands.always])
-        for f in self.stands.feet:
-            made.show("m", {f"{f.name}_gap": f.spot.gap})
+        assembly = self.machine.assembly
+        force = self.machine.force
+        acceleration = self.machine.loose + self.machine.masked.effect(force)
+        if assembly.closure is not None:
+            assembly.note_closure(force[: self.machine.always])
+        for f in self.machine.feet:
+            assembly.show("m", {f"{f.name}_gap": f.spot.gap})
             there = (
-                ca.if_else(self.landing.jams(f) > 0, 0, force) if self.stands.coulomb else force
+                ca.if_else(self.landing.jams(f) > 0, 0, force) if self.machine.coulomb else force
             )  # no force fits a jam: its impulse does
-            made.show("N", {f"{f.name}_normal": there[f.normal]})
+            assembly.show("N", {f"{f.name}_normal": there[f.normal]})
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
-            made.show(
+            assembly.show(
                 "N",
                 {f"{f.name}_friction{s}": there[row] for s, row in zip(suffixes, f.tangents, strict=False)},
             )
-            if self.stands.coulomb:
-                lost = -sum(force[row] * self.stands.u[row] for row in f.tangents)
+            if self.machine.coulomb:
+                lost = -sum(force[row] * self.machine.u[row] for row in f.tangents)
                 assert f.slip is not None
-                made.entries["dissipated"][f"{f.name}_friction"] = ca.if_else(f.slip.sym, lost, 0)
-        text = description or f"{made.mechanism.name} on rigid ground"
+                assembly.entries["dissipated"][f"{f.name}_friction"] = ca.if_else(f.slip.sym, lost, 0)
+        text = description or f"{assembly.mechanism.name} on rigid ground"
         events = self._events(force)
         if fall is not None:
-            low = sx(fall[1]) - self.ground.gap(observe.position(self.stands.tree, fall[0]))
-            told = f"it fell: {fall[0]} came down"
-            events.append(Event("fall", guard=low, terminal=True, failure=True, priority=9, description=told))
+            low = sx(fall[1]) - self.ground.gap(observe.position(self.machine.tree, fall[0]))
+            reason = f"it fell: {fall[0]} came down"
+            events.append(
+                Event("fall", guard=low, terminal=True, failure=True, priority=9, description=reason)
+            )
         arrows = [
             Arrow(f.name, f.spot.point, f.spot.directions[:, : len(f.rows)] @ force[list(f.rows)])
-            for f in self.stands.feet
+            for f in self.machine.feet
         ]
-        return made.build(
+        return assembly.build(
             acceleration,
             text,
             z=self._discrete(),
             events=events,
-            symmetry=self._exchanged(symmetry),
+            symmetry=self._exchanged_states(symmetry),
             arrows=arrows,
             floor=self.ground.floor(),
             walk=self._walk(),

@@ -19,8 +19,8 @@ from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.contact.ground import Ground, plane
 from strut.contact.legs import Legs
 from strut.contact.legs_alike import check_legs_alike
-from strut.contact.switched_rows import Masked
-from strut.contact.touch import Touch, note_numbers, point, spot
+from strut.contact.switched_rows import MaskedRows
+from strut.contact.touch import Touch, add_contact_parameters, point, spot
 from strut.contact.walk import slope_name
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
@@ -44,11 +44,12 @@ from strut.system import (
 
 NOT_LIFTED = "the old foot did not lift"
 """What the event double_support means: both feet stay on the ground, which this model does not describe."""
-BENT = 1e-6  # [rad]: a knee must have bent this far before it can lock
+MIN_BEND = 1e-6
+"""[rad] A knee must have bent this far before it can lock."""
 
 
 @checked
-def stepping(
+def stepping_walker(
     mechanism: Mechanism,
     legs: Legs,
     ground: Ground | None = None,
@@ -75,30 +76,32 @@ class _Stepping:
         self.stance, self.swing = (
             foot if isinstance(foot, Touch) else point(foot) for foot in (legs.stance, legs.swing)
         )
-        note_numbers(mechanism, ground, (self.stance, self.swing))
-        mechanism.note_number(legs.fall, "the height of a fall")
-        mechanism.note_number(legs.margin, "the margin of legs")
+        params = mechanism.parameter_set()
+        add_contact_parameters(params, ground, (self.stance, self.swing))
+        params.add_number(legs.fall, "the height of a fall")
+        params.add_number(legs.margin, "the margin of legs")
         for drive in legs.drives:
-            mechanism.note_number(drive.spring, f"the spring of drive '{drive.name}'")
-            mechanism.note_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
-            mechanism.note_number(drive.rest, f"the rest of drive '{drive.name}'")
+            params.add_number(drive.spring, f"the spring of drive '{drive.name}'")
+            params.add_number(drive.damping, f"the damping of drive '{drive.name}'", low=0.0)
+            params.add_number(drive.rest, f"the rest of drive '{drive.name}'")
             for angle, weight in drive.weights.items():
-                mechanism.note_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
-        self.made = made = Assembly(mechanism)
-        self.tree = tree = made.tree
+                params.add_number(weight, f"the weight of '{angle}' in drive '{drive.name}'")
+        self.assembly = assembly = Assembly(mechanism, params)
+        self.tree = tree = assembly.tree
         if mechanism.constraints:
             raise ModelError(
-                f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for closed "
-                f"ones"
+                f"'{mechanism.name}' has loops: stepping_walker() wants an open tree; use contact.rigid for "
+                f"closed ones"
             )
         if tree.nq != tree.nv:
             raise ModelError(
-                f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles"
+                f"'{mechanism.name}' cannot step: stepping_walker() is for machines whose coordinates are "
+                f"angles"
             )
         self.axes = [0, 2] if mechanism.planar else [0, 1, 2]
         self._check_names()
         self.w = [k for k in range(tree.nv) if k not in self.b]
-        self.names = [made.positions[k].name for k in self.w]
+        self.names = [assembly.positions[k].name for k in self.w]
         self.foothold = [Discrete(f"foothold_{'xyz'[k]}", 0.0, "m") for k in self.axes]
         self.locked = [Discrete(f"{lock.name}_locked", 0.0) for lock in legs.locks]
         self.bent = [Discrete(f"{lock.name}_bent", 0.0) for lock in legs.locks]
@@ -173,9 +176,9 @@ class _Stepping:
 
     def _bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of all coordinates, as ones of the states and the foothold."""
-        made, tree = self.made, self.tree
+        assembly, tree = self.assembly, self.tree
         standing = ca.substitute(expressions, [tree.q, tree.v], [self.q, self.v])
-        symbols = [made.positions[c].sym for c in self.w] + [made.velocities[c].sym for c in self.w]
+        symbols = [assembly.positions[c].sym for c in self.w] + [assembly.velocities[c].sym for c in self.w]
         formal = [tree.q[c] for c in self.w] + [tree.v[c] for c in self.w]
         return list(ca.substitute(standing, formal, symbols))
 
@@ -183,11 +186,11 @@ class _Stepping:
 
     def _drives(self) -> tuple[ca.SX, dict[str, dict[str, ca.SX]], list[Input]]:
         tree = self.tree
-        tau = self.made.tau
+        tau = self.assembly.tau
         entries: dict[str, dict[str, ca.SX]] = {
-            group: dict(found) for group, found in self.made.entries.items()
+            group: dict(book) for group, book in self.assembly.entries.items()
         }
-        inputs = list(self.made.inputs.values())
+        inputs = list(self.assembly.inputs.values())
         for drive in self.legs.drives:
             row = ca.SX.zeros(tree.nv)
             for name, weight in drive.weights.items():
@@ -225,7 +228,7 @@ class _Stepping:
         reduced = T.T @ M @ T
         push = T.T @ (tau - bias)
         rows, factors = self._lock_rows() @ T, Factors(reduced)
-        masked = Masked(factors, rows) if self.locked else None
+        masked = MaskedRows(factors, rows) if self.locked else None
         free = factors.solve(push)
         if masked is not None:
             on = ca.vertcat(*[z.sym for z in self.locked])
@@ -241,7 +244,7 @@ class _Stepping:
         """By which places change, along the axes."""
         return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
 
-    def _swapped(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
+    def _swapped_value(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
         source = self.legs.swap.get(name, name)
         value = vector[column[source.lstrip("-")]]
         return -value if source.startswith("-") else value
@@ -251,17 +254,18 @@ class _Stepping:
         there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
         rows = self._lock_rows()
         K = ca.vertcat(there.K, rows)
-        masked = Masked(tree.factors, K)
+        masked = MaskedRows(tree.factors, K)
         on = ca.vertcat(*[1 for _ in self.axes], *[z.sym for z in self.locked])
         v = tree.v + masked.effect(masked.forces(-(K @ tree.v), on))
         column = {name: tree.v_of[name].start for name in self.names}
         reset: dict[str, ca.SX] = {}
         angles, rates = (
-            ca.vertcat(*[self._swapped(name, each, column) for name in self.names]) for each in (tree.q, v)
+            ca.vertcat(*[self._swapped_value(name, each, column) for name in self.names])
+            for each in (tree.q, v)
         )
         for k, name in enumerate(self.names):
-            reset[self.made.positions[column[name]].name] = angles[k]
-            reset[self.made.velocities[column[name]].name] = rates[k]
+            reset[self.assembly.positions[column[name]].name] = angles[k]
+            reset[self.assembly.velocities[column[name]].name] = rates[k]
         centre = observe.position(tree, self.swing.frame)[self.axes]
         foothold = self.mirror * centre - self.lifted - self.rolls @ angles
         length = ca.norm_2((there.point - here.point)[[0, 2]])
@@ -269,7 +273,7 @@ class _Stepping:
         reset |= {z.name: foothold[k] for k, z in enumerate(self.foothold)}
         reset |= {z.name: ca.SX(0) for z in (*self.locked, *self.bent)}
         reset |= {
-            **self.landing.landed(),
+            **self.landing.flags_after_landing(),
             steps.name: steps.sym + 1,
             step_length.name: length,
             step_time.name: time - struck_at.sym,
@@ -282,14 +286,14 @@ class _Stepping:
         """The knee locks; the stance foot holds, other locks too."""
         tree, T = self.tree, self.T
         rows = self._lock_rows() @ T
-        masked = Masked(Factors(T.T @ tree.mass_matrix @ T), rows)
+        masked = MaskedRows(Factors(T.T @ tree.mass_matrix @ T), rows)
         on = ca.vertcat(*[ca.SX(1) if i == k else z.sym for i, z in enumerate(self.locked)])
         w = tree.v[self.w]
         after = w + masked.effect(masked.forces(-(rows @ w), on))
         lock = self.legs.locks[k]
-        reset = {self.made.velocities[c].name: after[i] for i, c in enumerate(self.w)}
+        reset = {self.assembly.velocities[c].name: after[i] for i, c in enumerate(self.w)}
         lower, upper = (tree.v_of[name].start for name in (lock.lower, lock.upper))
-        reset[self.made.positions[lower].name] = tree.q[upper]
+        reset[self.assembly.positions[lower].name] = tree.q[upper]
         return reset | {self.locked[k].name: ca.SX(1)}
 
     # ---- together ----
@@ -300,7 +304,7 @@ class _Stepping:
         onward = observe.velocity(tree, legs.hip)[0]
         normal = self.ground.frame(observe.position(tree, self.stance.frame))[self.axes, 0]
         low, pull = -height, -ca.dot(normal, force)
-        found = [
+        events = [
             *self.landing.events(),
             Event("heel_strike", guard=-gap, when=self.landing.armed.sym, reset=strike, priority=1),
             Event(
@@ -329,23 +333,23 @@ class _Stepping:
             ),
         ]
         if take_off:
-            found.append(
+            events.append(
                 Event("take_off", guard=pull, terminal=True, failure=True, priority=3, description=PULLED)
             )
         for k, (lock, z) in enumerate(zip(legs.locks, self.locked, strict=True)):
             bend = tree.q[tree.v_of[lock.lower].start] - tree.q[tree.v_of[lock.upper].start]
             bent = self.bent[k]
-            found.append(
+            events.append(
                 Event(
                     f"{lock.name}_ready",
-                    guard=-bend - BENT,
+                    guard=-bend - MIN_BEND,
                     when=(1 - z.sym) * (1 - bent.sym),
                     reset={bent.name: 1},
                 )
             )
             reset = self._knee_strike(k) | {bent.name: ca.SX(0)}
-            found.append(Event(lock.name, guard=bend, when=(1 - z.sym) * bent.sym, reset=reset, priority=0))
-        return found
+            events.append(Event(lock.name, guard=bend, when=(1 - z.sym) * bent.sym, reset=reset, priority=0))
+        return events
 
     def _walk(self) -> Walk:
         """The stance foot pushes, the swing foot lands; they change names at heel strike."""
@@ -363,21 +367,21 @@ class _Stepping:
         )
 
     def system(self, description: str, take_off: bool) -> System:
-        made, tree = self.made, self.tree
+        assembly, tree = self.assembly, self.tree
         tau, entries, inputs = self._drives()
         acceleration, force = self._flow(tau)
         strike, gap = self._strike()
         directions = self.ground.frame(observe.position(tree, self.stance.frame))
-        made.show("m", {"clearance": gap})
+        assembly.show("m", {"clearance": gap})
         speed = ca.if_else(
             self.counters[2].sym > 0, self.counters[1].sym / ca.fmax(self.counters[2].sym, 1e-12), 0
         )
-        made.show("m/s", {"speed": speed})
+        assembly.show("m/s", {"speed": speed})
         along = directions[self.axes, :].T @ force
         friction = along[1] if tree.mechanism.planar else ca.norm_2(along[1:])
-        made.show("N", {"stance_normal": along[0], "stance_friction": friction})
-        flow = {made.positions[c].name: tree.v[c] for c in self.w} | {
-            made.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
+        assembly.show("N", {"stance_normal": along[0], "stance_friction": friction})
+        flow = {assembly.positions[c].name: tree.v[c] for c in self.w} | {
+            assembly.velocities[c].name: acceleration[k] for k, c in enumerate(self.w)
         }
 
         push = ca.vertcat(force[0], 0, force[1]) if tree.mechanism.planar else force
@@ -391,19 +395,19 @@ class _Stepping:
             all_of_it.add(flow),
             all_of_it.add_jumps(self._events(gap, strike, force, take_off)),
         )
-        shown, looks = all_of_it.add(made.outputs), all_of_it.add(scene.columns())
+        outputs, looks = all_of_it.add(assembly.outputs), all_of_it.add(scene.columns())
         books = [all_of_it.add(entries[group]) for group in ("stored", "supplied", "dissipated")]
         all_of_it.rewrite(self._bound)
         walker = System(
-            made.mechanism.name,
-            x=(*[made.positions[c] for c in self.w], *[made.velocities[c] for c in self.w]),
+            assembly.mechanism.name,
+            x=(*[assembly.positions[c] for c in self.w], *[assembly.velocities[c] for c in self.w]),
             z=(*self.foothold, *self.landing.discrete, *self.locked, *self.bent, *self.counters),
             u=tuple(inputs),
-            p=tuple(made.mechanism.params.values()),
+            p=tuple(assembly.params),
             flow=rates() or {},
             events=happening(),
-            outputs=shown() or {},
-            output_units=made.units,
+            outputs=outputs() or {},
+            output_units=assembly.units,
             ledger=Ledger(*(book() or {} for book in books)),
             scene=scene.with_columns(looks() or {}),
             walk=self._walk(),

@@ -16,8 +16,8 @@ import casadi as ca
 import numpy as np
 
 from strut.checks import checked
-from strut.contact.compliant import Pad, settled
-from strut.contact.laws import Anchored, Law, Smooth
+from strut.contact.compliant import Pad, PadCompanions, system_with_pads
+from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
 from strut.contact.touch import Spot
 from strut.errors import ModelError
 from strut.mechanism import check, observe
@@ -27,15 +27,23 @@ from strut.mechanism.spatial import Pose, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Event, Expression, Quantity, State, System, check_name, sx
 
-FAR = 2.0  # in a chart of a closed surface: beyond it the other chart takes over
-GRID = 24  # points per coordinate in the search for where to begin
-CANDIDATES = 40  # of them that are followed to closest points
-REFINED = 10  # Newton steps when a run begins somewhere else than the model does
-LEAP = 1.0  # the longest of them, in coordinates
-# [m], and as a sine: how well they must meet the conditions to be believed; the rest is pulled back in the
-# run
-FOUND = 1e-6
-CLOSEST = 1e-11  # [m], and as a sine: how well the first points meet the conditions
+CHART_RADIUS = 2.0
+"""[1] The radius, in coordinates of a chart of a closed surface, beyond which the other chart takes over."""
+GRID_POINTS = 24
+"""Points per coordinate in the search for the closest points of the initial posture."""
+MAX_CANDIDATES = 40
+"""Pairs of these points, the best first, from which Newton's method begins."""
+REFINE_STEPS = 10
+"""Newton steps when a run begins somewhere else than the model does."""
+MAX_REFINE_STEP = 1.0
+"""[1] The longest of these steps, in coordinates."""
+REFINE_TOLERANCE = 1e-6
+"""[m], and as a sine [1]: the error up to which closest points found for the beginning of a run are believed;
+the rest is pulled back in the run."""
+CLOSEST_TOLERANCE = 1e-11
+"""[m], and as a sine [1]: the error at which Newton's method for the initial posture ends."""
+MAX_NEWTON_CHANGE = 0.3
+"""[1] The longest step of Newton's method for the initial posture, in coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +162,7 @@ def surfaces(
     pairs: Sequence[Pair],
     *,
     law: Law,
-    friction: Anchored | Smooth | None = None,
+    friction: AnchoredFriction | SmoothFriction | None = None,
     correct: Expression = 50.0,
     stabilise: Expression = 10.0,
     description: str = "",
@@ -178,25 +186,27 @@ def surfaces(
         if pair.name in [other.name for other in pairs[:k]]:
             raise ModelError(f"two contacts are called '{pair.name}': give one of them another name")
     numbers = [n for p in pairs for n in (*p.surface_a.numbers, *p.surface_b.numbers)]
-    mechanism.note_number(correct, "the rate of correction, correct,", low=0.0)
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
-    mechanism.note_params(*numbers, *law.numbers, *(friction.numbers if friction else ()))
-    made = Assembly(mechanism)
-    found = [_Meeting(made, pair) for pair in pairs]
-    pads = [Pad(made.tree, m.spot(mechanism.planar), law, friction, m.inside) for m in found]
+    params = mechanism.parameter_set()
+    params.add_number(correct, "the rate of correction, correct,", low=0.0)
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    params.add(*numbers, *law.numbers, *(friction.numbers if friction else ()))
+    assembly = Assembly(mechanism, params)
+    meetings = [_Meeting(assembly, pair) for pair in pairs]
+    pads = [Pad(assembly.tree, m.spot(mechanism.planar), law, friction, inside=m.inside) for m in meetings]
     more: dict[State, ca.SX] = {}
     z: list[Discrete] = []
     events: list[Event] = []
     begin: dict[Quantity, ca.SX] = {}
-    for m in found:
+    for m in meetings:
         more |= m.rates(sx(correct))
         z += m.sides
         events += m.events()
-        begin |= m.refined()
-        made.show("m", m.outputs(mechanism.planar))
-        made.units[f"{m.name}_error"] = ""
+        begin |= m.refined_start()
+        assembly.show("m", m.outputs(mechanism.planar))
+        assembly.units[f"{m.name}_error"] = ""
     text = description or f"{mechanism.name} with surfaces that touch"
-    return settled(made, pads, sx(stabilise), text, more, z, events, begin)
+    companions = PadCompanions(rates=more, z=z, events=events, begin=begin)
+    return system_with_pads(assembly, pads, stabilise=sx(stabilise), description=text, companions=companions)
 
 
 @dataclass(eq=False)
@@ -228,8 +238,8 @@ class _Side:
 class _Meeting:
     """A pair on a tree: the conditions of closest points, and what follows from them."""
 
-    def __init__(self, made: Assembly, pair: Pair) -> None:
-        self.made, self.tree, self.name = made, made.tree, pair.name
+    def __init__(self, assembly: Assembly, pair: Pair) -> None:
+        self.assembly, self.tree, self.name = assembly, assembly.tree, pair.name
         self.a = _Side(f"{pair.name}_a", pair.frame_a, pair.surface_a)
         self.b = _Side(f"{pair.name}_b", pair.frame_b, pair.surface_b)
         self.formal = [ca.SX.sym(n, k) for n, k in (("ua", 2), ("ub", 2), ("sa", 1), ("sb", 1))]
@@ -256,18 +266,18 @@ class _Meeting:
     # ---- where to begin ----
 
     def _begin(self) -> bool:
-        """Closest points for the initial posture: a search over both surfaces, the best refined by Newton's
-        method."""
-        made, tree = self.made, self.tree
-        q, v, _ = made.start()
+        """Find the closest points of the initial posture, by a search over both surfaces whose best pairs
+        Newton's method refines. Returns whether the surfaces overlap there; raises ModelError where there
+        are none."""
+        assembly, tree = self.assembly, self.tree
+        q, v, _ = assembly.start()
         fixed = [tree.q, tree.v]
-        symbols = ca.vertcat(*[p.sym for p in made.mechanism.params.values()], ca.SX(0, 1))
-        values = np.concatenate([p.value for p in made.mechanism.params.values()] or [np.empty(0)])
+        symbols, values = assembly.params.symbols, assembly.params.values
         f = ca.Function(
             "conditions", [*self.formal, *fixed, symbols], [self.phi, self.J, self.gap, self.facing]
         )
         spread = [
-            self._sampled(s, other, fixed, symbols, (q, v, values))
+            self._sample_surface(s, other, fixed, symbols, (q, v, values))
             for s, other in ((self.a, self.b), (self.b, self.a))
         ]
         (ua, sa, pa, na), (ub, sb, pb, nb) = spread
@@ -277,7 +287,7 @@ class _Meeting:
         )
         score = (apart + size * (1 + na @ nb.T) ** 2).reshape(-1)
         best: tuple[float, np.ndarray, float, float] | None = None
-        for at in np.argsort(score)[:CANDIDATES]:
+        for at in np.argsort(score)[:MAX_CANDIDATES]:
             i, j = divmod(int(at), len(ub))
             u = self._newton(f, np.concatenate([ua[i], ub[j]]), sa[i], sb[j], (q, v, values))
             if u is None:
@@ -296,7 +306,7 @@ class _Meeting:
         self.b.begin(u[2:], side_b)
         return gap < 0
 
-    def _sampled(
+    def _sample_surface(
         self, s: _Side, other: _Side, fixed: list[ca.SX], symbols: ca.SX, values: tuple[np.ndarray, ...]
     ) -> list[np.ndarray]:
         """Coordinates, sides, points and normals all over a surface."""
@@ -305,11 +315,11 @@ class _Meeting:
         local = _pose(self.tree, s.frame).inverse().point(_pose(self.tree, other.frame).p)
         f = ca.Function("sample", [u, side, *fixed, symbols], [point, normal, local])
         if s.surface.closed:
-            ticks = np.linspace(-1.1, 1.1, GRID)
+            ticks = np.linspace(-1.1, 1.1, GRID_POINTS)
             grid = [(x, y, way) for way in (1.0, -1.0) for x in ticks for y in ticks if x * x + y * y < 1.3]
         else:
             centre = np.array(f(np.zeros(2), 1.0, *values)[2]).reshape(-1)[:2]
-            ticks = np.linspace(-s.surface.span, s.surface.span, GRID)
+            ticks = np.linspace(-s.surface.span, s.surface.span, GRID_POINTS)
             grid = [(centre[0] + x, centre[1] + y, 1.0) for x in ticks for y in ticks]
         rows = np.array(grid)
         many = f.map(len(rows))
@@ -324,10 +334,10 @@ class _Meeting:
             phi, J, _, _ = (np.array(e) for e in f(u[:2], u[2:], sa, sb, *values))
             if not np.all(np.isfinite(J)) or abs(np.linalg.det(J)) < 1e-300:
                 return None
-            if np.abs(phi).max() < CLOSEST:
+            if np.abs(phi).max() < CLOSEST_TOLERANCE:
                 return u
             change = -np.linalg.solve(J, phi).reshape(-1)
-            u = u + change * min(1.0, 0.3 / max(np.abs(change).max(), 1e-300))
+            u = u + change * min(1.0, MAX_NEWTON_CHANGE / max(np.abs(change).max(), 1e-300))
         return None
 
     # ---- in time ----
@@ -343,17 +353,17 @@ class _Meeting:
         return [s.flag for s in (self.a, self.b) if s.flag is not None]
 
     def events(self) -> list[Event]:
-        found = []
+        events = []
         for s in (self.a, self.b):
             if s.flag is not None:
                 square = ca.sumsqr(s.state.sym)
                 reset = {s.state.name: s.state.sym / square, s.flag.name: -s.flag.sym}
-                found.append(Event(f"{s.name}_turn", guard=square - FAR**2, reset=reset, loss={}))
-        return found
+                events.append(Event(f"{s.name}_turn", guard=square - CHART_RADIUS**2, reset=reset, loss={}))
+        return events
 
-    def refined(self) -> dict[Quantity, ca.SX]:
+    def refined_start(self) -> dict[Quantity, ca.SX]:
         """Coordinates for runs that begin elsewhere than the model: Newton steps from the points and from
-        those opposite to them; of the points found that face each other those with the widest gap, each in
+        those opposite to them; of the points values that face each other those with the widest gap, each in
         the chart that suits it."""
         sides = [ca.SX(1) if s.flag is None else s.flag.sym for s in (self.a, self.b)]
         names = [
@@ -362,30 +372,32 @@ class _Meeting:
             if not ca.depends_on(ca.vertcat(self.u, *sides, self.tree.q), e)
         ]
         change = _solve_blocks(self.J, self.phi)
-        step = self.u - change * ca.fmin(1, LEAP / ca.fmax(ca.norm_2(change), LEAP / 2))
-        known = [self.tree.q, ca.vertcat(*names, ca.SX(0, 1))]
+        step = self.u - change * ca.fmin(1, MAX_REFINE_STEP / ca.fmax(ca.norm_2(change), MAX_REFINE_STEP / 2))
+        arguments = [self.tree.q, ca.vertcat(*names, ca.SX(0, 1))]
         formal = [e if e.is_symbolic() else ca.SX.sym("one") for e in sides]
-        refine = ca.Function("refine", [self.u, *formal, *known], [step])
-        judge = ca.Function("judge", [self.u, *formal, *known], [ca.norm_2(self.phi), self.facing, self.gap])
+        refine = ca.Function("refine", [self.u, *formal, *arguments], [step])
+        judge = ca.Function(
+            "judge", [self.u, *formal, *arguments], [ca.norm_2(self.phi), self.facing, self.gap]
+        )
         best, widest = ca.vertcat(self.u, *sides), ca.SX(-ca.inf)
         for turn_a in (1, -1) if self.a.flag is not None else (1,):
             for turn_b in (1, -1) if self.b.flag is not None else (1,):
                 flags = [turn_a * sides[0], turn_b * sides[1]]
                 u = ca.vertcat(turn_a * self.ua, turn_b * self.ub)
-                for _ in range(REFINED):
-                    u = refine(u, *flags, *known)
-                error, facing, gap = judge(u, *flags, *known)
-                better = (error < FOUND) * (facing > 0) * (gap > widest)
+                for _ in range(REFINE_STEPS):
+                    u = refine(u, *flags, *arguments)
+                error, facing, gap = judge(u, *flags, *arguments)
+                better = (error < REFINE_TOLERANCE) * (facing > 0) * (gap > widest)
                 best = ca.if_else(better, ca.vertcat(u, *flags), best)
                 widest = ca.if_else(better, gap, widest)
-        found: dict[Quantity, ca.SX] = {}
+        values: dict[Quantity, ca.SX] = {}
         for s, at, side in ((self.a, best[:2], best[4]), (self.b, best[2:4], best[5])):
             square = ca.sumsqr(at)
-            over = square > FAR**2 if s.flag is not None else ca.SX(0)
-            found[s.state] = ca.if_else(over, at / ca.fmax(square, 1), at)
+            over = square > CHART_RADIUS**2 if s.flag is not None else ca.SX(0)
+            values[s.state] = ca.if_else(over, at / ca.fmax(square, 1), at)
             if s.flag is not None:
-                found[s.flag] = ca.if_else(over, -side, side)
-        return found
+                values[s.flag] = ca.if_else(over, -side, side)
+        return values
 
     # ---- contact ----
 

@@ -13,13 +13,14 @@ import casadi as ca
 
 from strut.system import Factors
 
-# of the mean diagonal, where rows may repeat each other; two corrections bring its error to rounding
 SOFTNESS = 1e-8
+"""[1] Of the mean diagonal of A: added to it where rows may repeat each other (Tikhonov regularisation)."""
 CORRECTIONS = 2
+"""Steps of iterative refinement that take the error of this softness out again, to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sliding:
+class SlidingRow:
     """A friction row whose force is `ratio` times the force of row `normal` while `on` is 1."""
 
     row: int
@@ -29,22 +30,22 @@ class Sliding:
 
 
 @dataclass(frozen=True, eq=False)
-class Switched:
-    """Equations `matrix @ forces = held * missing` of rows that hold or not, with what solves them nearly:
-    `corrections` make it exact."""
+class SwitchedRows:
+    """Equations `matrix @ forces = switch * missing` of rows that hold or not, with what solves them nearly:
+    `corrections` (iterative refinement) make it exact."""
 
     solve: Callable[[ca.SX], ca.SX]
     matrix: ca.SX
-    held: ca.SX
+    switch: ca.SX
     corrections: int
 
     def forces(self, missing: ca.SX) -> ca.SX:
         """Forces that change the rates of the rows that hold by `missing`."""
-        wanted = self.held * missing
-        found = self.solve(wanted)
+        wanted = self.switch * missing
+        forces = self.solve(wanted)
         for _ in range(self.corrections):
-            found = found + self.solve(wanted - self.matrix @ found)
-        return found
+            forces = forces + self.solve(wanted - self.matrix @ forces)
+        return forces
 
     def gain(self, row: int) -> ca.SX:
         """How much more force a row needs to change its own rate by one unit more, the other rows in their
@@ -55,7 +56,7 @@ class Switched:
         return self.solve(unit)[row]
 
 
-class Masked:
+class MaskedRows:
     """Rows K of a machine whose mass matrix has the factors M, and what forces along them do."""
 
     def __init__(self, M: Factors, K: ca.SX, redundant: bool = False) -> None:
@@ -63,29 +64,29 @@ class Masked:
         self.spread = M.solve(K.T)  # M^-1 K'
         self.A = K @ self.spread
 
-    def switched(self, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> Switched:
+    def row_equations(self, on: ca.SX, sliding: tuple[SlidingRow, ...] = ()) -> SwitchedRows:
         """The equations of the forces where `on` is 1 for the rows that hold; factorised once, for many
         right-hand sides."""
         n = self.K.shape[0]
         soft = SOFTNESS * ca.trace(self.A) / n if self.redundant else ca.SX(0)
-        held = on
+        switch = on
         for s in sliding:
-            held = _with(held, s.row, held[s.row] * (1 - s.on))
-        hold = ca.diag(held)
+            switch = _with(switch, s.row, switch[s.row] * (1 - s.on))
+        hold = ca.diag(switch)
         loose = ca.SX.eye(n) - hold
         corrections = CORRECTIONS if self.redundant else 0
         if not sliding:
             plain = hold @ self.A @ hold + loose
-            return Switched(Factors(plain + soft * hold).solve, plain, held, corrections)
+            return SwitchedRows(Factors(plain + soft * hold).solve, plain, switch, corrections)
         matrix = hold @ self.A + loose
         for s in sliding:
             matrix[s.row, s.normal] = matrix[s.row, s.normal] - s.on * on[s.row] * s.ratio
-        return Switched(LU(matrix + soft * hold).solve, matrix, held, corrections)
+        return SwitchedRows(LU(matrix + soft * hold).solve, matrix, switch, corrections)
 
-    def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[Sliding, ...] = ()) -> ca.SX:
+    def forces(self, missing: ca.SX, on: ca.SX, sliding: tuple[SlidingRow, ...] = ()) -> ca.SX:
         """Forces that change the rows' rates by `missing` where `on` is 1, and are 0, or friction, where it
         is 0."""
-        return self.switched(on, sliding).forces(missing)
+        return self.row_equations(on, sliding).forces(missing)
 
     def effect(self, forces: ca.SX) -> ca.SX:
         """Accelerations that forces cause, or changes of velocity that impulses cause."""

@@ -18,7 +18,7 @@ import casadi as ca
 from strut.checks import checked
 from strut.contact.cone import Cone
 from strut.contact.ground import Ground, ground_of
-from strut.contact.touch import Spot, Touch, coefficient, note_numbers, spot, touches_of
+from strut.contact.touch import Spot, Touch, add_contact_parameters, coefficient, spot, touches_of
 from strut.contact.walk import walk_of
 from strut.errors import ModelError
 from strut.mechanism.assemble import Assembly
@@ -30,7 +30,7 @@ from strut.system import Arrow, Discrete, Expression, Foot, Sample, System, solv
 
 
 @checked
-def time_stepped(
+def time_stepped(  # noqa: PLR0913 -- options of a public function, by keyword
     mechanism: Mechanism,
     feet: Sequence[str | Touch | Sequence[Touch]],
     ground: Ground | None = None,
@@ -63,12 +63,13 @@ def time_stepped(
     if sweeps < 1:
         raise ModelError(f"stepped contact with {sweeps} sweeps does nothing: at least one is needed")
     surface, touches, friction = ground_of(ground), touches_of(feet), coefficient(friction)
-    note_numbers(mechanism, surface, touches, friction)
-    mechanism.note_number(dt, "the step dt", low=0.0, above=True)
-    mechanism.note_number(relaxation, "the relaxation", low=0.0, above=True)
-    mechanism.note_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
-    made = Assembly(mechanism)
-    steps = _Stepped(made, surface, touches, friction, sx(dt), sx(recover))
+    params = mechanism.parameter_set()
+    add_contact_parameters(params, surface, touches, friction)
+    params.add_number(dt, "the step dt", low=0.0, above=True)
+    params.add_number(relaxation, "the relaxation", low=0.0, above=True)
+    params.add_number(recover, "recover, the part of a penetration undone per step,", low=0.0, high=1.0)
+    assembly = Assembly(mechanism, params)
+    steps = _Stepped(assembly, surface, touches, friction=friction, dt=sx(dt), recover=sx(recover))
     return steps.system(sweeps, sx(relaxation), description or f"{mechanism.name} on hard ground, in steps")
 
 
@@ -86,20 +87,21 @@ class _Stepped:
 
     def __init__(
         self,
-        made: Assembly,
+        assembly: Assembly,
         ground: Ground,
         touches: Sequence[Touch],
+        *,
         friction: Expression | None,
         dt: ca.SX,
         recover: ca.SX,
     ) -> None:
-        self.made, self.tree, self.dt = made, made.tree, dt
+        self.assembly, self.tree, self.dt = assembly, assembly.tree, dt
         self.ground = ground
         self.mu = None if friction is None else sx(friction)
         plain = self.mu is not None and self.mu.is_zero()
         self.contacts: list[_Contact] = []
         blocks, at = [], 0
-        for s in (spot(made.tree, t, ground) for t in touches):
+        for s in (spot(assembly.tree, t, ground) for t in touches):
             K = s.K[0, :] if plain else s.K
             blocks.append(K)
             labels = ("normal", "friction") if K.shape[0] == 2 else ("normal", "friction_x", "friction_y")
@@ -109,12 +111,12 @@ class _Stepped:
         self.K = ca.densify(ca.vertcat(*blocks))
         inertia, push = self._implicit()
         self.spread = solve_ltdl(inertia, self.K.T)
-        self.free = made.tree.v + solve_ltdl(inertia, dt * push)
-        self.loops = _Loops(made.closure, inertia, recover / dt) if made.closure is not None else None
+        self.free = assembly.tree.v + solve_ltdl(inertia, dt * push)
+        self.loops = _Loops(assembly.closure, inertia, recover / dt) if assembly.closure is not None else None
         self.free_of_loops, self.loose = self.free, self.spread
         if self.loops is not None:
-            self.free = self.loops.closed(self.free)
-            self.spread = self.loops.kept(self.spread)
+            self.free = self.loops.closed_velocity(self.free)
+            self.spread = self.loops.constrained_spread(self.spread)
         self.A = self.K @ self.spread
         bias = ca.SX.zeros(at)  # a gap may close within the step; a penetration is undone bit by bit
         for c in self.contacts:
@@ -124,7 +126,7 @@ class _Stepped:
 
     def _implicit(self) -> tuple[ca.SX, ca.SX]:
         """The inertia that a step feels, springs and dampers of joints included, and the force on it."""
-        tree, tau = self.tree, self.made.tau
+        tree, tau = self.tree, self.assembly.tau
         damping = -ca.jacobian(tau, tree.v)
         stiffness = -ca.jacobian(tau, tree.q) @ ca.jacobian(tree.qdot, tree.v)
         inertia = tree.mass_matrix + self.dt * damping + self.dt**2 * stiffness
@@ -132,34 +134,34 @@ class _Stepped:
 
     def impulses(self, sweeps: int, relaxation: ca.SX) -> ca.SX:
         """Of all contacts, after a number of sweeps, beginning with those of the step before."""
-        found = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
-        u = self.K @ self.free + self.bias + self.A @ found
+        impulses = self.dt * ca.vertcat(*[m.sym for c in self.contacts for m in c.means])
+        u = self.K @ self.free + self.bias + self.A @ impulses
         cones = [Cone(self.A[c.rows, c.rows], self.mu) for c in self.contacts]
         for _ in range(sweeps):
             for c, cone in zip(self.contacts, cones, strict=True):
-                own = found[c.rows]
+                own = impulses[c.rows]
                 change = relaxation * (cone.resolve(u[c.rows] - cone.G @ own, own) - own)
-                found[c.rows] = own + change
+                impulses[c.rows] = own + change
                 u = u + self.A[:, c.rows] @ change
-        return found
+        return impulses
 
     def system(self, sweeps: int, relaxation: ca.SX, description: str) -> System:
-        made, tree, dt = self.made, self.tree, self.dt
+        assembly, tree, dt = self.assembly, self.tree, self.dt
         impulse = self.impulses(sweeps, relaxation)
         v = self.free + self.spread @ impulse
-        q = _whole(tree, tree.q + dt * ca.substitute([tree.qdot], [tree.v], [v])[0])
-        reset = made.states(q, v)
+        q = _normalise_quaternions(tree, tree.q + dt * ca.substitute([tree.qdot], [tree.v], [v])[0])
+        reset = assembly.states(q, v)
         for c in self.contacts:
             reset |= {m.name: impulse[row] / dt for m, row in zip(c.means, c.rows, strict=True)}
-            made.show("m", {f"{c.spot.name}_gap": c.spot.gap})
+            assembly.show("m", {f"{c.spot.name}_gap": c.spot.gap})
         z = [m for c in self.contacts for m in c.means]
         if self.loops is not None:
             z += self.loops.means
             reset |= self.loops.forces(self.free_of_loops + self.loose @ impulse, dt)
-            made.show("", {"closure_error": ca.norm_2(self.loops.closure.phi)})
+            assembly.show("", {"closure_error": ca.norm_2(self.loops.closure.phi)})
         sample = Sample("step", every=dt, set=reset, loss=self._losses(q, v, impulse))
-        made.entries["supplied"], made.entries["dissipated"] = {}, {}
-        made.qdot = ca.SX.zeros(tree.nq)
+        assembly.entries["supplied"], assembly.entries["dissipated"] = {}, {}
+        assembly.qdot = ca.SX.zeros(tree.nq)
         arrows = [
             Arrow(
                 c.spot.name,
@@ -177,8 +179,8 @@ class _Stepped:
             )
             for c in self.contacts
         ]
-        walk = walk_of(made, self.ground, feet)
-        return made.build(
+        walk = walk_of(assembly, self.ground, feet)
+        return assembly.build(
             ca.SX.zeros(tree.nv),
             description,
             z=z,
@@ -190,21 +192,21 @@ class _Stepped:
 
     def _losses(self, q: ca.SX, v: ca.SX, impulse: ca.SX) -> dict[str, ca.SX]:
         """What the step takes from the stored energy, by where it goes."""
-        tree, entries = self.tree, self.made.entries
-        found: dict[str, ca.SX] = {}
+        tree, entries = self.tree, self.assembly.entries
+        losses: dict[str, ca.SX] = {}
         for sign, group in ((-1, "supplied"), (1, "dissipated")):
             names = list(entries[group])
             powers = ca.substitute([entries[group][n] for n in names], [tree.v], [v]) if names else []
-            found |= {n: sign * self.dt * power for n, power in zip(names, powers, strict=True)}
+            losses |= {n: sign * self.dt * power for n, power in zip(names, powers, strict=True)}
         if self.loops is not None:
-            found |= self.loops.drives(self.free_of_loops + self.loose @ impulse)
+            losses |= self.loops.drives(self.free_of_loops + self.loose @ impulse)
         mean = self.K @ (tree.v + v) / 2
         for c in self.contacts:
-            found[f"{c.spot.name}_contact"] = -ca.dot(impulse[c.rows], mean[c.rows])
+            losses[f"{c.spot.name}_contact"] = -ca.dot(impulse[c.rows], mean[c.rows])
         stored = sum(entries["stored"].values(), ca.SX(0))
-        taken = stored - ca.substitute([stored], [tree.q, tree.v], [q, v])[0]
-        found["stepping"] = taken - sum(found.values(), ca.SX(0))
-        return found
+        released = stored - ca.substitute([stored], [tree.q, tree.v], [q, v])[0]
+        losses["stepping"] = released - sum(losses.values(), ca.SX(0))
+        return losses
 
 
 class _Loops:
@@ -221,11 +223,11 @@ class _Loops:
         c = self.closure
         return -solve_ltdl(self.A, c.K @ v - c.k0 + self.rate * c.phi)
 
-    def closed(self, v: ca.SX) -> ca.SX:
+    def closed_velocity(self, v: ca.SX) -> ca.SX:
         """The velocity with the loops' impulses."""
         return v + self.spread @ self._impulse(v)
 
-    def kept(self, spread: ca.SX) -> ca.SX:
+    def constrained_spread(self, spread: ca.SX) -> ca.SX:
         """What other impulses do when the loops resist."""
         return spread - self.spread @ solve_ltdl(self.A, self.closure.K @ spread)
 
@@ -242,12 +244,12 @@ class _Loops:
         }
 
 
-def _whole(tree: Tree, q: ca.SX) -> ca.SX:
+def _normalise_quaternions(tree: Tree, q: ca.SX) -> ca.SX:
     """Coordinates with their quaternions brought to length 1."""
-    found = ca.SX(q)
+    unit_q = ca.SX(q)
     for node in tree.nodes:
         joint = node.connection.joint
         if joint.kind in ("free", "spherical"):
             last = tree.q_of[node.connection.name].stop
-            found[last - 4 : last] = q[last - 4 : last] / ca.norm_2(q[last - 4 : last])
-    return found
+            unit_q[last - 4 : last] = q[last - 4 : last] / ca.norm_2(q[last - 4 : last])
+    return unit_q

@@ -10,17 +10,19 @@ import casadi as ca
 
 from strut.checks import checked
 from strut.contact.ground import Ground
-from strut.contact.laws import Anchored, Smooth
+from strut.contact.laws import AnchoredFriction, SmoothFriction
 from strut.errors import ModelError
 from strut.mechanism import observe
 from strut.mechanism.check import not_negative
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.spatial import axis_of, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, check_name, sx
 
-FLAT = 1e-6
-"""A wheel that lies this flat has no lowest point any more."""
+MIN_TILT = 1e-6
+"""[1] The least sine of the angle between a wheel's axle and the normal: a wheel that lies flatter has no
+lowest point any more."""
 
 
 @checked
@@ -82,31 +84,32 @@ def cylinder(
     body: str,
     radius: Expression,
     length: Expression,
+    *,
     axle: str | Sequence[float] = "y",
     name: str = "",
 ) -> list[Touch]:
-    """A cylinder on a body, about its origin: the circles at its two ends, which together carry it on its
-    side."""
+    """Put a cylinder on a body, about its origin: the circles at its two ends, which together carry it on its
+    side. Adds the frames NAME_a and NAME_b, at the centres of these circles, to the mechanism."""
     n = axis_of(axle, f"the axle of cylinder '{name or body}'")
     if body not in mechanism.bodies:
         raise ModelError(
             f"cylinder '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have"
         )
     not_negative(length, f"the length of cylinder '{name or body}'")
-    found = []
+    ends = []
     for suffix, sign in (("_a", -0.5), ("_b", 0.5)):
         at = n * (sign * sx(length))
         frame = mechanism.frame(f"{name or body}{suffix}", mechanism.bodies[body], ca.vertsplit(at))
-        found.append(Touch(frame.name, frame.name, radius, n))
-    return found
+        ends.append(Touch(frame.name, frame.name, radius, n))
+    return ends
 
 
 @checked
 def polygon(
     mechanism: Mechanism, body: str, corners: Sequence[Sequence[Expression]], name: str = ""
 ) -> list[Touch]:
-    """A foot as a polygon: contact points at its corners, given in the body; frames NAME_0, NAME_1, ... are
-    added."""
+    """Put a foot on a body as a polygon: contact points at its corners [m], given in the body. Adds the
+    frames NAME_0, NAME_1, ... at these corners to the mechanism."""
     if body not in mechanism.bodies:
         raise ModelError(
             f"polygon '{name or body}' is on body '{body}', which mechanism '{mechanism.name}' does not have"
@@ -120,30 +123,30 @@ def polygon(
 def touches_of(feet: Sequence[str | Touch | Sequence[Touch]]) -> list[Touch]:
     """Frames' names mean points; lists are flattened; every name once."""
     if isinstance(feet, (str, Touch)):
-        shown = f"'{feet}'" if isinstance(feet, str) else f"the contact '{feet.name}'"
+        name = f"'{feet}'" if isinstance(feet, str) else f"the contact '{feet.name}'"
         raise ModelError(
-            f"the feet are {shown}, one alone: give a list, [{shown if isinstance(feet, str) else feet.name}]"
+            f"the feet are {name}, one alone: give a list, [{name if isinstance(feet, str) else feet.name}]"
         )
-    found: list[Touch] = []
+    touches: list[Touch] = []
     for foot in feet:
-        found += (
+        touches += (
             [point(foot)]
             if isinstance(foot, str)
             else [foot]
             if isinstance(foot, Touch)
             else touches_of(foot)
         )
-    if not found:
+    if not touches:
         raise ModelError("nothing can touch the ground: name at least one frame")
-    for k, one in enumerate(found):
-        if one.name in [other.name for other in found[:k]]:
+    for k, one in enumerate(touches):
+        if one.name in [other.name for other in touches[:k]]:
             raise ModelError(f"two contacts are called '{one.name}': give one of them another name")
-    return found
+    return touches
 
 
 def coefficient(friction: Any) -> Expression | None:
     """Coulomb's coefficient: a number or an expression, or None for ground that holds without limit."""
-    if isinstance(friction, (Anchored, Smooth)):
+    if isinstance(friction, (AnchoredFriction, SmoothFriction)):
         raise ModelError(
             "friction is a law of compliant contact here: hard ground wants Coulomb's coefficient, a number, "
             "friction=0.5"
@@ -153,22 +156,22 @@ def coefficient(friction: Any) -> Expression | None:
     return friction
 
 
-def note_numbers(
-    mechanism: Mechanism,
+def add_contact_parameters(
+    params: ParameterSet,
     ground: Ground,
     touches: Sequence[Touch],
     friction: Expression | None = None,
     stabilise: Expression = 0.0,
 ) -> None:
-    """Make the parameters of ground, feet and friction parameters of the mechanism; those that cannot be
+    """Add the parameters of ground, feet, friction and stabilisation to `params`; those that cannot be
     negative are bound to that."""
     for number in ground.numbers:
-        mechanism.note_params(number)
+        params.add(number)
     for t in touches:
-        mechanism.note_number(t.radius, f"the radius of contact '{t.name}'", low=0.0)
+        params.add_number(t.radius, f"the radius of contact '{t.name}'", low=0.0)
     if friction is not None:
-        mechanism.note_number(friction, "the coefficient of friction", low=0.0)
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+        params.add_number(friction, "the coefficient of friction", low=0.0)
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
 
 
 def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
@@ -180,7 +183,7 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     if touch.axle is not None:
         axle = X.R @ touch.axle
         across = normal - ca.dot(normal, axle) * axle
-        arm = -radius * across / ca.fmax(ca.norm_2(across), FLAT)
+        arm = -radius * across / ca.fmax(ca.norm_2(across), MIN_TILT)
         gap = ground.gap(X.p) + ca.dot(normal, arm)
     else:
         arm = -radius * normal
@@ -193,13 +196,13 @@ def spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     return Spot(touch.name, gap, X.p + arm, ca.densify(K), used)
 
 
-def reaching(tree: Tree, touch: Touch, ground: Ground) -> Spot:
+def reachable_spot(tree: Tree, touch: Touch, ground: Ground) -> Spot:
     """A spot that can come to the ground and leave it, which contact by events needs."""
-    made = spot(tree, touch, ground)
-    if not ca.depends_on(made.gap, tree.q):
+    place = spot(tree, touch, ground)
+    if not ca.depends_on(place.gap, tree.q):
         raise ModelError(
             f"foot '{touch.name}' can neither reach nor leave the ground: no joint of "
             f"'{tree.mechanism.name}' changes the height of frame "
             f"'{touch.frame}'; give another place, or let its body move"
         )
-    return made
+    return place

@@ -26,15 +26,15 @@ def slope_name(ground: Ground) -> str:
     return quantity.name if isinstance(quantity, Param) else ""
 
 
-def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
+def carrying_coordinates(assembly: Assembly) -> tuple[tuple[str, ...], str]:
     """Coordinates that shift the whole machine in the x-z plane, by name; and the one of them that shifts it
     upwards, or nothing."""
-    tree = made.tree
+    tree = assembly.tree
     moves = ca.jacobian(observe.com(tree), tree.q)
     random = np.random.default_rng(1)
-    points = [made.evaluate(moves, random.uniform(-1, 1, tree.nq), np.zeros(tree.nv)) for _ in range(2)]
+    points = [assembly.evaluate(moves, random.uniform(-1, 1, tree.nq), np.zeros(tree.nv)) for _ in range(2)]
     carried, upwards = [], ""
-    for k, state in enumerate(made.positions):
+    for k, state in enumerate(assembly.positions):
         column = points[0][:, k]
         steady = np.abs(points[1][:, k] - column).max() <= SHIFT_TOLERANCE
         if (
@@ -48,11 +48,11 @@ def carrying_coordinates(made: Assembly) -> tuple[tuple[str, ...], str]:
     return tuple(carried), upwards
 
 
-def walk_of(made: Assembly, ground: Ground, feet: Sequence[Foot], **more: Any) -> Walk:
+def walk_of(assembly: Assembly, ground: Ground, feet: Sequence[Foot], **more: Any) -> Walk:
     """What makes a mechanism on the ground a walker. more: further fields of `Walk`, instead of those found
     here."""
-    progress, lift = carrying_coordinates(made)
-    weight = observe.mass(made.tree) * made.mechanism.gravity
+    progress, lift = carrying_coordinates(assembly)
+    weight = observe.mass(assembly.tree) * assembly.mechanism.gravity
     fields = {
         "progress": progress,
         "lift": lift,

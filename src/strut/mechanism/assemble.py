@@ -11,12 +11,13 @@ import numpy as np
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism import observe
-from strut.mechanism.closure import STABILISE, Constrained, all_rows, closed
+from strut.mechanism.closure import STABILISE, Constrained, LoopCloser, all_rows
 from strut.mechanism.generalised_forces import forces_of
 from strut.mechanism.looks.picture import scene_of
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import ConstraintRows
-from strut.mechanism.reduce import NEAR_SINGULAR, Reduced, chosen
+from strut.mechanism.reduce import MIN_REGULARITY, Reduced, choose_independent
 from strut.mechanism.states import coordinate_names, push_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import (
@@ -36,24 +37,29 @@ from strut.system import (
     time,
 )
 
-DEPENDENT = (
+DEPENDENCE_LOST_MEANING = (
     "the velocities that were chosen no longer say how it moves: choose others, or leave out `reduced`"
 )
-"""What the event dependence_lost means."""
-TORN = 1e-3
-"""[m, rad] by which a loop may be open."""
+"""What the event dependence_lost tells the user."""
+MAX_LOOP_GAP = 1e-3
+"""[m, rad] by which a loop may be open before a run ends."""
 
 
 class Assembly:
     """A mechanism on its way to a `System`: its tree, states, inputs, forces and energy account, with the
-    initial state moved onto the constraints. Contact and other rooms add to it before `build`."""
+    initial state moved onto the constraints. Contact and other rooms add to it before `build`.
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    params: the parameters the system will have, those of the mechanism and whatever else is used; without any
+    given, a copy of the mechanism's. The mechanism itself is not changed.
+    """
+
+    def __init__(self, mechanism: Mechanism, params: ParameterSet | None = None) -> None:
         self.mechanism = mechanism
+        self.params = mechanism.parameter_set() if params is None else params
         self.tree = tree = Tree(mechanism)
         _check_movable(tree)
         self.positions, self.velocities, self.inputs = quantities_of(tree)
-        self.tau, self.entries = forces_of(tree, self.inputs)
+        self.tau, self.entries = forces_of(tree, self.inputs, self.params)
         self.entries["stored"] = {
             "kinetic": observe.kinetic(tree),
             "gravity": observe.potential(tree),
@@ -61,23 +67,23 @@ class Assembly:
         }
         self.outputs: dict[str, ca.SX] = {}
         self.units: dict[str, str] = {}
-        self.show("m", _places(tree))
+        self.show("m", _places(tree, self.params))
         self.closure: ConstraintRows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
         self.velocity, self.qdot = tree.v, tree.qdot
         if mechanism.constraints:
-            self.positions, self.velocities, self.closure, self.K = _closed(
-                tree, self.positions, self.velocities
+            self.positions, self.velocities, self.closure, self.K = _close_initial_state(
+                tree, self.positions, self.velocities, self.params
             )
 
     def show(self, unit: str, outputs: Mapping[str, ca.SX]) -> None:
-        """More outputs, all in one unit; an empty one where none is known."""
+        """Add outputs, all in one unit; an empty one where none is known."""
         self.outputs |= outputs
         self.units |= dict.fromkeys(outputs, unit)
 
     def note_closure(self, force: ca.SX) -> None:
-        """Constraint forces become outputs; what moving constraints supply is booked."""
+        """Make constraint forces outputs, and book what moving constraints supply."""
         assert self.closure is not None
         c = self.closure
         self.show(
@@ -89,8 +95,8 @@ class Assembly:
         self.entries["supplied"] |= driven
 
     def start(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Initial q and v, and the parameters' values, as numbers."""
-        symbols, values = _parameters(self.mechanism)
+        """Evaluate the initial q and v, and the parameters, as numbers."""
+        symbols, values = self.params.symbols, self.params.values
         f = ca.Function(
             "start",
             [symbols],
@@ -100,16 +106,16 @@ class Assembly:
         return numbers[: self.tree.nq], numbers[self.tree.nq :], values
 
     def evaluate(self, expression: ca.SX, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """An expression of q, v and parameters as numbers, at time 0."""
-        symbols, values = _parameters(self.mechanism)
+        """Evaluate an expression of q, v and parameters, at time 0."""
+        symbols, values = self.params.symbols, self.params.values
         return np.array(
             ca.Function("value", [self.tree.q, self.tree.v, time, symbols], [ca.densify(expression)])(
                 q, v, 0.0, values
             )
         )
 
-    def bound(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        """Expressions of the tree's q and v as expressions of the states."""
+    def in_states(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Rewrite expressions of the tree's q and v as expressions of the states."""
         tree = self.tree
         q = ca.vertcat(*[s.sym for s in self.positions], ca.SX(0, 1))
         w = ca.vertcat(*[self.velocities[k].sym for k in self.kept], ca.SX(0, 1))
@@ -117,38 +123,44 @@ class Assembly:
         return list(ca.substitute(expressions, [tree.q, tree.v], [q, ca.densify(v)]))
 
     def states(self, q: ca.SX, v: ca.SX) -> dict[str, ca.SX]:
-        """New values of all states by name, for resets."""
-        found = {s.name: q[k] for k, s in enumerate(self.positions)}
-        return found | {self.velocities[k].name: v[k] for k in self.kept}
+        """Name new values of all states, for resets."""
+        values = {s.name: q[k] for k, s in enumerate(self.positions)}
+        return values | {self.velocities[k].name: v[k] for k in self.kept}
 
-    def _implied(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
+    def _implied_rates(self, residual: Callable[[ca.SX], ca.SX] | None) -> Implied | None:
+        """The accelerations as rates that a residual implies: derivatives go through it, by the implicit
+        function theorem."""
         if residual is None or not self.tree.nv:
             return None
         unknown = ca.SX.sym("acceleration", self.tree.nv)
-        return Implied(tuple(s.name for s in self.velocities), unknown, self.bound([residual(unknown)])[0])
+        return Implied(
+            tuple(s.name for s in self.velocities), unknown, self.in_states([residual(unknown)])[0]
+        )
 
-    def _torn(self) -> list[Event]:
-        """Ends a run whose loops are open: one begun with other parameters or angles than they close for."""
+    def _loop_open_event(self) -> list[Event]:
+        """The event that ends a run whose loops are open: one begun with other parameters or angles than they
+        close for."""
         if self.closure is None or not ca.symvar(self.closure.phi):
             return []  # rolling and skating have nothing to close
         gap = ca.norm_2(self.closure.phi)
-        told = "a loop is open: begin from mechanism.closed_state(...)"
+        hint = "a loop is open: begin from mechanism.closed_state(...)"
         return [
             Event(
                 "loop_open",
-                guard=gap - TORN,
+                guard=gap - MAX_LOOP_GAP,
                 terminal=True,
                 failure=True,
                 eager=True,
                 priority=9,
-                description=told,
+                description=hint,
             )
         ]
 
-    def build(
+    def build(  # noqa: PLR0913 fields of a System that rooms add to, all but two by keyword
         self,
         acceleration: ca.SX,
         description: str = "",
+        *,
         z: Sequence[Discrete] = (),
         events: Sequence[Event] = (),
         samples: Sequence[Sample] = (),
@@ -163,22 +175,26 @@ class Assembly:
         states and their rates; `residual` of accelerations is zero for the right ones, and shorter to
         differentiate; `arrows` and `floor` are drawn."""
         more = more or {}
+        # all expressions are collected first and rewritten at once: common subexpressions stay common
         all_of_it = Together()
         flow = all_of_it.add(
             self.states(self.qdot, acceleration) | {s.name: rate for s, rate in more.items()}
         )
-        happening, clocked = all_of_it.add_jumps([*events, *self._torn()]), all_of_it.add_jumps(samples)
+        happening, clocked = (
+            all_of_it.add_jumps([*events, *self._loop_open_event()]),
+            all_of_it.add_jumps(samples),
+        )
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
         scene = scene_of(self.tree, arrows, floor)
         looks = all_of_it.add(scene.columns())
-        all_of_it.rewrite(self.bound)
+        all_of_it.rewrite(self.in_states)
         return System(
             self.mechanism.name,
             x=(*self.positions, *[self.velocities[k] for k in self.kept], *more),
             z=tuple(z),
             u=tuple(self.inputs.values()),
-            p=tuple(self.mechanism.params.values()),
+            p=tuple(self.params),
             flow=flow() or {},
             events=happening(),
             samples=clocked(),
@@ -186,7 +202,7 @@ class Assembly:
             output_units=self.units,
             ledger=Ledger(*(book() or {} for book in books)),
             symmetry=exchanged() or {},
-            implied=self._implied(residual),
+            implied=self._implied_rates(residual),
             scene=scene.with_columns(looks() or {}),
             walk=walk,
             description=description or f"mechanism of {len(self.tree.nodes)} bodies",
@@ -197,6 +213,7 @@ class Assembly:
 def system(
     mechanism: Mechanism,
     description: str = "",
+    *,
     stabilise: Expression = STABILISE,
     project: Expression | None = None,
     reduced: bool | Sequence[str] = False,
@@ -219,11 +236,12 @@ def system(
         force and moment that the joint's child gets through the joint, drive included, along the world's
         axes, about the child's origin.
     """
-    mechanism.note_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
+    params = mechanism.parameter_set()
+    params.add_number(stabilise, "the rate of stabilisation, stabilise,", low=0.0)
     if project is not None:
-        mechanism.note_number(project, "the time between projections, project,", low=0.0, above=True)
-    made = Assembly(mechanism)
-    tree, closure = made.tree, made.closure
+        params.add_number(project, "the time between projections, project,", low=0.0, above=True)
+    assembly = Assembly(mechanism, params)
+    tree, closure = assembly.tree, assembly.closure
     events: list[Event] = []
     samples: list[Sample] = []
     force = ca.SX(0, 1)
@@ -235,43 +253,54 @@ def system(
     if closure is not None:
         solver: Constrained | Reduced
         if reduced:
-            made.kept = chosen(tree, made.K, reduced)
-            solver = Reduced(tree, closure, made.kept, sx(stabilise))
-            made.velocity = solver.velocity()
-            made.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
-            for k in solver.dependent:
-                made.show(made.velocities[k].unit, {made.velocities[k].name: tree.v[k]})
-            start = float(abs(np.prod(np.diag(np.linalg.qr(made.K[:, solver.dependent])[1]))))
-            events.append(
-                Event(
-                    "dependence_lost",
-                    guard=NEAR_SINGULAR * start - solver.regularity(),
-                    terminal=True,
-                    failure=True,
-                    description=DEPENDENT,
-                )
-            )
+            solver, lost = _reduce(assembly, closure, reduced, sx(stabilise))
+            events.append(lost)
         else:
             solver = Constrained(tree, closure, sx(stabilise))
-        acceleration, force = solver.forward(made.tau)
-        made.note_closure(force)
+        acceleration, force = solver.forward(assembly.tau)
+        assembly.note_closure(force)
         if project is not None:
-            samples.append(Sample("projection", every=project, set=made.states(*solver.projected())))
+            samples.append(Sample("projection", every=project, set=assembly.states(*solver.project_state())))
     else:
-        acceleration = tree.forward(made.tau)
+        acceleration = tree.forward(assembly.tau)
+    # joints' reactions need the accelerations and the forces of constraints
     if reactions:
         names = list(mechanism.connections) if isinstance(reactions, bool) else reactions
         for name, push in _reactions(tree, names, acceleration, closure, force).items():
-            made.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
-    residual = None if closure is not None else lambda a: tree.inverse(a) - made.tau
-    return made.build(acceleration, description, events=events, samples=samples, residual=residual)
+            assembly.show("N m" if name.rpartition("_")[2].startswith("m") else "N", {name: push})
+    # inverse dynamics is shorter to differentiate than the solve; with constraints there is no such residual
+    residual = None if closure is not None else lambda a: tree.inverse(a) - assembly.tau
+    return assembly.build(acceleration, description, events=events, samples=samples, residual=residual)
+
+
+def _reduce(
+    assembly: Assembly, closure: ConstraintRows, reduced: bool | Sequence[str], stabilise: ca.SX
+) -> tuple[Reduced, Event]:
+    """Keep independent velocities alone as states of an assembly; the others become outputs. The event ends a
+    run where they no longer determine the motion."""
+    tree = assembly.tree
+    assembly.kept = choose_independent(tree, assembly.K, reduced)
+    solver = Reduced(tree, closure, assembly.kept, stabilise)
+    assembly.velocity = solver.velocity()
+    assembly.qdot = ca.substitute([tree.qdot], [tree.v], [tree.v + solver.correction()])[0]
+    for k in solver.dependent:
+        assembly.show(assembly.velocities[k].unit, {assembly.velocities[k].name: tree.v[k]})
+    start = float(abs(np.prod(np.diag(np.linalg.qr(assembly.K[:, solver.dependent])[1]))))
+    lost = Event(
+        "dependence_lost",
+        guard=MIN_REGULARITY * start - solver.regularity(),
+        terminal=True,
+        failure=True,
+        description=DEPENDENCE_LOST_MEANING,
+    )
+    return solver, lost
 
 
 def _reactions(
     tree: Tree, names: Sequence[str], acceleration: ca.SX, closure: ConstraintRows | None, force: ca.SX
 ) -> dict[str, ca.SX]:
-    """What goes through joints. Rows of constraints that repeat others carry nothing: of equal supports one
-    takes it all."""
+    """Forces and moments that go through joints, as outputs by name. Rows of constraints that repeat others
+    carry nothing: of equal supports one takes it all."""
     external: dict[str, ca.SX] = {}
     for frame, pushes in closure.pushes if closure else ():
         if frame == "world":
@@ -282,14 +311,14 @@ def _reactions(
         if at.body.name != "world":
             external[at.body.name] = external.get(at.body.name, ca.SX.zeros(6)) + wrench
     wrenches = dict(
-        zip((n.connection.name for n in tree.nodes), tree.transmitted(acceleration, external), strict=True)
+        zip((n.connection.name for n in tree.nodes), tree.joint_wrenches(acceleration, external), strict=True)
     )
     forces, moments = (
         ({"x": 0, "z": 2}, {"my": 1})
         if tree.mechanism.planar
         else ({"x": 0, "y": 1, "z": 2}, {"mx": 0, "my": 1, "mz": 2})
     )
-    found: dict[str, ca.SX] = {}
+    outputs: dict[str, ca.SX] = {}
     for name in names:
         if name not in wrenches:
             raise UnknownNameError(
@@ -298,29 +327,29 @@ def _reactions(
             )
         R = tree.poses[tree.place[tree.mechanism.connections[name].child.name]].R
         moment, push = R @ wrenches[name][:3], R @ wrenches[name][3:]
-        found |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
-        found |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
-    return found
+        outputs |= {f"{name}_reaction_{axis}": push[k] for axis, k in forces.items()}
+        outputs |= {f"{name}_reaction_{axis}": moment[k] for axis, k in moments.items()}
+    return outputs
 
 
-def _places(tree: Tree) -> dict[str, ca.SX]:
+def _places(tree: Tree, params: ParameterSet) -> dict[str, ca.SX]:
     """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be
     called as a state is, or another frame's, is called NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
-    taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
-    taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
-        p.name for p in m.params.values()
+    used_names = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
+    used_names |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
+        p.name for p in params
     }
-    found: dict[str, ca.SX] = {}
+    coordinates: dict[str, ca.SX] = {}
     places = {name: observe.position(tree, name) for name in m.frames}
-    places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
+    places |= {"com": observe.com(tree)} if observe.moving_nodes(tree) else {}
     for name, p in places.items():
         label = name
-        while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
+        while any(f"{label}_{axis}" in used_names or f"{label}_{axis}" in coordinates for axis in axes):
             label = f"{label}_frame"
-        found |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
-    return found
+        coordinates |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+    return coordinates
 
 
 @checked
@@ -330,12 +359,12 @@ def closed_state(
     """States from which a mechanism with loops can begin: those named in `x0` as they are, the others moved
     until all loops close, for the parameters' own values or those in `p`. `simulate(system,
     x0=closed_state(m, {"crank": 0.5}, p), p=p)`."""
-    tree = Tree(mechanism)
+    tree, params = Tree(mechanism), mechanism.parameter_set()
     rows = all_rows(tree)
-    mechanism.note_params(rows.phi, rows.K, rows.k0)
+    params.add(rows.phi, rows.K, rows.k0)
     positions, velocities, _ = quantities_of(tree)
-    symbols, values = _parameters(mechanism)
-    at = {q.name: k for k, q in enumerate(mechanism.params.values())}
+    symbols, values = params.symbols, params.values
+    at = {q.name: k for k, q in enumerate(params)}
     for name, value in (p or {}).items():
         if name not in at:
             raise UnknownNameError(
@@ -345,7 +374,7 @@ def closed_state(
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
     names = [s.name for s in (*positions, *velocities)]
-    held: set[int] = set()
+    fixed_velocities: set[int] = set()
     for name, value in (x0 or {}).items():
         if name not in names:
             raise UnknownNameError(
@@ -356,22 +385,27 @@ def closed_state(
         joint = (
             next(c for c, where in tree.q_of.items() if where.start <= k < where.stop) if k < tree.nq else ""
         )
-        held |= set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
-    _, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols, sorted(held))
+        fixed_velocities |= (
+            set(range(tree.v_of[joint].start, tree.v_of[joint].stop)) if joint else {k - tree.nq}
+        )
+    closer = LoopCloser(tree, rows, symbols, values)
+    _, q, v = closer.close(numbers[: tree.nq], numbers[tree.nq :], sorted(fixed_velocities))
     return dict(zip(names, (float(n) for n in (*q, *v)), strict=True))
 
 
-def _closed(
-    tree: Tree, positions: list[State], velocities: list[State]
+def _close_initial_state(
+    tree: Tree, positions: list[State], velocities: list[State], params: ParameterSet
 ) -> tuple[list[State], list[State], ConstraintRows, np.ndarray]:
-    """States that satisfy the constraints for the parameters' own values, the rows that are independent, and
-    their K there."""
+    """Move the initial state onto the constraints, for the parameters' own values. Returns coordinates,
+    velocities, the independent rows, and their K there. The parameters of the constraints are added to
+    `params`."""
     rows = all_rows(tree)
-    tree.mechanism.note_params(rows.phi, rows.K, rows.k0)
-    symbols, values = _parameters(tree.mechanism)
+    params.add(rows.phi, rows.K, rows.k0)
+    symbols, values = params.symbols, params.values
     start = ca.Function("start", [symbols], [ca.vertcat(*[sx(s.value) for s in (*positions, *velocities)])])
     numbers = np.array(start(values)).reshape(-1)
-    closure, q, v = closed(tree, rows, numbers[: tree.nq], numbers[tree.nq :], values, symbols)
+    closer = LoopCloser(tree, rows, symbols, values)
+    closure, q, v = closer.close(numbers[: tree.nq], numbers[tree.nq :])
     moved = [
         State(s.name, float(value), s.unit)
         for s, value in zip((*positions, *velocities), (*q, *v), strict=True)
@@ -380,16 +414,9 @@ def _closed(
     return moved[: tree.nq], moved[tree.nq :], closure, K
 
 
-def _parameters(mechanism: Mechanism) -> tuple[ca.SX, np.ndarray]:
-    """Symbols and values of all parameters noted so far."""
-    params = list(mechanism.params.values())
-    return ca.vertcat(*[p.sym for p in params], ca.SX(0, 1)), np.concatenate(
-        [p.value for p in params] or [np.empty(0)]
-    )
-
-
 def _check_movable(tree: Tree) -> None:
-    """A velocity that moves no inertia makes the mass matrix singular: name the body."""
+    """Raise ModelError, with the name of the body, where a velocity moves no inertia: the mass matrix would
+    be singular."""
     carried = [
         node.inertia.mass.is_zero() and node.connection.child.about_com.is_zero() for node in tree.nodes
     ]

@@ -11,13 +11,16 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.mechanism.joints import Joint
+from strut.mechanism.joint import Joint
+from strut.mechanism.joints import KINDS
 from strut.mechanism.parts import Body, Connection, Stop
 from strut.system import Expression, own_value, sx
 
-# by how much, relatively, the largest moment of inertia may exceed the sum of the others: rounding in files
-TRIANGLE = 0.01
-IN_PLANE = 1e-9  # of unit vectors: smaller components count as none
+TRIANGLE_SLACK = 0.01
+"""[1] by which, relatively, the largest moment of inertia may exceed the sum of the others (the triangle
+inequality): rounding in files."""
+PLANE_TOLERANCE = 1e-9
+"""[1] Components of unit vectors out of a plane that are smaller count as none."""
 ROTATION_TOLERANCE = 1e-6
 """By how much the entries of R' R may differ from those of the identity [1]: rotations in files have six
 digits or more."""
@@ -37,9 +40,9 @@ def finite(value: Expression, what: str, infinite: bool = False) -> None:
         infinite = True  # within an expression an infinity may be meant: fmin(inf, x)
     wrong = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
     if wrong.any():
-        shown = f"{numbers[wrong][0]:g}"
+        first_wrong = f"{numbers[wrong][0]:g}"
         among = f" among {numbers.size} numbers" if numbers.size > 1 else ""
-        raise ModelError(f"{what} is {shown}{among}: a finite number is needed")
+        raise ModelError(f"{what} is {first_wrong}{among}: a finite number is needed")
 
 
 def number(
@@ -47,6 +50,7 @@ def number(
     what: str,
     low: float | None = None,
     high: float | None = None,
+    *,
     infinite: bool = False,
     above: bool = False,
 ) -> None:
@@ -77,13 +81,13 @@ def rotation(R: Expression, what: str) -> None:
     turned = float(np.linalg.det(numbers))
     if off <= ROTATION_TOLERANCE and turned > 0:
         return
-    shown = np.round(numbers, 6).tolist()
+    entries = np.round(numbers, 6).tolist()
     if off <= ROTATION_TOLERANCE:
         raise ModelError(
-            f"{what} is {shown}, a mirror image with determinant -1: a rotation has determinant +1"
+            f"{what} is {entries}, a mirror image with determinant -1: a rotation has determinant +1"
         )
     raise ModelError(
-        f"{what} is {shown}, which is no rotation: its columns must have length 1 and right angles to "
+        f"{what} is {entries}, which is no rotation: its columns must have length 1 and right angles to "
         f"{ROTATION_TOLERANCE:g}, and "
         f"are off by {off:.3g}; make one of angles, strut.mechanism.spatial.rotation_of_rpy([roll, pitch, "
         f"yaw])"
@@ -106,12 +110,13 @@ def _constants(value: Expression) -> np.ndarray:
 
 
 def joint_type(value: Any, where: str) -> Joint:
-    """A joint, not the function that makes one or its name."""
+    """Return a joint as it is; raise ModelError for the function that makes one, or its name."""
     if isinstance(value, Joint):
         return value
     name = value if isinstance(value, str) else getattr(value, "__name__", "")
+    maker = KINDS[name].make.__name__ if name in KINDS else name
     hint = (
-        f"write joints.{name}()"
+        f"write joints.{maker}()"
         if name.isidentifier()
         else "use joints.revolute('y') or another of strut.joints"
     )
@@ -135,14 +140,15 @@ def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> Non
     f = ca.Function(
         "pose", [q, ca.vertcat(*symbols, ca.SX(0, 1))], parts
     )  # in numbers: symbols would fold 0 * inf to 0
-    shown = ", ".join(f"{value:g}" for value in begin.reshape(-1))
+    begin_text = ", ".join(f"{value:g}" for value in begin.reshape(-1))
     for part in f(begin, values):
-        finite(part, f"the pose of {where}, which begins at ({shown}),")
+        finite(part, f"the pose of {where}, which begins at ({begin_text}),")
     rotation(f(begin, values)[0], f"the pose of {where} where it begins")
 
 
 def soft_stop(stop: Any, where: str) -> Stop | None:
-    """A stop with an order and a stiffness."""
+    """Return a stop as it is, or None; raise ModelError unless its ends are in order and its numbers those of
+    a spring and damper."""
     if stop is None:
         return None
     if not isinstance(stop, Stop):
@@ -167,35 +173,33 @@ def soft_stop(stop: Any, where: str) -> Stop | None:
     return stop
 
 
-def body(made: Body, planar: bool, forgiving: bool, source: str = "") -> None:
+def body(b: Body, planar: bool, forgiving: bool, source: str = "") -> None:
     """Numbers that no body can have. What is not made of parameters alone is trusted. `forgiving`: an inertia
     that no body has is only warned of, naming `source`, the file it stands in."""
     for what, value in (
-        ("mass", own_value(made.mass)),
-        ("centre of mass", own_value(made.com)),
-        ("inertia", own_value(made.about_com)),
+        ("mass", own_value(b.mass)),
+        ("centre of mass", own_value(b.com)),
+        ("inertia", own_value(b.about_com)),
     ):
         if value is not None and not np.all(np.isfinite(value)):
             raise ModelError(
-                f"body '{made.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed"
+                f"body '{b.name}' has a {what} of {value.reshape(-1).tolist()}: finite numbers are needed"
             )
-    mass = own_value(made.mass)
+    mass = own_value(b.mass)
     if mass is not None and mass.item() < 0:
-        raise ModelError(f"body '{made.name}' has mass {mass.item():g} kg: it must not be negative")
-    numbers = own_value(made.about_com)
+        raise ModelError(f"body '{b.name}' has mass {mass.item():g} kg: it must not be negative")
+    numbers = own_value(b.about_com)
     if numbers is None:
         return
     if not np.allclose(numbers, numbers.T, rtol=1e-9, atol=1e-15):
-        raise ModelError(f"body '{made.name}' has an inertia that is not symmetric:\n{numbers}")
+        raise ModelError(f"body '{b.name}' has an inertia that is not symmetric:\n{numbers}")
     small, middle, large = np.linalg.eigvalsh(numbers)
     message = ""
     if small < -1e-9 * max(1e-12, float(np.abs(numbers).max())):
+        message = f"body '{b.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
+    elif not planar and large > (1 + TRIANGLE_SLACK) * (small + middle):
         message = (
-            f"body '{made.name}' has a negative principal moment of inertia, {small:g} kg m^2: no body has"
-        )
-    elif not planar and large > (1 + TRIANGLE) * (small + middle):
-        message = (
-            f"body '{made.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg "
+            f"body '{b.name}' has principal moments of inertia {small:g}, {middle:g} and {large:g} kg "
             f"m^2: "
             "no body has one that exceeds the sum of the others; is it about the centre of mass?"
         )
@@ -217,12 +221,15 @@ def normal_of_plane(c: Connection, normal: np.ndarray) -> np.ndarray:
     R, S = own_value(c.joint.pose(q).R), own_value(c.joint.S(q))
     if R is None or S is None:
         return normal
-    found = np.asarray(R.T @ seen)
-    turning = S[:3] - np.outer(found, found @ S[:3])
-    if np.abs(turning).max(initial=0.0) > IN_PLANE or np.abs(found @ S[3:]).max(initial=0.0) > IN_PLANE:
+    normal_in_child = np.asarray(R.T @ seen)
+    turning = S[:3] - np.outer(normal_in_child, normal_in_child @ S[:3])
+    if (
+        np.abs(turning).max(initial=0.0) > PLANE_TOLERANCE
+        or np.abs(normal_in_child @ S[3:]).max(initial=0.0) > PLANE_TOLERANCE
+    ):
         raise ModelError(
             f"joint '{c.name}' ({c.joint.kind}) leaves the x-z plane of the planar mechanism: use joints "
             f"that turn about y and slide "
             "along x and z, or leave planar=True out"
         )
-    return found
+    return normal_in_child

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import observe
-from strut.mechanism.parts import Constraint, ConstraintRows
+from strut.mechanism.parts import Constraint, ConstraintArgument, ConstraintKind, ConstraintRows
 from strut.mechanism.spatial import Pose, axis_of, cross, skew
 from strut.mechanism.tree import Tree
 from strut.system import Expression, sx, time
@@ -22,7 +23,8 @@ from strut.system import Expression, sx, time
 
 @checked
 def point(name: str, a: str, b: str = "world") -> Constraint:
-    """The origins of two frames coincide; with 'world', the frame stays where the world frame's origin is."""
+    """Close a loop by a ball: the origins of two frames coincide; with 'world', the frame stays where the
+    world frame's origin is."""
 
     def rows(tree: Tree) -> ConstraintRows:
         phi = _position(tree, a) - _position(tree, b)
@@ -32,7 +34,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
             phi,
             K,
             ca.SX.zeros(3),
-            _opposed(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))),
+            _opposite_pushes(a, b, ca.vertcat(ca.SX.zeros(3, 3), ca.SX.eye(3))),
         )
 
     return Constraint(name, rows, "point", {"a": a, "b": b})
@@ -40,7 +42,7 @@ def point(name: str, a: str, b: str = "world") -> Constraint:
 
 @checked
 def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Constraint:
-    """A revolute closure: the origins coincide, and `axis`, given in both frames, is common."""
+    """Close a loop by a hinge: the origins of two frames coincide, and `axis`, given in both, is common."""
     n = axis_of(axis, f"the axis of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -61,7 +63,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
             ca.vertcat(met.phi, *phis),
             K,
             ca.SX.zeros(5),
-            _opposed(a, b, pushed),
+            _opposite_pushes(a, b, pushed),
         )
 
     return Constraint(name, rows, "hinge", {"a": a, "b": b, "axis": axis})
@@ -69,7 +71,7 @@ def hinge(name: str, a: str, b: str, axis: str | Sequence[float] = "y") -> Const
 
 @checked
 def weld(name: str, a: str, b: str = "world") -> Constraint:
-    """Two frames coincide."""
+    """Close a loop rigidly: two frames coincide."""
 
     def rows(tree: Tree) -> ConstraintRows:
         met = point(name, a, b).rows(tree)
@@ -83,17 +85,22 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
         pushed = ca.horzcat(met.pushes[0][1], ca.vertcat(Rb, ca.SX.zeros(3, 3)))
         labels = (*met.labels, "rx", "ry", "rz")
         return ConstraintRows(
-            labels, ca.vertcat(met.phi, error), ca.vertcat(met.K, K), ca.SX.zeros(6), _opposed(a, b, pushed)
+            labels,
+            ca.vertcat(met.phi, error),
+            ca.vertcat(met.K, K),
+            ca.SX.zeros(6),
+            _opposite_pushes(a, b, pushed),
         )
 
     return Constraint(name, rows, "weld", {"a": a, "b": b})
 
 
 @checked
-def coupled(
+def coupled_joints(
     name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0
 ) -> Constraint:
-    """A gear between two joints of one coordinate: q_second = ratio q_first + offset."""
+    """Couple two joints of one coordinate, as gear wheels do: q_second = ratio q_first + offset [rad or
+    m]."""
 
     def rows(tree: Tree) -> ConstraintRows:
         for joint in (first, second):
@@ -113,8 +120,9 @@ def coupled(
 
 
 @checked
-def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
-    """A joint of one coordinate follows `motion`, an expression of `strut.time` and parameters."""
+def prescribed_motion(name: str, joint: str, motion: Expression) -> Constraint:
+    """Make a joint of one coordinate follow `motion` [rad or m], an expression of `strut.time` and
+    parameters."""
 
     def rows(tree: Tree) -> ConstraintRows:
         if joint not in tree.q_of or tree.q_of[joint].stop - tree.q_of[joint].start != 1:
@@ -129,8 +137,8 @@ def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
 
 @checked
 def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constraint:
-    """The frame's origin does not move along a direction fixed in the frame: a skate, a wheel seen from
-    above."""
+    """Keep a frame's origin from moving along a direction fixed in the frame: a skate, a wheel seen from
+    above. The constraint is nonholonomic."""
     n = axis_of(direction, f"the direction of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -147,9 +155,9 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
 
 
 @checked
-def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
-    """A thin wheel rolls on the ground z = 0 without slipping: the frame is at its centre, `axis` its axle in
-    the body."""
+def rolling_wheel(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
+    """Let a thin wheel of `radius` [m] roll on the ground z = 0 without slipping: the frame is at its centre,
+    `axis` its axle in the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
 
     def rows(tree: Tree) -> ConstraintRows:
@@ -172,39 +180,77 @@ def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expressi
 
 @checked
 def general(name: str, rows: Callable[[Tree], Any]) -> Constraint:
-    """A closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
+    """Make a closure of your own: `rows(tree)` returns the error phi as an expression of tree.q; its rate is
     derived."""
 
-    def worked(tree: Tree) -> ConstraintRows:
+    def rows_of_error(tree: Tree) -> ConstraintRows:
         phi = sx(rows(tree))
-        held = ca.SX.sym("v", tree.nv)
-        along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [held])[0]
-        K = ca.jacobian(along, held)
+        constant_v = ca.SX.sym("v", tree.nv)
+        along = ca.substitute([ca.jtimes(phi, tree.q, tree.qdot)], [tree.v], [constant_v])[0]
+        K = ca.jacobian(along, constant_v)
         return ConstraintRows(
             tuple(f"row{k}" for k in range(phi.numel())), phi, ca.densify(K), -ca.jacobian(phi, time)
         )
 
-    return Constraint(name, worked)
+    return Constraint(name, rows_of_error)
 
 
-def _opposed(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], ...]:
+KINDS: dict[str, ConstraintKind] = {
+    "point": ConstraintKind(point, {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME}),
+    "hinge": ConstraintKind(
+        hinge,
+        {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME, "axis": ConstraintArgument.AXIS},
+    ),
+    "weld": ConstraintKind(weld, {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME}),
+    "coupled": ConstraintKind(
+        coupled_joints,
+        {
+            "first": ConstraintArgument.JOINT,
+            "second": ConstraintArgument.JOINT,
+            "ratio": ConstraintArgument.NUMBER,
+            "offset": ConstraintArgument.NUMBER,
+        },
+    ),
+    "prescribed": ConstraintKind(
+        prescribed_motion, {"joint": ConstraintArgument.JOINT, "motion": ConstraintArgument.MOTION}
+    ),
+    "no_slip": ConstraintKind(
+        no_slip, {"frame": ConstraintArgument.FRAME, "direction": ConstraintArgument.AXIS}
+    ),
+    "rolling": ConstraintKind(
+        rolling_wheel,
+        {
+            "frame": ConstraintArgument.FRAME,
+            "axis": ConstraintArgument.AXIS,
+            "radius": ConstraintArgument.NUMBER,
+        },
+    ),
+}
+"""Every kind of constraint that a model file can say, by the word it says."""
+
+
+def _opposite_pushes(a: str, b: str, pushed: ca.SX) -> tuple[tuple[str, ca.SX], ...]:
     """What acts on `a` acts with the other sign on `b`."""
     return (a, pushed), (b, -pushed)
 
 
 def _pose(tree: Tree, frame: str) -> Pose:
+    """The pose of a frame in the world; 'world' is the world's own."""
     return Pose.identity() if frame == "world" else observe.pose(tree, frame)
 
 
 def _position(tree: Tree, frame: str) -> ca.SX:
+    """The position of a frame in the world [m]."""
     return _pose(tree, frame).p
 
 
 def _rotation(tree: Tree, frame: str) -> ca.SX:
+    """The rotation of a frame against the world."""
     return _pose(tree, frame).R
 
 
 def _jacobian(tree: Tree, frame: str) -> ca.SX:
+    """6 x nv: the twist of a frame along the world's axes; zero for what does not move."""
     if frame == "world" or observe.frame_of(tree, frame).body.name == "world":
         return ca.SX.zeros(6, tree.nv)
     return observe.world_jacobian(tree, frame)
@@ -212,8 +258,6 @@ def _jacobian(tree: Tree, frame: str) -> ca.SX:
 
 def _perpendicular(n: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Two unit vectors that complete a constant axis."""
-    import numpy as np
-
     a = np.array(ca.DM(n)).reshape(-1)
     helper = np.eye(3)[int(np.argmin(np.abs(a)))]
     first = np.cross(a, helper)

@@ -17,6 +17,7 @@ from strut.mechanism.tree import Tree
 def drag(
     name: str,
     frame: str,
+    *,
     com: np.ndarray,
     axes: np.ndarray,
     box: np.ndarray,

@@ -32,6 +32,7 @@ def line(
     length: Length,
     stiffness: Expression = 0.0,
     rest: tuple[Expression, Expression] = (0.0, 0.0),
+    *,
     damping: Expression = 0.0,
     friction: Expression = 0.0,
 ) -> Force:
@@ -85,8 +86,8 @@ def ball_spring(name: str, joint: str, stiffness: Expression) -> Force:
 
 
 def support(name: str, body: str, share: Expression = 1.0, pull: tuple[float, float] = (0.0, 0.0)) -> Force:
-    """Takes `share` of a body's weight off, at its centre of mass; `pull` is what of gravity is along x and
-    y, see `aside`."""
+    """Take `share` of a body's weight off, at its centre of mass; `pull` is what of gravity is along x and y
+    [m/s^2]."""
 
     def effect(tree: Tree) -> Effect:
         m = tree.mechanism
@@ -104,7 +105,7 @@ def support(name: str, body: str, share: Expression = 1.0, pull: tuple[float, fl
     return Force(name, effect)
 
 
-def aside(name: str, pull: tuple[float, float]) -> Force:
+def sideways_gravity(name: str, pull: tuple[float, float]) -> Force:
     """Gravity along x and y [m/s^2], beside that of the mechanism, which is along -z."""
 
     def effect(tree: Tree) -> Effect:
@@ -117,13 +118,13 @@ def aside(name: str, pull: tuple[float, float]) -> Force:
 
 def rate_matrix(tree: Tree, length: ca.SX) -> ca.SX:
     """1 x nv: the rate of a length is this times v."""
-    held = ca.SX.sym("v", tree.nv)
-    along = ca.substitute([ca.jtimes(length, tree.q, tree.qdot)], [tree.v], [held])[0]
-    return ca.densify(ca.jacobian(along, held))
+    constant_v = ca.SX.sym("v", tree.nv)
+    along = ca.substitute([ca.jtimes(length, tree.q, tree.qdot)], [tree.v], [constant_v])[0]
+    return ca.densify(ca.jacobian(along, constant_v))
 
 
 def distance(a: str, b: str) -> Length:
-    """Between the origins of two frames."""
+    """The length between the origins of two frames [m]."""
 
     def length(tree: Tree) -> ca.SX:
         square = ca.sumsqr(observe.position(tree, a) - observe.position(tree, b))
@@ -133,6 +134,7 @@ def distance(a: str, b: str) -> Length:
 
 
 def _velocities(tree: Tree, name: str, joint: str) -> list[int]:
+    """The places of a joint's velocities in v; an error names the force."""
     if joint not in tree.v_of:
         raise UnknownNameError(
             f"force '{name}' acts in joint '{joint}': {did_you_mean(joint, list(tree.v_of))}"

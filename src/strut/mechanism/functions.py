@@ -17,7 +17,8 @@ from strut.mechanism.states import push_names
 from strut.mechanism.tree import Tree
 from strut.system import Entry, Expression, Labelled, Port, labelled, port, rate_unit, sx, time
 
-TWIST = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
+TWIST_ROWS = "rows: angular velocity x, y, z, then velocity x, y, z of the origin, along the world's axes"
+"""What the rows of a frame's Jacobian are."""
 
 
 @checked
@@ -38,47 +39,60 @@ def functions(
     mass_matrix and bias are those of the tree alone. Where a constraint moves with time, time is the first
     argument of what depends on it.
     """
-    mechanism.note_params(stabilise)
-    made = Assembly(mechanism)
-    tree, closure, positions, velocities = made.tree, made.closure, made.positions, made.velocities
-    if not tree.nv:
+    parameters = mechanism.parameter_set()
+    parameters.add(stabilise)
+    assembly = Assembly(mechanism, parameters)
+    if not assembly.tree.nv:
         raise ModelError(
             f"mechanism '{mechanism.name}' cannot move, so it has no dynamics: give it a joint that is not "
             f"fixed"
         )
-    params = list(mechanism.params.values())
-    acceleration, tau = ca.SX.sym("a", tree.nv), ca.SX.sym("tau", tree.nv)
-    q = (port("q", "coordinates", positions), tree.q)
-    v = (port("v", "velocities", velocities), tree.v)
-    a = (
-        Port("a", "accelerations", tuple(Entry(f"{s.name}'", rate_unit(s.unit)) for s in velocities)),
-        acceleration,
-    )
-    push = (Port("tau", "generalised forces", _push_entries(tree)), tau)
-    p = (
-        port("p", "parameters", params, defaults=True),
-        ca.vertcat(*[each.sym for each in params], ca.SX(0, 1)),
-    )
-    passive = forces_of(tree, {})[0]
-    square = Port("M", "mass matrix", shape=(tree.nv, tree.nv))
-    named: dict[str, Labelled] = {}
+    maker = _FunctionMaker(assembly)
+    maker.add_forward_dynamics(sx(stabilise))
+    maker.add_tree_dynamics()
+    maker.add_kinematics(mechanism.frames if frames is None else frames)
+    return maker.functions
+
+
+class _FunctionMaker:
+    """Writes functions of an assembly: its ports, each with the symbols or the expression it carries."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.closure, self.tree = assembly.closure, assembly.tree
+        tree, params = assembly.tree, list(assembly.params)
+        accelerations = tuple(Entry(f"{s.name}'", rate_unit(s.unit)) for s in assembly.velocities)
+        self.q = (port("q", "coordinates", assembly.positions), tree.q)
+        self.v = (port("v", "velocities", assembly.velocities), tree.v)
+        self.a = (Port("a", "accelerations", accelerations), ca.SX.sym("a", tree.nv))
+        self.tau = (Port("tau", "generalised forces", _push_entries(tree)), ca.SX.sym("tau", tree.nv))
+        self.p = (
+            port("p", "parameters", params, defaults=True),
+            ca.vertcat(*[each.sym for each in params], ca.SX(0, 1)),
+        )
+        self.passive = forces_of(tree, {})[0]
+        self.functions: dict[str, Labelled] = {}
 
     def add(
-        name: str, note: str, inputs: list[tuple[Port, ca.SX]], outputs: list[tuple[Port, ca.SX]]
+        self, name: str, note: str, inputs: list[tuple[Port, ca.SX]], outputs: list[tuple[Port, ca.SX]]
     ) -> None:
-        moving = any(ca.depends_on(ca.vec(e), time) for _, e in outputs if e.numel())
-        clock = [(Port("t", "time", (Entry("t", "s"),)), time)] if moving else []
-        named[name] = labelled(name, note, [*clock, *inputs], outputs)
+        """Add a function; time comes before its arguments where a result depends on it."""
+        on_time = any(ca.depends_on(ca.vec(e), time) for _, e in outputs if e.numel())
+        clock = [(Port("t", "time", (Entry("t", "s"),)), time)] if on_time else []
+        self.functions[name] = labelled(name, note, [*clock, *inputs], outputs)
 
-    if closure is None:
-        add(
-            "forward_dynamics",
-            "Accelerations under generalised forces.",
-            [q, v, push, p],
-            [(a[0], tree.forward(tau + passive))],
-        )
-    else:
-        moved, force = Constrained(tree, closure, sx(stabilise)).forward(tau + passive)
+    def add_forward_dynamics(self, stabilise: ca.SX) -> None:
+        """Add accelerations under generalised forces; with constraints their forces and Jacobian too."""
+        tree, closure, inputs = self.tree, self.closure, [self.q, self.v, self.tau, self.p]
+        push = self.tau[1] + self.passive
+        if closure is None:
+            self.add(
+                "forward_dynamics",
+                "Accelerations under generalised forces.",
+                inputs,
+                [(self.a[0], tree.forward(push))],
+            )
+            return
+        acceleration, force = Constrained(tree, closure, stabilise).forward(push)
         along = Port(
             "force", "constraint forces along their rows", tuple(Entry(label) for label in closure.labels)
         )
@@ -87,61 +101,74 @@ def functions(
             f"rows: {', '.join(closure.labels)}; columns: velocities",
             shape=(len(closure.labels), tree.nv),
         )
-        add(
+        self.add(
             "forward_dynamics",
             "Accelerations under generalised forces with the constraints kept, and the forces that keep "
             "them.",
-            [q, v, push, p],
-            [(a[0], moved), (along, force)],
+            inputs,
+            [(self.a[0], acceleration), (along, force)],
         )
-        add(
+        self.add(
             "constraint_jacobian",
             "K of the independent constraints: M a + bias = tau + K' force.",
-            [q, p],
+            [self.q, self.p],
             [(rows, closure.K)],
         )
-    tree_alone = " of the tree without its constraints" if closure is not None else ""
-    add(
-        "inverse_dynamics",
-        f"Generalised forces{tree_alone} for given accelerations.",
-        [q, v, a, p],
-        [(push[0], tree.inverse(acceleration) - passive)],
-    )
-    add("mass_matrix", f"Mass matrix{tree_alone}.", [q, p], [(square, tree.mass_matrix)])
-    add(
-        "bias",
-        f"Generalised forces{tree_alone} for no acceleration: Coriolis, centrifugal, gravity, springs, "
-        f"dampers and stops.",
-        [q, v, p],
-        [(Port("h", "bias", push[0].entries), tree.bias - passive)],
-    )
-    place = Port("r", "position in the world", tuple(Entry(axis, "m") for axis in "xyz"))
-    twist = Port("J", f"{TWIST}; columns: velocities", shape=(6, tree.nv))
-    for frame in mechanism.frames if frames is None else frames:
-        add(f"position_{frame}", f"Where frame {frame} is.", [q, p], [(place, observe.position(tree, frame))])
-        add(
-            f"jacobian_{frame}",
-            f"How frame {frame} moves: its twist is J v.",
-            [q, p],
-            [(twist, observe.world_jacobian(tree, frame))],
+
+    def add_tree_dynamics(self) -> None:
+        """Add inverse dynamics, mass matrix and bias, which constraints do not change."""
+        tree, q, v, p = self.tree, self.q, self.v, self.p
+        tree_alone = " of the tree without its constraints" if self.closure is not None else ""
+        square = Port("M", "mass matrix", shape=(tree.nv, tree.nv))
+        self.add(
+            "inverse_dynamics",
+            f"Generalised forces{tree_alone} for given accelerations.",
+            [q, v, self.a, p],
+            [(self.tau[0], tree.inverse(self.a[1]) - self.passive)],
         )
-    add("com_position", "Where the centre of mass is.", [q, p], [(place, observe.com(tree))])
-    velocity = Port("J", "rows: x, y, z; columns: velocities", shape=(3, tree.nv))
-    add(
-        "com_jacobian",
-        "How the centre of mass moves: its velocity is J v.",
-        [q, p],
-        [(velocity, observe.com_jacobian(tree))],
-    )
-    return named
+        self.add("mass_matrix", f"Mass matrix{tree_alone}.", [q, p], [(square, tree.mass_matrix)])
+        self.add(
+            "bias",
+            f"Generalised forces{tree_alone} for no acceleration: Coriolis, centrifugal, gravity, springs, "
+            f"dampers and stops.",
+            [q, v, p],
+            [(Port("h", "bias", self.tau[0].entries), tree.bias - self.passive)],
+        )
+
+    def add_kinematics(self, frames: Iterable[str]) -> None:
+        """Add positions and Jacobians of frames and of the centre of mass."""
+        tree, inputs = self.tree, [self.q, self.p]
+        place = Port("r", "position in the world", tuple(Entry(axis, "m") for axis in "xyz"))
+        twist = Port("J", f"{TWIST_ROWS}; columns: velocities", shape=(6, tree.nv))
+        for frame in frames:
+            self.add(
+                f"position_{frame}",
+                f"Where frame {frame} is.",
+                inputs,
+                [(place, observe.position(tree, frame))],
+            )
+            self.add(
+                f"jacobian_{frame}",
+                f"How frame {frame} moves: its twist is J v.",
+                inputs,
+                [(twist, observe.world_jacobian(tree, frame))],
+            )
+        self.add("com_position", "Where the centre of mass is.", inputs, [(place, observe.com(tree))])
+        velocity = Port("J", "rows: x, y, z; columns: velocities", shape=(3, tree.nv))
+        self.add(
+            "com_jacobian",
+            "How the centre of mass moves: its velocity is J v.",
+            inputs,
+            [(velocity, observe.com_jacobian(tree))],
+        )
 
 
 def _push_entries(tree: Tree) -> tuple[Entry, ...]:
-    """What pushes along each velocity."""
-    found: list[Entry] = []
+    """Names and units of the forces along each velocity."""
+    entries: list[Entry] = []
     for node in tree.nodes:
         c = node.connection
         if not c.joint.gear:
-            note = "" if c.actuated and c.joint.kind != "free" else "not actuated"
-            found += [Entry(name, unit, note) for name, unit in push_names(c)]
-    return tuple(found)
+            note = "" if c.actuated and not c.joint.floating else "not actuated"
+            entries += [Entry(name, unit, note) for name, unit in push_names(c)]
+    return tuple(entries)

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import Connection
 from strut.mechanism.states import velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import Input, sx
 
 
-def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
-    """Generalised forces along the velocities, and what they mean for the energy."""
+def forces_of(
+    tree: Tree, inputs: dict[int, Input], params: ParameterSet | None = None
+) -> tuple[ca.SX, dict[str, dict[str, ca.SX]]]:
+    """Sum the generalised forces along the velocities, and list what each stores, supplies and dissipates.
+    The parameters of forces that belong to no joint are added to `params`."""
     tau = [inputs[k].sym if k in inputs else ca.SX(0) for k in range(tree.nv)]
     entries: dict[str, dict[str, ca.SX]] = {"stored": {}, "supplied": {}, "dissipated": {}}
     for k, source in inputs.items():
@@ -39,7 +43,8 @@ def forces_of(tree: Tree, inputs: dict[int, Input]) -> tuple[ca.SX, dict[str, di
     total = ca.vertcat(*tau, ca.SX(0, 1))
     for force in tree.mechanism.forces.values():
         effect = force.effect(tree)
-        tree.mechanism.note_params(effect.tau, effect.stored, effect.dissipated)
+        if params is not None:
+            params.add(effect.tau, effect.stored, effect.dissipated)
         total = total + effect.tau
         for group, suffix, value in (
             ("stored", "", effect.stored),

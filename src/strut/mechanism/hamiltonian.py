@@ -39,7 +39,7 @@ class Hamiltonian:
     G: ca.SX
 
     def rate(self, tau: ca.SX) -> ca.SX:
-        """p' for port forces tau."""
+        """The rate p' for generalised forces tau at the ports."""
         return -self.gradient + self.G @ self.v + tau
 
 
@@ -51,11 +51,11 @@ def hamiltonian(tree: Tree) -> Hamiltonian:
         )
     p = ca.SX.sym("p", tree.nv)
     v = tree.factors.solve(p)
-    held = ca.SX.sym("held", tree.nv)
+    constant_v = ca.SX.sym("held", tree.nv)
     U = observe.potential(tree)
     # dH/dq at constant p is -d(v'Mv/2)/dq at constant v: the derivative of M^-1 is never formed
-    slope = ca.jacobian(U - ca.dot(held, tree.mass_matrix @ held) / 2, tree.q)
-    gradient = ca.substitute([(slope @ _fields(tree)).T], [held], [v])[0]
+    slope = ca.jacobian(U - ca.dot(constant_v, tree.mass_matrix @ constant_v) / 2, tree.q)
+    gradient = ca.substitute([(slope @ _fields(tree)).T], [constant_v], [v])[0]
     return Hamiltonian(tree, p, ca.dot(p, v) / 2 + U, gradient, v, _interconnection(tree, p))
 
 
@@ -91,21 +91,19 @@ def _interconnection(tree: Tree, p: ca.SX) -> ca.SX:
 def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
     """The mechanism as a system whose states are coordinates and momenta (NAME_momentum); it moves as
     `system` does."""
-    tree = Tree(mechanism)
+    tree, params = Tree(mechanism), mechanism.parameter_set()
     form = hamiltonian(tree)
     positions, velocities, inputs = quantities_of(tree)
-    start = ca.Function(
-        "start", [tree.q, tree.v, *[q.sym for q in mechanism.params.values()]], [tree.mass_matrix @ tree.v]
-    )
+    start = ca.Function("start", [tree.q, tree.v, *[q.sym for q in params]], [tree.mass_matrix @ tree.v])
     momenta = []
     values = start(
         ca.vertcat(*[ca.SX(s.value) for s in positions], ca.SX(0, 1)),
         ca.vertcat(*[ca.SX(s.value) for s in velocities], ca.SX(0, 1)),
-        *[q.sym for q in mechanism.params.values()],
+        *[q.sym for q in params],
     )
     for k, name in enumerate(_momentum_names(tree)):
         momenta.append(State(name, ca.simplify(values[k]), "N s"))
-    tau, entries = forces_of(tree, inputs)
+    tau, entries = forces_of(tree, inputs, params)
     q = ca.vertcat(*[s.sym for s in positions], ca.SX(0, 1))
     symbols = ca.vertcat(*[s.sym for s in momenta], ca.SX(0, 1))
 
@@ -124,7 +122,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
         mechanism.name,
         x=(*positions, *momenta),
         u=tuple(inputs.values()),
-        p=tuple(mechanism.params.values()),
+        p=tuple(params),
         flow=flow,
         outputs={s.name: speeds[k] for k, s in enumerate(velocities)},
         output_units={s.name: s.unit for s in velocities},
@@ -138,6 +136,7 @@ def hamiltonian_system(mechanism: Mechanism, description: str = "") -> System:
 
 
 def _momentum_names(tree: Tree) -> list[str]:
+    """Names of the momenta, in the order of the velocities."""
     names = []
     for node in tree.nodes:
         c = node.connection

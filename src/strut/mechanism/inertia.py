@@ -22,7 +22,7 @@ class Inertia:
 
     @staticmethod
     def of(mass: ca.SX, com: ca.SX, about_com: ca.SX) -> Inertia:
-        """From the inertia about the centre of mass."""
+        """Make one from the inertia about the centre of mass (the parallel axis theorem)."""
         s = skew(com)
         return Inertia(mass, mass * com, about_com - mass * (s @ s))
 
@@ -39,8 +39,9 @@ class Inertia:
         s = skew(self.h)
         return ca.vertcat(self.I @ angular + s @ linear, self.mass * linear - s @ angular)
 
-    def classical(self, origin: ca.SX, turning: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Force, and moment about the origin, that accelerate every point r by origin + turning r."""
+    def newton_euler(self, origin: ca.SX, turning: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Force, and moment about the origin, that accelerate every point r by origin + turning r (Newton-
+        Euler)."""
         second = ca.trace(self.I) / 2 * ca.SX.eye(3) - self.I  # sum of m r r'
         W = turning @ second
         moment = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) + cross(self.h, origin)
@@ -55,11 +56,12 @@ class Inertia:
         return Inertia(self.mass, moved, symmetric(rotated - p @ s - skew(moved) @ p))
 
     def matrix(self) -> ca.SX:
+        """The 6 x 6 spatial inertia: the momentum of a twist is this times the twist."""
         s = skew(self.h)
         return ca.vertcat(ca.horzcat(self.I, s), ca.horzcat(s.T, self.mass * ca.SX.eye(3)))
 
 
 def symmetric(a: ca.SX) -> ca.SX:
-    """One half computed, the other copied: equal expressions are then one."""
+    """Copy one half of a matrix that is symmetric onto the other: equal expressions are then one."""
     upper = [[a[min(i, j), max(i, j)] for j in range(a.shape[1])] for i in range(a.shape[0])]
     return ca.vertcat(*[ca.horzcat(*row) for row in upper])

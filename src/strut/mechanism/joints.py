@@ -1,4 +1,4 @@
-"""Joints: how a child may move against its parent.
+"""Joints: the functions that make them, and `KINDS`, which registers every kind for files and mirror images.
 
 A joint is its pose X(q), and how velocities v relate: the child's twist relative to the parent, expressed in
 the child, is S(q) v, and q' = B(q) v. Everything else (S, its rate, B) follows, and may be given where a
@@ -7,8 +7,8 @@ closed form is shorter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -16,6 +16,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
+from strut.mechanism.joint import Joint, JointArgument, JointKind
 from strut.mechanism.spatial import (
     Pose,
     axis_of,
@@ -29,92 +30,37 @@ from strut.mechanism.spatial import (
 )
 from strut.system import Expression, sx
 
-QUATERNION_PULL = (
-    1.0  # [1/s]; how fast a quaternion's length returns to 1. It changes no rotation, only its length.
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """A joint type.
-
-    coordinates, velocities: suffixes of the names of q and v ('' for a single one); units: of each
-        coordinate.
-    pose: X(q). subspace: S(q), derived from the pose if absent (then v = q'). rate: B(q) v, if not v itself.
-    neutral: the q that means "not moved". arguments: what the function that made it was told, for files and
-        mirror images.
-    """
-
-    kind: str
-    coordinates: tuple[str, ...]
-    velocities: tuple[str, ...]
-    units: tuple[str, ...]
-    pose: Callable[[ca.SX], Pose] = field(repr=False)
-    subspace: Callable[[ca.SX], ca.SX] | None = field(default=None, repr=False)
-    rate: Callable[[ca.SX, ca.SX], ca.SX] | None = field(default=None, repr=False)
-    neutral: tuple[float, ...] = ()
-    rate_units: tuple[str, ...] = ()
-    gear: tuple[str, Expression, Expression] | None = None  # (leading joint, ratio, offset)
-    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def nq(self) -> int:
-        return len(self.coordinates)
-
-    @property
-    def nv(self) -> int:
-        return len(self.velocities)
-
-    def S(self, q: ca.SX) -> ca.SX:
-        """The motion subspace, 6 x nv, in the child's frame."""
-        return self.subspace(q) if self.subspace else derived_subspace(self.pose, q)
-
-    def S_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
-        """S'(q, v) v, the part of the relative acceleration that velocities alone cause."""
-        S = self.S(q)
-        if not self.nv or not ca.depends_on(S, q):
-            return ca.SX.zeros(6)
-        held = ca.SX.sym("held", self.nv)
-        along = ca.jtimes(S @ held, q, self.qdot(q, v))
-        return ca.densify(ca.substitute([along], [held], [v])[0])
-
-    def qdot(self, q: ca.SX, v: ca.SX) -> ca.SX:
-        return self.rate(q, v) if self.rate else v
-
-
-def derived_subspace(pose: Callable[[ca.SX], Pose], q: ca.SX) -> ca.SX:
-    """S from the pose alone: column k is the body twist of moving q_k. q may be any expression, also
-    numbers."""
-    if not q.numel():
-        return ca.SX(6, 0)
-    moved = q if q.is_valid_input() else ca.SX.sym("q", q.numel())  # derivatives are by symbols
-    X = pose(moved)
-    columns = []
-    for k in range(moved.numel()):
-        dR = ca.jacobian(ca.vec(X.R), moved[k]).reshape((3, 3))
-        spin = X.R.T @ dR
-        columns.append(ca.vertcat(spin[2, 1], spin[0, 2], spin[1, 0], X.R.T @ ca.jacobian(X.p, moved[k])))
-    S = ca.densify(ca.horzcat(*columns))
-    return S if moved is q else ca.densify(ca.substitute(S, moved, q))
+QUATERNION_PULL = 1.0
+"""[1/s] Rate at which a quaternion's length returns to 1. It changes no rotation, only the length."""
 
 
 def _columns(*columns: ca.SX) -> Callable[[ca.SX], ca.SX]:
+    """A motion subspace that is the same for all q."""
     S = ca.densify(ca.horzcat(*columns)) if columns else ca.SX(6, 0)
     return lambda q: S
 
 
 def _angular(axis: ca.SX) -> ca.SX:
+    """The twist of turning about an axis."""
     return ca.vertcat(axis, ca.SX.zeros(3))
 
 
 def _linear(axis: ca.SX) -> ca.SX:
+    """The twist of sliding along an axis."""
     return ca.vertcat(ca.SX.zeros(3), axis)
 
 
 @checked
-def fixed() -> Joint:
-    """No motion."""
-    return Joint("fixed", (), (), (), lambda q: Pose.identity(), _columns())
+def weld() -> Joint:
+    """No motion: the child is welded to its parent. Files call it 'fixed'."""
+    return Joint(
+        kind="fixed",
+        coordinates=(),
+        velocities=(),
+        units=(),
+        pose=lambda q: Pose.identity(),
+        subspace=_columns(),
+    )
 
 
 @checked
@@ -122,12 +68,12 @@ def revolute(axis: str | Sequence[float] = "y") -> Joint:
     """Rotation about an axis."""
     a = axis_of(axis)
     return Joint(
-        "revolute",
-        ("",),
-        ("",),
-        ("rad",),
-        lambda q: Pose.at(rotation=rotation(a, q[0])),
-        _columns(_angular(a)),
+        kind="revolute",
+        coordinates=("",),
+        velocities=("",),
+        units=("rad",),
+        pose=lambda q: Pose.at(rotation=rotation(a, q[0])),
+        subspace=_columns(_angular(a)),
         arguments={"axis": a},
     )
 
@@ -137,12 +83,12 @@ def prismatic(axis: str | Sequence[float] = "x") -> Joint:
     """Translation along an axis."""
     a = axis_of(axis)
     return Joint(
-        "prismatic",
-        ("",),
-        ("",),
-        ("m",),
-        lambda q: Pose.at(a * q[0]),
-        _columns(_linear(a)),
+        kind="prismatic",
+        coordinates=("",),
+        velocities=("",),
+        units=("m",),
+        pose=lambda q: Pose.at(a * q[0]),
+        subspace=_columns(_linear(a)),
         arguments={"axis": a},
     )
 
@@ -152,12 +98,12 @@ def helical(axis: str | Sequence[float] = "x", pitch: Expression = 0.0) -> Joint
     """A screw: rotation about an axis and translation along it by `pitch` [m/rad]."""
     a, h = axis_of(axis), sx(pitch)
     return Joint(
-        "helical",
-        ("",),
-        ("",),
-        ("rad",),
-        lambda q: Pose.at(a * (h * q[0]), rotation(a, q[0])),
-        lambda q: ca.vertcat(a, h * a),
+        kind="helical",
+        coordinates=("",),
+        velocities=("",),
+        units=("rad",),
+        pose=lambda q: Pose.at(a * (h * q[0]), rotation(a, q[0])),
+        subspace=lambda q: ca.vertcat(a, h * a),
         arguments={"axis": a, "pitch": pitch},
     )
 
@@ -167,13 +113,14 @@ def cylindrical(axis: str | Sequence[float] = "x") -> Joint:
     """Rotation about an axis and free translation along it."""
     a = axis_of(axis)
     return Joint(
-        "cylindrical",
-        ("angle", "slide"),
-        ("angle_rate", "slide_rate"),
-        ("rad", "m"),
-        lambda q: Pose.at(a * q[1], rotation(a, q[0])),
-        _columns(_angular(a), _linear(a)),
+        kind="cylindrical",
+        coordinates=("angle", "slide"),
+        velocities=("angle_rate", "slide_rate"),
+        units=("rad", "m"),
+        pose=lambda q: Pose.at(a * q[1], rotation(a, q[0])),
+        subspace=_columns(_angular(a), _linear(a)),
         arguments={"axis": a},
+        marked_velocity=0,
     )
 
 
@@ -182,12 +129,12 @@ def universal(first: str | Sequence[float] = "x", second: str | Sequence[float] 
     """Two rotations, the second about an axis that the first carries along."""
     a, b = axis_of(first), axis_of(second)
     return Joint(
-        "universal",
-        ("first", "second"),
-        ("first_rate", "second_rate"),
-        ("rad", "rad"),
-        lambda q: Pose.at(rotation=rotation(a, q[0]) @ rotation(b, q[1])),
-        lambda q: ca.horzcat(_angular(rotation(b, q[1]).T @ a), _angular(b)),
+        kind="universal",
+        coordinates=("first", "second"),
+        velocities=("first_rate", "second_rate"),
+        units=("rad", "rad"),
+        pose=lambda q: Pose.at(rotation=rotation(a, q[0]) @ rotation(b, q[1])),
+        subspace=lambda q: ca.horzcat(_angular(rotation(b, q[1]).T @ a), _angular(b)),
         arguments={"first": a, "second": b},
     )
 
@@ -211,13 +158,13 @@ def planar(normal: str = "y") -> Joint:
         return ca.vertcat(a.T @ moved, b.T @ moved, v[2])
 
     return Joint(
-        "planar",
-        (first, second, turn),
-        (f"v{first}", f"v{second}", f"w{normal}"),
-        ("m", "m", "rad"),
-        pose,
-        _columns(_linear(a), _linear(b), _angular(n)),
-        rate,
+        kind="planar",
+        coordinates=(first, second, turn),
+        velocities=(f"v{first}", f"v{second}", f"w{normal}"),
+        units=("m", "m", "rad"),
+        pose=pose,
+        subspace=_columns(_linear(a), _linear(b), _angular(n)),
+        rate=rate,
         arguments={"normal": normal},
     )
 
@@ -226,15 +173,16 @@ def planar(normal: str = "y") -> Joint:
 def spherical() -> Joint:
     """A ball joint: q is a quaternion x, y, z, w; v the angular velocity in the child."""
     return Joint(
-        "spherical",
-        ("qx", "qy", "qz", "qw"),
-        ("wx", "wy", "wz"),
-        ("", "", "", ""),
-        lambda q: Pose.at(rotation=rotation_of_quaternion(q)),
-        _columns(*[_angular(axis_of(n)) for n in "xyz"]),
-        lambda q, v: _pulled(q, quaternion_rate(q, v)),
-        (0.0, 0.0, 0.0, 1.0),
-        ("rad/s",) * 3,
+        kind="spherical",
+        coordinates=("qx", "qy", "qz", "qw"),
+        velocities=("wx", "wy", "wz"),
+        units=("", "", "", ""),
+        pose=lambda q: Pose.at(rotation=rotation_of_quaternion(q)),
+        subspace=_columns(*[_angular(axis_of(n)) for n in "xyz"]),
+        rate=lambda q, v: _with_length_correction(q, quaternion_rate(q, v)),
+        neutral=(0.0, 0.0, 0.0, 1.0),
+        rate_units=("rad/s",) * 3,
+        quaternion=True,
     )
 
 
@@ -251,11 +199,11 @@ def spherical_euler(order: str = "zyx") -> Joint:
         raise ModelError(f"Euler angles in order '{order}': use three of x, y, z, no two neighbours equal")
     names = tuple(f"{name}{k}" for k, name in enumerate(order, 1))
     return Joint(
-        "spherical_euler",
-        names,
-        tuple(f"{n}_rate" for n in names),
-        ("rad",) * 3,
-        lambda q: Pose.at(rotation=rotation_of_euler([q[0], q[1], q[2]], order)),
+        kind="spherical_euler",
+        coordinates=names,
+        velocities=tuple(f"{n}_rate" for n in names),
+        units=("rad",) * 3,
+        pose=lambda q: Pose.at(rotation=rotation_of_euler([q[0], q[1], q[2]], order)),
         arguments={"order": order},
     )
 
@@ -267,19 +215,21 @@ def free() -> Joint:
 
     def rate(q: ca.SX, v: ca.SX) -> ca.SX:
         R = rotation_of_quaternion(q[3:])
-        return ca.vertcat(R @ v[3:], _pulled(q[3:], quaternion_rate(q[3:], v[:3])))
+        return ca.vertcat(R @ v[3:], _with_length_correction(q[3:], quaternion_rate(q[3:], v[:3])))
 
     subspace = _columns(*[_angular(axis_of(n)) for n in "xyz"], *[_linear(axis_of(n)) for n in "xyz"])
     return Joint(
-        "free",
-        ("x", "y", "z", "qx", "qy", "qz", "qw"),
-        ("wx", "wy", "wz", "vx", "vy", "vz"),
-        ("m",) * 3 + ("",) * 4,
-        lambda q: Pose(rotation_of_quaternion(q[3:]), q[:3]),
-        subspace,
-        rate,
-        (0.0,) * 6 + (1.0,),
-        ("rad/s",) * 3 + ("m/s",) * 3,
+        kind="free",
+        coordinates=("x", "y", "z", "qx", "qy", "qz", "qw"),
+        velocities=("wx", "wy", "wz", "vx", "vy", "vz"),
+        units=("m",) * 3 + ("",) * 4,
+        pose=lambda q: Pose(rotation_of_quaternion(q[3:]), q[:3]),
+        subspace=subspace,
+        rate=rate,
+        neutral=(0.0,) * 6 + (1.0,),
+        rate_units=("rad/s",) * 3 + ("m/s",) * 3,
+        quaternion=True,
+        floating=True,
     )
 
 
@@ -290,19 +240,7 @@ def gear(leader: str, ratio: Expression = 1.0, offset: Expression = 0.0, of: Joi
     base = of or revolute()
     if base.nq != 1 or base.nv != 1:
         raise ModelError(f"a gear needs a joint of one coordinate; '{base.kind}' has {base.nq}")
-    return Joint(
-        f"gear of {base.kind}",
-        base.coordinates,
-        base.velocities,
-        base.units,
-        base.pose,
-        base.subspace,
-        base.rate,
-        base.neutral,
-        base.rate_units,
-        (leader, ratio, offset),
-        {"of": base},
-    )
+    return replace(base, kind=f"gear of {base.kind}", gear=(leader, ratio, offset), arguments={"of": base})
 
 
 @checked
@@ -324,11 +262,32 @@ def custom(
     if not isinstance(probe, Pose):
         raise ModelError(f"the transform of a custom joint returns {type(probe).__name__}: return a Pose")
     suffixes = ("",) if len(names) == 1 and names[0] == "" else tuple(f"{n}_rate" for n in names)
-    return Joint("custom", names, suffixes, tuple(units) or ("",) * len(names), pose, neutral=tuple(neutral))
+    return Joint(
+        kind="custom",
+        coordinates=names,
+        velocities=suffixes,
+        units=tuple(units) or ("",) * len(names),
+        pose=pose,
+        neutral=tuple(neutral),
+    )
+
+
+def _mirror_argument(role: JointArgument, value: Any) -> Any:
+    """An argument of a joint, as its mirror image has it."""
+    if role is JointArgument.ROTATION_AXIS:
+        return _numbers(-reflect(value))
+    if role is JointArgument.DIRECTION:
+        return _numbers(reflect(value))
+    return -sx(value) if role is JointArgument.HANDED_NUMBER else value
+
+
+def _numbers(axis: ca.SX) -> tuple[float, ...]:
+    """A constant axis as a tuple."""
+    return tuple(float(v) + 0.0 for v in ca.vertsplit(ca.DM(axis)))  # + 0.0: no minus zero
 
 
 @checked
-def mirrored(joint: Joint) -> Joint:
+def mirror_image(joint: Joint) -> Joint:
     """The joint seen in a mirror in the x-z plane: equal coordinates, and equal velocities, mean mirrored
     motion.
 
@@ -338,19 +297,16 @@ def mirrored(joint: Joint) -> Joint:
     """
     if joint.gear:
         leader, ratio, offset = joint.gear
-        return gear(leader, ratio, offset, of=mirrored(joint.arguments["of"]))
-    if joint.kind == "revolute":
-        return revolute(_numbers(-reflect(joint.arguments["axis"])))
-    if joint.kind == "prismatic":
-        return prismatic(_numbers(reflect(joint.arguments["axis"])))
-    if joint.kind == "helical":
-        return helical(_numbers(-reflect(joint.arguments["axis"])), -sx(joint.arguments["pitch"]))
-    if joint.kind == "universal":
-        return universal(*(_numbers(-reflect(joint.arguments[key])) for key in ("first", "second")))
-    if joint.kind == "fixed" or (joint.kind == "planar" and joint.arguments["normal"] == "y"):
-        return joint
+        return gear(leader, ratio, offset, of=mirror_image(joint.arguments["of"]))
+    if joint.kind == "planar" and joint.arguments["normal"] == "y":
+        return joint  # it moves in the mirror itself
+    kind = KINDS.get(joint.kind)
+    if kind is not None and kind.mirrors_by_arguments:
+        images = {key: _mirror_argument(role, joint.arguments[key]) for key, role in kind.arguments.items()}
+        return kind.make(**images)
     if joint.kind.startswith("mirrored "):
-        return joint.arguments["of"]
+        original: Joint = joint.arguments["of"]
+        return original
     return replace(
         joint,
         kind=f"mirrored {joint.kind}",
@@ -360,33 +316,63 @@ def mirrored(joint: Joint) -> Joint:
     )
 
 
-def _numbers(axis: ca.SX) -> tuple[float, ...]:
-    return tuple(float(v) + 0.0 for v in ca.vertsplit(ca.DM(axis)))  # + 0.0: no minus zero
-
-
-def _pulled(q: ca.SX, rate: ca.SX) -> ca.SX:
-    """The rate of a quaternion plus a pull towards unit length, along the quaternion: no rotation, no
-    drift."""
+def _with_length_correction(q: ca.SX, rate: ca.SX) -> ca.SX:
+    """Add to the rate of a quaternion a pull towards unit length (Baumgarte stabilisation), along the
+    quaternion: no rotation, no drift."""
     return rate + QUATERNION_PULL * (1 - ca.sumsqr(q)) * q
 
 
 def neutral(joint: Joint) -> np.ndarray:
+    """The coordinates that mean "not moved"."""
     return np.array(joint.neutral if joint.neutral else (0.0,) * joint.nq)
 
 
+KINDS: dict[str, JointKind] = {
+    "fixed": JointKind(weld, mirrors_by_arguments=True),
+    "free": JointKind(free),
+    "spherical": JointKind(spherical),
+    "revolute": JointKind(revolute, {"axis": JointArgument.ROTATION_AXIS}, mirrors_by_arguments=True),
+    "prismatic": JointKind(prismatic, {"axis": JointArgument.DIRECTION}, mirrors_by_arguments=True),
+    "cylindrical": JointKind(cylindrical, {"axis": JointArgument.ROTATION_AXIS}),
+    "helical": JointKind(
+        helical,
+        {"axis": JointArgument.ROTATION_AXIS, "pitch": JointArgument.HANDED_NUMBER},
+        mirrors_by_arguments=True,
+    ),
+    "universal": JointKind(
+        universal,
+        {"first": JointArgument.ROTATION_AXIS, "second": JointArgument.ROTATION_AXIS},
+        mirrors_by_arguments=True,
+    ),
+    "planar": JointKind(planar, {"normal": JointArgument.WORD}),
+    "spherical_euler": JointKind(spherical_euler, {"order": JointArgument.WORD}),
+    "gear": JointKind(
+        gear,
+        {
+            "leader": JointArgument.WORD,
+            "ratio": JointArgument.NUMBER,
+            "offset": JointArgument.NUMBER,
+            "of": JointArgument.JOINT,
+        },
+    ),
+}
+"""Every kind of joint that a model file can say, by the word it says; pictures need no entry."""
+
+
 __all__ = [
+    "KINDS",
     "Joint",
     "custom",
     "cylindrical",
-    "fixed",
     "free",
     "gear",
     "helical",
-    "mirrored",
+    "mirror_image",
     "planar",
     "prismatic",
     "revolute",
     "spherical",
     "spherical_euler",
     "universal",
+    "weld",
 ]

@@ -13,11 +13,13 @@ from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, a, did_you_mean
 from strut.html import card
 from strut.mechanism import check
-from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.joint import Joint
+from strut.mechanism.joints import neutral
 from strut.mechanism.looks.shape_types import Shape
+from strut.mechanism.parameters import ParameterSet
 from strut.mechanism.parts import Body, Connection, Constraint, Force, Frame, Stop
 from strut.mechanism.spatial import Pose, vector
-from strut.system import Expression, Param, Quantity, check_name, known_symbol, sx
+from strut.system import Expression, Param, check_name, known_symbol, sx
 
 
 @checked
@@ -86,6 +88,7 @@ class Mechanism:
         mass: Expression = 0.0,
         com: Expression = (0, 0, 0),
         inertia: Expression = 0.0,
+        *,
         forgiving: bool = False,
         source: str = "",
     ) -> Body:
@@ -95,27 +98,27 @@ class Mechanism:
         files of others, and names `source`."""
         self._new(name, self.bodies, "body")
         mass_ = self._number(mass, f"the mass of body '{name}'")
-        made = Body(
+        new_body = Body(
             name,
             mass_,
             self._vector(com, f"the centre of mass of body '{name}'"),
             self._inertia(name, inertia),
         )
-        check.body(made, self.planar, forgiving, source)
-        self._bound(mass, 0.0)
-        self.bodies[name] = made
-        return made
+        check.body(new_body, self.planar, forgiving, source)
+        self._own_params.bound(mass, 0.0)
+        self.bodies[name] = new_body
+        return new_body
 
     @checked
-    def joint(
+    def joint(  # noqa: PLR0913 what a user says of a joint, options by keyword
         self,
         name: str,
         parent: Body,
         child: Body,
         joint: Joint,
         at: Expression = (0, 0, 0),
-        rotation: ca.SX | None = None,
         *,
+        rotation: ca.SX | None = None,
         spring: Expression | None = None,
         rest: Expression = 0.0,
         damping: Expression | None = None,
@@ -138,11 +141,16 @@ class Mechanism:
         X_PJ = Pose(
             self._rotation(rotation, f"the rotation of {where}"), self._vector(at, f"the place of {where}")
         )
-        told = ((spring, "spring", None), (damping, "damping", 0.0), (armature, "armature", 0.0))
-        elastic = [
-            None if e is None else self._number(e, f"the {what} of {where}", low=low) for e, what, low in told
-        ]
-        if any(e is not None for e in elastic) and not joint.nv:
+        # what acts along the joint's velocities must find some, and a spring a coordinate that it stretches
+        elements = {
+            what: None if e is None else self._number(e, f"the {what} of {where}", low=low)
+            for e, what, low in (
+                (spring, "spring", None),
+                (damping, "damping", 0.0),
+                (armature, "armature", 0.0),
+            )
+        }
+        if any(e is not None for e in elements.values()) and not joint.nv:
             raise ModelError(f"{where} is fixed: a spring, damper or armature has nothing to act on")
         if (spring is not None or stop is not None) and joint.rate is not None:
             raise ModelError(
@@ -153,9 +161,31 @@ class Mechanism:
             self._number(getattr(stop, key), f"{key} of the stop of {where}", low=low, infinite=low is None)
         for value, what in zip(joint.gear[1:] if joint.gear else (), ("ratio", "offset"), strict=False):
             self._number(value, f"the {what} of {where}")
+        # parameters inside of the joint's own expressions: a pitch, lengths in a transform of the user's
         q = ca.SX.sym("q", joint.nq)
         X = joint.pose(q)
-        self.note_params(joint.S(q), X.R, X.p)
+        self._own_params.add(joint.S(q), X.R, X.p)
+        start, speed = self._initial_values(joint, initial, rate, where)
+        connection = Connection(
+            name=name,
+            parent=parent,
+            child=child,
+            joint=joint,
+            X_PJ=X_PJ,
+            rest=self._number(rest, f"the rest of {where}"),
+            stop=stop,
+            actuated=actuated and joint.gear is None,
+            initial=start,
+            initial_rate=speed,
+            **elements,
+        )
+        self.connections[name] = connection
+        return connection
+
+    def _initial_values(
+        self, joint: Joint, initial: Any, rate: Any, where: str
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Coordinates and velocities with which a joint begins: as many as it has, finite, with a pose."""
         start = list(neutral(joint)) if initial is None else _items(initial)
         speed = [0.0] * joint.nv if rate is None else _items(rate)
         for value in (*start, *speed):
@@ -165,26 +195,10 @@ class Mechanism:
                 f"{where} begins at {initial}, {rate}: {joint.nq} and {joint.nv} numbers are needed"
             )
         check.joint_at_start(joint, start, where)
-        made = Connection(
-            name,
-            parent,
-            child,
-            joint,
-            X_PJ,
-            elastic[0],
-            self._number(rest, f"the rest of {where}"),
-            elastic[1],
-            elastic[2],
-            stop,
-            actuated and joint.gear is None,
-            tuple(start),
-            tuple(speed),
-        )
-        self.connections[name] = made
-        return made
+        return tuple(start), tuple(speed)
 
     def _check_connection(self, name: str, parent: Body, child: Body) -> None:
-        """Both are bodies of this mechanism, and the child hangs on nothing else."""
+        """Raise an error unless both are bodies of this mechanism, and the child hangs on nothing else."""
         for body in (parent, child):
             self._check_body(body, f"joint '{name}'")
             if self.bodies.get(body.name) is not body:
@@ -204,7 +218,7 @@ class Mechanism:
                 )
 
     def _check_body(self, body: Any, where: str) -> None:
-        """A body, not its name."""
+        """Raise ModelError unless this is a body rather than its name."""
         if isinstance(body, Body):
             return
         if body == "world":
@@ -219,16 +233,16 @@ class Mechanism:
     def frame(
         self, name: str, body: Body, position: Expression = (0, 0, 0), rotation: ca.SX | None = None
     ) -> Frame:
-        """A named place on a body."""
+        """Name a place on a body, `position` [m] from its origin, turned by `rotation`."""
         self._new(name, self.frames, "frame")
         self._check_body(body, f"frame '{name}'")
         X_BF = Pose(
             self._rotation(rotation, f"the rotation of frame '{name}'"),
             self._vector(position, f"the place of frame '{name}'"),
         )
-        made = Frame(name, body, X_BF)
-        self.frames[name] = made
-        return made
+        new_frame = Frame(name, body, X_BF)
+        self.frames[name] = new_frame
+        return new_frame
 
     @checked
     def constrain(self, constraint: Constraint) -> Constraint:
@@ -238,8 +252,8 @@ class Mechanism:
         for key in ("ratio", "offset", "radius", "motion"):
             if key in constraint.arguments:
                 low = 0.0 if key == "radius" else None
-                self.note_number(
-                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low
+                self._own_params.add_number(
+                    constraint.arguments[key], f"the {key} of constraint '{constraint.name}'", low=low
                 )
         self.constraints[constraint.name] = constraint
         return constraint
@@ -265,12 +279,14 @@ class Mechanism:
         for shape in shapes:
             if (turned := getattr(shape, "rotation", None)) is not None:
                 check.rotation(turned, f"the rotation of a shape of body '{body.name}'")
-        taken = [shape.mapped(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes]
-        self.shapes.setdefault(body.name, []).extend(taken)
+        own_shapes = [
+            shape.map_numbers(lambda e: self._take(e, f"a shape of body '{body.name}'")) for shape in shapes
+        ]
+        self.shapes.setdefault(body.name, []).extend(own_shapes)
 
     @checked
     def values(self, expression: Expression, p: Mapping[str, Any] | None = None) -> np.ndarray:
-        """An expression of parameters as numbers: with the parameters' own values, or those in `p`."""
+        """Evaluate an expression of parameters: with the parameters' own values, or those in `p`."""
         params = list(self.params.values())
         numbers = [np.broadcast_to(q.check((p or {}).get(q.name, q.value)), (q.size,)) for q in params]
         f = ca.Function("values", [ca.vertcat(*[q.sym for q in params], ca.SX(0, 1))], [sx(expression)])
@@ -282,21 +298,21 @@ class Mechanism:
         """`value` as an expression, with the parameters in it noted; its numbers must be finite."""
         column = sx(value)
         check.finite(column, where)
-        return self._owned(value, column, where)
+        return self._check_symbols(value, column, where)
 
     def _number(
         self, value: Expression, where: str, low: float | None = None, infinite: bool = False
     ) -> ca.SX:
         """One number of the mechanism, at least `low`, as an expression with the parameters in it noted."""
         check.number(value, where, low, infinite=infinite)
-        column = self._owned(value, sx(value), where)
-        self._bound(value, low)
+        column = self._check_symbols(value, sx(value), where)
+        self._own_params.bound(value, low)
         return column
 
-    def _owned(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
+    def _check_symbols(self, value: Expression, column: ca.SX, where: str) -> ca.SX:
         """The column, once it is known to be made of parameters alone, which are noted."""
         if isinstance(value, Param):
-            self._note(value)
+            self._own_params.add_param(value)
         for symbol in ca.symvar(column):
             owner = known_symbol(symbol)
             if not isinstance(owner, Param):
@@ -306,44 +322,27 @@ class Mechanism:
                     "a mechanism is made of numbers and Params; "
                     "keep the Param in a variable while you use it"
                 )
-            self._note(owner)
+            self._own_params.add_param(owner)
         return column
 
     @checked
-    def note_params(self, *expressions: Expression) -> None:
-        """Remember the parameters in expressions that also use other symbols: constraints, gains."""
-        for symbol in ca.symvar(ca.vertcat(*[ca.vec(sx(e)) for e in expressions], ca.SX(0, 1))):
-            owner = known_symbol(symbol)
-            if isinstance(owner, Param):
-                self._note(owner)
+    def add_parameters(self, *expressions: Expression) -> None:
+        """Make the parameters in expressions parameters of this mechanism, also where nothing else uses them.
+        Expressions may use other symbols too."""
+        self._own_params.add(*expressions)
 
-    def note_number(
-        self,
-        value: Expression,
-        what: str,
-        low: float | None = None,
-        high: float | None = None,
-        above: bool = False,
-    ) -> ca.SX:
-        """One number that belongs to the mechanism's contact or constraints, as an expression: finite, from
-        `low` to `high` (with `above` more than `low`). Its parameters are noted, and one that is the number
-        itself cannot be set below `low`."""
-        check.number(value, what, low, high, above=above)
-        self.note_params(value)
-        self._bound(value, low)
-        return sx(value)
+    def parameter_set(self) -> ParameterSet:
+        """A copy of the parameters, to which whoever makes a system of the mechanism adds more; the mechanism
+        keeps its own."""
+        return ParameterSet(dict(self.params))
 
-    def _note(self, param: Quantity) -> None:
-        assert isinstance(param, Param)
-        self.params.setdefault(_key(param), param)
-
-    def _bound(self, value: Expression, low: float | None) -> None:
-        """A parameter that is, by itself, a number which may not be less than `low`, cannot be set below
-        it."""
-        if isinstance(value, Param) and low is not None:
-            self.params[_key(value)] = self.params[_key(value)].at_least(low)  # type: ignore[assignment]
+    @property
+    def _own_params(self) -> ParameterSet:
+        """`params`, to add to."""
+        return ParameterSet(self.params)
 
     def _vector(self, value: Expression, where: str) -> ca.SX:
+        """Three numbers as a column, with the parameters in them noted."""
         items = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
         if len(items) == 3:
             return ca.vertcat(*[self._take(item, where) for item in items])
@@ -364,6 +363,7 @@ class Mechanism:
         return self._take(matrix, what)
 
     def _inertia(self, name: str, value: Expression) -> ca.SX:
+        """An inertia in any of its forms as a 3 x 3 expression."""
         where = f"the inertia of body '{name}'"
         matrix = value if isinstance(value, ca.SX) and value.shape == (3, 3) else None
         rows = (list, tuple, np.ndarray)
@@ -381,11 +381,11 @@ class Mechanism:
             else [self._take(value, where)]
         )
         zero = ca.SX(0)
-        told = list(value) if isinstance(value, (list, tuple)) else [value]
+        values = list(value) if isinstance(value, (list, tuple)) else [value]
         for k in {1: (0,), 3: (0, 1, 2), 6: (0, 3, 5)}.get(
-            len(told), ()
+            len(values), ()
         ):  # moments of inertia, not their products
-            self._bound(told[k], 0.0)
+            self._own_params.bound(values[k], 0.0)
         if len(items) == 1:
             xx, xy, xz, yy, yz, zz = (
                 (zero, zero, zero, items[0], zero, zero)
@@ -404,16 +404,12 @@ class Mechanism:
         return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
 
     def _new(self, name: str, taken: dict[str, Any], what: str) -> None:
+        """Raise ModelError unless a name is valid and not taken."""
         check_name(name, what)
         if name in taken:
             raise ModelError(
                 f"mechanism '{self.name}' has a {what} '{name}' already: give this one another name"
             )
-
-
-def _key(param: Quantity) -> str:
-    """What tells parameters apart that have the same name."""
-    return f"{param.name} {param.sym[0].element_hash()}"
 
 
 def _items(value: Any) -> list[Any]:

@@ -18,17 +18,21 @@ from strut.checks import checked
 from strut.errors import ModelError
 from strut.mechanism import constraints, joints
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.parts import Body, Connection, Constraint, Frame
+from strut.mechanism.parts import Body, Connection, Constraint, ConstraintArgument, Frame
 from strut.mechanism.spatial import axis_of, reflect, reflect_matrix, reflect_pose, reflect_twist
 from strut.mechanism.states import coordinate_names, quantities_of, velocity_names
 from strut.mechanism.tree import Tree
 from strut.system import sx
 
-SAME = 1e-9  # relative difference up to which two numbers count as mirror images of each other
-LEAST = 1e-3  # [m, kg, kg m^2]; smaller numbers are compared as if they were this large
-TRIALS = 3  # random configurations and parameters in which a mirror image is looked for
+IMAGE_TOLERANCE = 1e-9
+"""[1] Relative difference up to which two numbers count as mirror images of each other."""
+MIN_SCALE = 1e-3
+"""[m, kg, kg m^2] Smaller numbers are compared as if they were this large."""
+IMAGE_TRIALS = 3
+"""Random configurations and parameters in which a mirror image is looked for."""
 
 Signed = tuple[str, float]
+"""The name of a quantity, and 1 or -1."""
 
 
 @checked
@@ -55,7 +59,7 @@ def add_mirror_image(m: Mechanism, side: str = "_l") -> None:
     for body in bodies.values():
         m.body(swap(body.name), body.mass, reflect(body.com), reflect_matrix(body.about_com), forgiving=True)
         if body.name in m.shapes:
-            m.shape(m.bodies[swap(body.name)], *(shape.mirrored() for shape in m.shapes[body.name]))
+            m.shape(m.bodies[swap(body.name)], *(shape.mirror_image() for shape in m.shapes[body.name]))
     for c in [c for c in m.connections.values() if c.child.name in bodies]:
         _mirror_joint(m, c, swap)
     for frame in [f for f in m.frames.values() if f.name.endswith(side)]:
@@ -66,12 +70,13 @@ def add_mirror_image(m: Mechanism, side: str = "_l") -> None:
 
 
 def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> None:
+    """Add the mirror image of a joint."""
     if swap(c.name) == c.name:
         raise ModelError(
             f"joint '{c.name}' carries '{c.child.name}', which is mirrored: let its name end like that of "
             f"the body"
         )
-    joint = joints.mirrored(c.joint)
+    joint = joints.mirror_image(c.joint)
     if joint.gear:
         leader, ratio, offset = joint.gear
         if swap(leader) == leader:
@@ -87,7 +92,7 @@ def _mirror_joint(m: Mechanism, c: Connection, swap: Callable[[str], str]) -> No
         m.bodies[swap(c.child.name)],
         joint,
         X.p,
-        X.R,
+        rotation=X.R,
         spring=c.spring,
         rest=0.0 if c.rest is None else c.rest,
         damping=c.damping,
@@ -105,6 +110,7 @@ def _partner(m: Mechanism, body: Body, swap: Callable[[str], str]) -> Body:
 
 
 def _mirror_constraint(c: Constraint, swap: Callable[[str], str]) -> Constraint:
+    """The mirror image of a constraint."""
     if c.kind == "general":
         raise ModelError(
             f"constraint '{c.name}' is one of your own, whose mirror image is unknown: add it to both sides "
@@ -118,13 +124,14 @@ def _mirror_constraint(c: Constraint, swap: Callable[[str], str]) -> Constraint:
             )
     changed: dict[str, Any] = {}
     for key, value in c.arguments.items():
-        if key in ("a", "b", "first", "second", "joint", "frame"):
+        role = constraints.KINDS[c.kind].arguments[key]
+        if role in (ConstraintArgument.FRAME, ConstraintArgument.JOINT):
             changed[key] = swap(value)
-        elif key in ("axis", "direction"):
+        elif role is ConstraintArgument.AXIS:
             changed[key] = tuple(np.array(ca.DM(reflect(axis_of(value)))).reshape(-1))
         else:
             changed[key] = value
-    return getattr(constraints, c.kind)(swap(c.name), **changed)
+    return constraints.KINDS[c.kind].make(swap(c.name), **changed)
 
 
 def _swapper(sides: tuple[str, str]) -> Callable[[str], str]:
@@ -161,26 +168,26 @@ class Symmetry:
     frames: Mapping[str, str]
     params: Mapping[str, str]
 
-    def relabelled(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def relabel(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The mirror image of states, inputs or outputs given by name. What has no image is an error, what is
         not asked for is left out."""
-        known = {**self.states, **self.inputs, **self.outputs}
+        images = {**self.states, **self.inputs, **self.outputs}
         for name in values:
-            if name not in known:
+            if name not in images:
                 raise ModelError(
                     f"'{name}' has no mirror image: it is no state, input or position of this mechanism"
                 )
-        return {known[name][0]: known[name][1] * value for name, value in values.items()}
+        return {images[name][0]: images[name][1] * value for name, value in values.items()}
 
     def matrix(self, names: Iterable[str]) -> np.ndarray:
         """The relabelling of a vector with these components: its image is `matrix @ vector`."""
         order = list(names)
-        known = {**self.states, **self.inputs, **self.outputs}
-        made = np.zeros((len(order), len(order)))
+        images = {**self.states, **self.inputs, **self.outputs}
+        relabelling = np.zeros((len(order), len(order)))
         for k, name in enumerate(order):
-            image, sign = known[name]
-            made[order.index(image), k] = sign
-        return made
+            image, sign = images[name]
+            relabelling[order.index(image), k] = sign
+        return relabelling
 
 
 @checked
@@ -198,50 +205,22 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
         for name in things:
             if swap(name) not in things:
                 raise ModelError(f"{what} '{name}' has no mirror image: there is no '{swap(name)}'")
+    # signs of coordinates and velocities, joint by joint
     states: dict[str, Signed] = {}
-    found: dict[str, tuple[float, ...]] = {}
+    coordinate_signs: dict[str, tuple[float, ...]] = {}
     for c in mechanism.connections.values():
         image = mechanism.connections[swap(c.name)]
-        for here, there in ((c.parent, image.parent), (c.child, image.child)):
-            if swap(here.name) != there.name:
-                raise ModelError(
-                    f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not "
-                    f"at '{swap(here.name)}'"
-                )
-        X = reflect_pose(c.X_PJ)
-        both.check(
-            [X.R, X.p],
-            [image.X_PJ.R, image.X_PJ.p],
-            f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
-        )
+        _check_place(c, image, both, swap)
         signs, rates = both.signs(c, image)
-        found[c.name] = signs
+        coordinate_signs[c.name] = signs
         if not c.joint.gear:
-            states |= dict(
-                zip(coordinate_names(c), zip(coordinate_names(image), signs, strict=True), strict=True)
+            names, images = (
+                coordinate_names(c) + velocity_names(c),
+                coordinate_names(image) + velocity_names(image),
             )
-            states |= dict(
-                zip(velocity_names(c), zip(velocity_names(image), rates, strict=True), strict=True)
-            )
-    for c in mechanism.connections.values():
-        image = mechanism.connections[swap(c.name)]
-        if (c.joint.gear is None) != (image.joint.gear is None):
-            raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
-        if c.joint.gear and image.joint.gear:
-            (leader, ratio, offset), (other_leader, other_ratio, other_offset) = (
-                c.joint.gear,
-                image.joint.gear,
-            )
-            complaint = (
-                f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of "
-                f"'{c.name}' follows '{leader}'"
-            )
-            if swap(leader) != other_leader:
-                raise ModelError(complaint)
-            sign, lead = found[c.name][0], found[leader][0]
-            both.check(
-                [sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint
-            )
+            states |= dict(zip(names, zip(images, (*signs, *rates), strict=True), strict=True))
+    for c in mechanism.connections.values():  # once the signs of all leaders are known
+        _check_gear(c, mechanism.connections[swap(c.name)], both, coordinate_signs, swap)
     for body in mechanism.bodies.values() if inertias else ():
         other = mechanism.bodies[swap(body.name)]
         both.check(
@@ -249,25 +228,65 @@ def symmetry(mechanism: Mechanism, sides: tuple[str, str] = ("_l", "_r"), inerti
             [other.mass, other.com, other.about_com],
             f"the inertia of body '{other.name}' is not the mirror image of that of '{body.name}'",
         )
+    # what follows from bodies and states: frames, outputs, inputs
     frames = {frame.name: both.image(mechanism, frame, swap) for frame in mechanism.frames.values()}
     axes = {"x": 1.0, "z": 1.0} if mechanism.planar else {"x": 1.0, "y": -1.0, "z": 1.0}
-    places = frames | {"com": "com"}
+    outputs = {
+        f"{name}_{axis}": (f"{image}_{axis}", sign)
+        for name, image in (frames | {"com": "com"}).items()
+        for axis, sign in axes.items()
+    }
     return Symmetry(
-        states,
-        _input_images(tree, states),
-        {
-            f"{name}_{axis}": (f"{image}_{axis}", sign)
-            for name, image in places.items()
-            for axis, sign in axes.items()
-        },
-        {name: swap(name) for name in mechanism.bodies},
-        frames,
-        both.param_names,
+        states=states,
+        inputs=_input_images(tree, states),
+        outputs=outputs,
+        bodies={name: swap(name) for name in mechanism.bodies},
+        frames=frames,
+        params=both.param_names,
     )
 
 
+def _check_place(c: Connection, image: Connection, both: _Values, swap: Callable[[str], str]) -> None:
+    """Raise ModelError unless two joints connect mirrored bodies at mirrored places."""
+    for here, there in ((c.parent, image.parent), (c.child, image.child)):
+        if swap(here.name) != there.name:
+            raise ModelError(
+                f"joint '{c.name}' is at '{here.name}', its image '{image.name}' at '{there.name}', not "
+                f"at '{swap(here.name)}'"
+            )
+    X = reflect_pose(c.X_PJ)
+    both.check(
+        [X.R, X.p],
+        [image.X_PJ.R, image.X_PJ.p],
+        f"joint '{image.name}' is not where the mirror image of '{c.name}' is",
+    )
+
+
+def _check_gear(
+    c: Connection,
+    image: Connection,
+    both: _Values,
+    signs: Mapping[str, tuple[float, ...]],
+    swap: Callable[[str], str],
+) -> None:
+    """Raise ModelError unless both joints, or neither, are gears, with mirrored laws."""
+    if (c.joint.gear is None) != (image.joint.gear is None):
+        raise ModelError(f"joint '{c.name}' and its mirror image '{image.name}' are not both gears")
+    if c.joint.gear is None or image.joint.gear is None:
+        return
+    (leader, ratio, offset), (other_leader, other_ratio, other_offset) = c.joint.gear, image.joint.gear
+    complaint = (
+        f"joint '{image.name}' does not follow '{other_leader}' as the mirror image of "
+        f"'{c.name}' follows '{leader}'"
+    )
+    if swap(leader) != other_leader:
+        raise ModelError(complaint)
+    sign, lead = signs[c.name][0], signs[leader][0]
+    both.check([sign * lead * sx(ratio), sign * sx(offset)], [sx(other_ratio), sx(other_offset)], complaint)
+
+
 def _input_images(tree: Tree, states: Mapping[str, Signed]) -> dict[str, Signed]:
-    """A torque changes side and sign with the velocity it pushes along."""
+    """The images of inputs: a torque changes side and sign with the velocity it pushes along."""
     _, velocities, inputs = quantities_of(tree)
     by_velocity = {velocities[k].name: source.name for k, source in inputs.items()}
     images = {}
@@ -292,7 +311,7 @@ class _Values:
         self.symbols = ca.vertcat(*[p.sym for p in params], ca.SX(0, 1))
         self.rng = np.random.default_rng(0)
         self.trials = []
-        for _ in range(TRIALS):
+        for _ in range(IMAGE_TRIALS):
             drawn = {p.name: p.value * self.rng.uniform(0.9, 1.1, p.size) for p in params}
             for name, image in self.param_names.items():
                 if len(drawn[name]) != len(drawn[image]):
@@ -305,6 +324,7 @@ class _Values:
             self.trials.append((mine, theirs))
 
     def check(self, here: list[ca.SX], there: list[ca.SX], complaint: str) -> None:
+        """Raise ModelError with a complaint unless expressions are the same on both sides."""
         if not self.same(here, there):
             raise ModelError(complaint)
 
@@ -320,6 +340,7 @@ class _Values:
         )
 
     def same(self, here: list[ca.SX], there: list[ca.SX]) -> bool:
+        """Whether expressions have the same values, with the parameters of left and right swapped."""
         f, g = (ca.Function("side", [self.symbols], [sx(e) for e in side]) for side in (here, there))
         for mine, theirs in self.trials:
             if not all(
@@ -366,4 +387,5 @@ class _Values:
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.all(np.abs(a - b) <= SAME * max(LEAST, float(np.abs(a).max(initial=0.0)))))
+    """Whether numbers are equal up to `IMAGE_TOLERANCE`."""
+    return bool(np.all(np.abs(a - b) <= IMAGE_TOLERANCE * max(MIN_SCALE, float(np.abs(a).max(initial=0.0)))))

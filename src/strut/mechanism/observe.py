@@ -28,7 +28,7 @@ def frame_of(tree: Tree, name: str) -> Frame:
 
 @checked
 def pose(tree: Tree, name: str) -> Pose:
-    """X_WF of a frame or body."""
+    """The pose X_WF of a frame or body in the world."""
     frame = frame_of(tree, name)
     at = tree.place[frame.body.name]
     return frame.X_BF if at < 0 else tree.poses[at] @ frame.X_BF
@@ -36,13 +36,13 @@ def pose(tree: Tree, name: str) -> Pose:
 
 @checked
 def position(tree: Tree, name: str) -> ca.SX:
-    """Of a frame's origin in the world [m]."""
+    """The position of a frame's origin in the world [m]."""
     return pose(tree, name).p
 
 
 @checked
 def twist(tree: Tree, name: str) -> ca.SX:
-    """Of a frame relative to the world, in the frame itself."""
+    """The twist of a frame relative to the world, in the frame itself [rad/s; m/s]."""
     frame = frame_of(tree, name)
     at = tree.place[frame.body.name]
     return ca.SX.zeros(6) if at < 0 else frame.X_BF.twist_inward(tree.twists[at])
@@ -50,7 +50,7 @@ def twist(tree: Tree, name: str) -> ca.SX:
 
 @checked
 def velocity(tree: Tree, name: str) -> ca.SX:
-    """Of a frame's origin in the world [m/s]."""
+    """The velocity of a frame's origin in the world [m/s]."""
     return pose(tree, name).R @ twist(tree, name)[3:]
 
 
@@ -59,16 +59,16 @@ def path(tree: Tree, body: str) -> list[TreeNode]:
     """The nodes from the body to the world."""
     if body not in tree.place:
         raise UnknownNameError(f"there is no body '{body}': {did_you_mean(body, list(tree.place))}")
-    found, at = [], tree.place[body]
+    nodes, at = [], tree.place[body]
     while at >= 0:
-        found.append(tree.nodes[at])
+        nodes.append(tree.nodes[at])
         at = tree.nodes[at].parent
-    return found
+    return nodes
 
 
 @checked
 def jacobian(tree: Tree, name: str) -> ca.SX:
-    """6 x nv: the frame's twist in its own frame is `jacobian @ v`."""
+    """The body Jacobian, 6 x nv: the frame's twist in its own frame is `jacobian @ v`."""
     frame = frame_of(tree, name)
     columns = [ca.SX.zeros(6)] * tree.nv
     X = frame.X_BF  # of the frame in the body under way
@@ -90,13 +90,13 @@ def world_jacobian(tree: Tree, name: str) -> ca.SX:
 @checked
 def jacobian_rate(tree: Tree, J: ca.SX) -> ca.SX:
     """J'(q, v) v, for any Jacobian of this tree."""
-    held = ca.SX.sym("held", tree.nv)
-    along = ca.jtimes(J @ held, tree.q, tree.qdot)
-    return ca.densify(ca.substitute([along], [held], [tree.v])[0])
+    constant_v = ca.SX.sym("held", tree.nv)
+    along = ca.jtimes(J @ constant_v, tree.q, tree.qdot)
+    return ca.densify(ca.substitute([along], [constant_v], [tree.v])[0])
 
 
 @checked
-def moving(tree: Tree) -> list[int]:
+def moving_nodes(tree: Tree) -> list[int]:
     """Which nodes can move: all but those whose joints, down to the world, are fixed."""
     free: list[int] = []
     for k, node in enumerate(tree.nodes):
@@ -107,19 +107,19 @@ def moving(tree: Tree) -> list[int]:
 
 @checked
 def mass(tree: Tree) -> ca.SX:
-    """Of everything that moves [kg]: bodies welded to the world do not count."""
-    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving(tree), ca.SX(0))
+    """The mass of everything that moves [kg]: bodies welded to the world do not count."""
+    return reduce(lambda total, k: total + tree.nodes[k].inertia.mass, moving_nodes(tree), ca.SX(0))
 
 
 @checked
 def com(tree: Tree) -> ca.SX:
     """The centre of mass, in the world, of everything that moves [m]."""
-    if not moving(tree):
+    if not moving_nodes(tree):
         raise ModelError(
             f"mechanism '{tree.mechanism.name}' has no centre of mass: none of its bodies can move"
         )
     moment = ca.SX.zeros(3)
-    for k in moving(tree):
+    for k in moving_nodes(tree):
         X, inertia = tree.poses[k], tree.nodes[k].inertia
         moment = moment + inertia.mass * X.p + X.R @ inertia.h
     return moment / mass(tree)
@@ -127,14 +127,14 @@ def com(tree: Tree) -> ca.SX:
 
 @checked
 def com_jacobian(tree: Tree) -> ca.SX:
-    """3 x nv: the velocity of the centre of mass is `com_jacobian @ v`."""
+    """The Jacobian of the centre of mass, 3 x nv: its velocity is `com_jacobian @ v`."""
     return momentum_matrix(tree)[3:, :] / mass(tree)
 
 
 @checked
 def momentum_matrix(tree: Tree) -> ca.SX:
-    """6 x nv, centroidal: angular momentum about the centre of mass of what moves, and linear momentum, along
-    the world's axes."""
+    """The centroidal momentum matrix, 6 x nv: angular momentum about the centre of mass of what moves, and
+    linear momentum, along the world's axes."""
     columns = [ca.SX.zeros(6)] * tree.nv
     for node, X, composite in zip(tree.nodes, tree.poses, tree.composites, strict=True):
         if node.columns:
@@ -149,7 +149,7 @@ def momentum_matrix(tree: Tree) -> ca.SX:
 
 @checked
 def momentum(tree: Tree) -> ca.SX:
-    """Centroidal momentum [N m s; N s]."""
+    """The centroidal momentum [N m s; N s], along the world's axes."""
     total = ca.SX.zeros(6)
     for node, X, V in zip(tree.nodes, tree.poses, tree.twists, strict=True):
         total = total + X.wrench(node.inertia.times(V))
@@ -171,6 +171,6 @@ def kinetic(tree: Tree) -> ca.SX:
 def potential(tree: Tree) -> ca.SX:
     """Energy in gravity [J] of everything that moves, zero where its centre of mass is at the height of the
     world's origin."""
-    if not moving(tree):
+    if not moving_nodes(tree):
         return ca.SX(0)
     return mass(tree) * tree.mechanism.gravity * com(tree)[2]

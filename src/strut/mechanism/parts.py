@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import casadi as ca
 
 from strut.checks import checked
 from strut.mechanism.inertia import Inertia
-from strut.mechanism.joints import Joint
+from strut.mechanism.joint import Joint
 from strut.mechanism.spatial import Pose
 from strut.system import Expression
 
@@ -30,6 +31,7 @@ class Body:
 
     @property
     def inertia(self) -> Inertia:
+        """Mass, first moment and inertia about the origin of the body's frame."""
         return Inertia.of(self.mass, self.com, self.about_com)
 
 
@@ -98,6 +100,25 @@ class Constraint:
     rows: Callable[[Any], ConstraintRows] = field(repr=False)
     kind: str = "general"
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+class ConstraintArgument(Enum):
+    """What an argument of a constraint is: how a model file says it, and what a mirror makes of it."""
+
+    FRAME = "the name of a frame or body"
+    JOINT = "the name of a joint"
+    AXIS = "a unit vector in a frame"
+    NUMBER = "a number or an expression"
+    MOTION = "an expression of time"
+
+
+@dataclass(frozen=True)
+class ConstraintKind:
+    """All that model files, their writer and mirror images have to know of a kind of constraint: the function
+    that makes it, and what that is told after the constraint's name."""
+
+    make: Callable[..., Constraint]
+    arguments: Mapping[str, ConstraintArgument]
 
 
 @dataclass(frozen=True, eq=False)

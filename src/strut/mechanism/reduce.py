@@ -14,9 +14,8 @@ from strut.mechanism.parts import ConstraintRows
 from strut.mechanism.tree import Tree
 from strut.system import solve_ltdl
 
-NEAR_SINGULAR = (
-    1e-3  # of the determinant at the start: nearer, the chosen velocities no longer say how it moves
-)
+MIN_REGULARITY = 1e-3
+"""[1] |det K_d|, of that at the start, below which the chosen velocities no longer say how it moves."""
 
 
 class Reduced:
@@ -33,47 +32,49 @@ class Reduced:
         self.independent = list(independent)
         self.dependent = [k for k in range(tree.nv) if k not in self.independent]
         self._Q, self._R = ca.qr(closure.K[:, self.dependent])
-        self.T = self._whole(ca.SX.eye(len(self.independent)), -self._solve(closure.K[:, self.independent]))
+        self.T = self._in_tree_order(
+            ca.SX.eye(len(self.independent)), -self._solve(closure.K[:, self.independent])
+        )
 
-    def _whole(self, independent: ca.SX, dependent: ca.SX) -> ca.SX:
+    def _in_tree_order(self, independent: ca.SX, dependent: ca.SX) -> ca.SX:
         """Rows of both kinds, back in the tree's order."""
         order = np.argsort([*self.independent, *self.dependent])
         return ca.vertcat(independent, dependent)[[int(k) for k in order], :]
 
     def _solve(self, b: ca.SX) -> ca.SX:
-        """K_d^-1 b."""
-        return _back(self._R, self._Q.T @ b)
+        """Solve K_d x = b by the QR factors of K_d."""
+        return _back_substitute(self._R, self._Q.T @ b)
 
-    def _follow(self, b: ca.SX) -> ca.SX:
+    def _dependent_velocities(self, b: ca.SX) -> ca.SX:
         """The velocities that have K v = b and move nothing independent."""
-        return self._whole(ca.SX.zeros(len(self.independent), b.shape[1]), self._solve(b))
+        return self._in_tree_order(ca.SX.zeros(len(self.independent), b.shape[1]), self._solve(b))
 
     def velocity(self) -> ca.SX:
-        """All velocities, of the independent ones."""
-        return self.T @ self.tree.v[self.independent] + self._follow(self.closure.k0)
+        """All velocities as expressions of the independent ones."""
+        return self.T @ self.tree.v[self.independent] + self._dependent_velocities(self.closure.k0)
 
     def correction(self) -> ca.SX:
         """Velocities that pull the dependent coordinates back to the closure."""
-        return self._follow(-self.stabilise * self.closure.phi)
+        return self._dependent_velocities(-self.stabilise * self.closure.phi)
 
     def mass_matrix(self) -> ca.SX:
-        """T' M T."""
+        """The mass matrix of the independent velocities, T' M T."""
         return self.T.T @ self.tree.mass_matrix @ self.T
 
     def forward(self, tau: ca.SX) -> tuple[ca.SX, ca.SX]:
         """All accelerations, and the constraints' forces along their rows."""
         tree = self.tree
-        turning = self._follow(-drift(tree, self.closure))
+        turning = self._dependent_velocities(-drift(tree, self.closure))
         push = tau - tree.bias - tree.mass_matrix @ turning
         acceleration = self.T @ solve_ltdl(self.mass_matrix(), self.T.T @ push) + turning
         missing = tree.mass_matrix @ acceleration + tree.bias - tau
-        force = self._Q @ _forth(self._R, missing[self.dependent])  # K_d' force = missing
+        force = self._Q @ _forward_substitute(self._R, missing[self.dependent])  # K_d' force = missing
         return acceleration, force
 
-    def projected(self) -> tuple[ca.SX, ca.SX]:
+    def project_state(self) -> tuple[ca.SX, ca.SX]:
         """Coordinates moved onto the closure by one Newton step, the independent ones held."""
         tree = self.tree
-        shift = ca.substitute([tree.qdot], [tree.v], [self._follow(-self.closure.phi)])[0]
+        shift = ca.substitute([tree.qdot], [tree.v], [self._dependent_velocities(-self.closure.phi)])[0]
         return tree.q + shift, tree.v
 
     def regularity(self) -> ca.SX:
@@ -84,8 +85,8 @@ class Reduced:
         return regular
 
 
-def _back(R: ca.SX, b: ca.SX) -> ca.SX:
-    """R^-1 b, R upper triangular."""
+def _back_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
+    """Solve R x = b by back substitution, R upper triangular."""
     n = R.shape[0]
     x: list[ca.SX] = [b[k, :] for k in range(n)]
     for k in reversed(range(n)):
@@ -95,8 +96,8 @@ def _back(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*x) if n else b
 
 
-def _forth(R: ca.SX, b: ca.SX) -> ca.SX:
-    """R'^-1 b."""
+def _forward_substitute(R: ca.SX, b: ca.SX) -> ca.SX:
+    """Solve R' x = b by forward substitution, R upper triangular."""
     n = R.shape[0]
     x: list[ca.SX] = [b[k] for k in range(n)]
     for k in range(n):
@@ -106,21 +107,21 @@ def _forth(R: ca.SX, b: ca.SX) -> ca.SX:
     return ca.vertcat(*x) if n else b
 
 
-def chosen(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]:
+def choose_independent(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]:
     """Which velocities to keep: those of the joints named, or those that leave the others best determined.
 
     Elimination with complete pivoting on K: a column with a large pivot is one the closure determines well.
     """
-    held: list[int] = []
+    kept_velocities: list[int] = []
     for name in () if isinstance(wanted, bool) else wanted:
         if name not in tree.v_of:
             raise ModelError(
                 f"mechanism '{tree.mechanism.name}' has no joint '{name}' to keep: "
                 f"{did_you_mean(name, list(tree.v_of))}"
             )
-        held += range(tree.v_of[name].start, tree.v_of[name].stop)
+        kept_velocities += range(tree.v_of[name].start, tree.v_of[name].stop)
     rest, scale = K.astype(float).copy(), np.abs(K).max(initial=1e-300)
-    open_columns = [k for k in range(tree.nv) if k not in held]
+    open_columns = [k for k in range(tree.nv) if k not in kept_velocities]
     for _ in range(len(K)):
         part = np.abs(rest[:, open_columns]) if open_columns else np.zeros((len(K), 0))
         if part.max(initial=0.0) < 1e-9 * scale:
@@ -134,4 +135,4 @@ def chosen(tree: Tree, K: np.ndarray, wanted: Sequence[str] | bool) -> list[int]
         column = open_columns.pop(int(at))
         pivot = rest[row].copy()
         rest -= np.outer(rest[:, column] / pivot[column], pivot)
-    return sorted([*held, *open_columns])
+    return sorted([*kept_velocities, *open_columns])

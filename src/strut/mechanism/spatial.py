@@ -18,12 +18,15 @@ from strut.errors import ModelError
 from strut.system import Expression, sx
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-UNIT_TOLERANCE = 1e-6  # of a given axis, before it is normalised exactly
-SMALL_ANGLE = 1e-4  # [rad]; below it series are used, whose next term is then beyond rounding
+"""Unit vectors by name."""
+UNIT_TOLERANCE = 1e-6
+"""[1] by which the length of a given axis may differ from 1, before it is normalised exactly."""
+SMALL_ANGLE = 1e-4
+"""[rad] below which series are used, whose next term is then beyond rounding."""
 
 
 def vector(value: Expression, what: str = "vector") -> ca.SX:
-    """Three numbers as a column."""
+    """Three numbers as a column; raises ModelError for another count."""
     column = sx(list(value) if isinstance(value, np.ndarray) else value)
     if column.shape == (1, 3):
         column = column.T
@@ -58,11 +61,12 @@ def axis_of(axis: str | Sequence[float], what: str = "axis") -> ca.SX:
 
 
 def cross(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The cross product of two columns, without zeros of structure."""
     return ca.densify(ca.cross(a, b))
 
 
 def skew(a: ca.SX) -> ca.SX:
-    """The matrix of `cross(a, .)`."""
+    """The skew-symmetric matrix of `cross(a, .)`."""
     zero = ca.SX(0)
     return ca.vertcat(
         ca.horzcat(zero, -a[2], a[1]), ca.horzcat(a[2], zero, -a[0]), ca.horzcat(-a[1], a[0], zero)
@@ -70,14 +74,15 @@ def skew(a: ca.SX) -> ca.SX:
 
 
 def rotation(axis: ca.SX, angle: Expression) -> ca.SX:
-    """Rodrigues' formula; about a coordinate axis only sines and cosines remain."""
+    """The matrix of a rotation by `angle` [rad] about a unit vector, by Rodrigues' formula; about a
+    coordinate axis only sines and cosines remain."""
     c, s = ca.cos(sx(angle)), ca.sin(sx(angle))
     outer = axis @ axis.T
     return ca.densify(outer + c * (ca.SX.eye(3) - outer) + s * skew(axis))
 
 
 def rotation_of_quaternion(q: ca.SX) -> ca.SX:
-    """From x, y, z, w. Any length will do: the quaternion is normalised here."""
+    """The matrix of a quaternion x, y, z, w. Any length will do: the quaternion is normalised here."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     s = 2 / (x * x + y * y + z * z + w * w)
     return ca.vertcat(
@@ -88,7 +93,7 @@ def rotation_of_quaternion(q: ca.SX) -> ca.SX:
 
 
 def quaternion_rate(q: ca.SX, omega: ca.SX) -> ca.SX:
-    """d/dt of (x, y, z, w) for a body angular velocity."""
+    """The rate of (x, y, z, w) for a body angular velocity [rad/s]."""
     x, y, z, w = q[0], q[1], q[2], q[3]
     wx, wy, wz = omega[0], omega[1], omega[2]
     return (
@@ -149,19 +154,23 @@ class Pose:
 
     @staticmethod
     def identity() -> Pose:
+        """The pose of a frame in itself."""
         return Pose(ca.densify(ca.SX.eye(3)), ca.SX.zeros(3))
 
     @staticmethod
     def at(position: Expression = (0, 0, 0), rotation: ca.SX | None = None) -> Pose:
+        """The pose at a position [m], turned by a rotation if one is given."""
         return Pose(ca.densify(ca.SX.eye(3)) if rotation is None else rotation, vector(position, "position"))
 
     def __matmul__(self, other: Pose) -> Pose:
         return Pose(self.R @ other.R, self.p + self.R @ other.p)
 
     def inverse(self) -> Pose:
+        """The pose of the outer frame in the inner one."""
         return Pose(self.R.T, -(self.R.T @ self.p))
 
     def point(self, r: ca.SX) -> ca.SX:
+        """A point r, given in the inner frame, in the outer one [m]."""
         return self.R @ r + self.p
 
     def twist(self, v: ca.SX) -> ca.SX:
@@ -184,6 +193,7 @@ class Pose:
 
 
 def _cross_columns(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The cross product of a column with one column or several."""
     return skew(a) @ b if b.shape[1] != 1 else cross(a, b)
 
 
@@ -223,6 +233,7 @@ def reflect_matrix(A: ca.SX) -> ca.SX:
 
 
 def reflect_pose(X: Pose) -> Pose:
+    """A pose seen in a mirror in the x-z plane."""
     return Pose(reflect_matrix(X.R), reflect(X.p))
 
 
@@ -232,7 +243,8 @@ def reflect_twist(v: ca.SX) -> ca.SX:
 
 
 def rotation_of_rpy(rpy: Sequence[Expression]) -> ca.SX:
-    """Roll, pitch, yaw about fixed axes, which are yaw, pitch, roll about moving ones."""
+    """The matrix of roll, pitch and yaw [rad] about fixed axes, which are yaw, pitch, roll about moving
+    ones."""
     return rotation_of_euler([rpy[2], rpy[1], rpy[0]], "zyx")
 
 

@@ -8,16 +8,17 @@ from strut.system import Input, State
 
 
 def coordinate_names(c: Connection) -> list[str]:
-    """Of the states of a joint: 'hip', or 'base.x', 'base.z', ..."""
+    """Names of the states of a joint's coordinates: 'hip', or 'base.x', 'base.z', ..."""
     return [c.name if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.coordinates]
 
 
 def velocity_names(c: Connection) -> list[str]:
-    """Of the velocities of a joint: 'hip_rate', or 'base.vx', ..."""
+    """Names of the states of a joint's velocities: 'hip_rate', or 'base.vx', ..."""
     return [f"{c.name}_rate" if not suffix else f"{c.name}.{suffix}" for suffix in c.joint.velocities]
 
 
 def _rate_units(c: Connection) -> tuple[str, ...]:
+    """Units of a joint's velocities."""
     if c.joint.rate_units:
         return c.joint.rate_units
     return tuple(f"{unit}/s" if unit else "1/s" for unit in c.joint.units)
@@ -25,11 +26,11 @@ def _rate_units(c: Connection) -> tuple[str, ...]:
 
 def push_names(c: Connection) -> list[tuple[str, str]]:
     """Names and units of the forces along a joint's velocities: 'hip_torque' [N m], 'rail_force' [N]."""
-    found = []
+    pushes = []
     for name, unit in zip(velocity_names(c), _rate_units(c), strict=True):
         push, force_unit = ("torque", "N m") if unit == "rad/s" else ("force", "N")
-        found.append((f"{c.name if c.joint.nv == 1 else name}_{push}", force_unit))
-    return found
+        pushes.append((f"{c.name if c.joint.nv == 1 else name}_{push}", force_unit))
+    return pushes
 
 
 def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input]]:
@@ -44,7 +45,7 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
             positions.append(State(name, value, unit))
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
-        if c.actuated and c.joint.kind.removeprefix("mirrored ") != "free":
+        if c.actuated and not c.joint.floating:
             for k, (name, unit) in enumerate(push_names(c)):
                 inputs[tree.v_of[c.name].start + k] = Input(name, 0.0, unit)
     return positions, velocities, inputs

@@ -39,6 +39,7 @@ class TreeNode:
 
     @property
     def name(self) -> str:
+        """The name of the body."""
         return self.connection.child.name
 
 
@@ -47,7 +48,7 @@ class Tree:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        order = _ordered(mechanism)
+        order = _order_outward(mechanism)
         independent = [c for c in order if not c.joint.gear]
         self.q = ca.vertcat(*[ca.SX.sym(c.name, c.joint.nq) for c in independent if c.joint.nq], ca.SX(0, 1))
         self.v = ca.vertcat(
@@ -75,13 +76,16 @@ class Tree:
 
     @property
     def nq(self) -> int:
+        """How many coordinates there are."""
         return int(self.q.numel())
 
     @property
     def nv(self) -> int:
+        """How many velocities there are."""
         return int(self.v.numel())
 
     def _node(self, c: Connection, parent: int) -> TreeNode:
+        """The node of a connection: its joint's expressions in the tree's symbols."""
         factor = ca.SX(1)
         if c.joint.gear:
             leader, ratio, offset = c.joint.gear
@@ -118,27 +122,28 @@ class Tree:
 
     @cached_property
     def poses(self) -> list[Pose]:
-        """X_WB of every body."""
-        found: list[Pose] = []
+        """The pose X_WB of every body in the world."""
+        poses: list[Pose] = []
         for node in self.nodes:
-            found.append(node.X if node.parent < 0 else found[node.parent] @ node.X)
-        return found
+            poses.append(node.X if node.parent < 0 else poses[node.parent] @ node.X)
+        return poses
 
     @cached_property
     def twists(self) -> list[ca.SX]:
-        """Of every body relative to the world, in its own frame."""
-        found: list[ca.SX] = []
+        """The twist of every body relative to the world, in its own frame."""
+        twists: list[ca.SX] = []
         for node in self.nodes:
             own = node.S @ self._v(node)
-            found.append(own if node.parent < 0 else node.X.twist_inward(found[node.parent]) + own)
-        return found
+            twists.append(own if node.parent < 0 else node.X.twist_inward(twists[node.parent]) + own)
+        return twists
 
     def _v(self, node: TreeNode) -> ca.SX:
+        """The independent velocities of a node's joint."""
         return self.v[list(node.columns)] if node.columns else ca.SX(0, 1)
 
     @cached_property
     def qdot(self) -> ca.SX:
-        """B(q) v."""
+        """The rates of the coordinates, B(q) v."""
         return ca.vertcat(
             *[
                 n.connection.joint.qdot(n.q, n.v)
@@ -153,10 +158,12 @@ class Tree:
     def inverse(
         self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
     ) -> ca.SX:
-        """Generalised forces for given accelerations: recursive Newton-Euler. `external` are wrenches on
-        bodies by name, in the body's frame."""
+        """Generalised forces for given accelerations, by the recursive Newton-Euler algorithm. `external` are
+        wrenches on bodies by name, in the body's frame."""
         tau = [ca.SX(0)] * self.nv
-        for node, wrench in zip(self.nodes, self.transmitted(acceleration, external, gravity), strict=True):
+        for node, wrench in zip(
+            self.nodes, self.joint_wrenches(acceleration, external, gravity), strict=True
+        ):
             if node.columns:
                 along = node.S.T @ wrench
                 for row, column in enumerate(node.columns):
@@ -165,7 +172,7 @@ class Tree:
             tau[column] = tau[column] + armature * acceleration[column]
         return ca.vertcat(*tau, ca.SX(0, 1))
 
-    def transmitted(
+    def joint_wrenches(
         self, acceleration: ca.SX, external: Mapping[str, ca.SX] | None = None, gravity: bool = True
     ) -> list[ca.SX]:
         """What every body gets from its parent through the joint: wrenches in the body's frame, about its
@@ -199,9 +206,9 @@ class Tree:
             spins.append(carried + w)
             angulars.append(angular)
             origins.append(origin + cross(spins[k] + carried, u))
-            turns.append(_turning(spins[k], angular))
+            turns.append(_acceleration_matrix(spins[k], angular))
             applied = wrenches.get(k, ca.SX.zeros(6))
-            force, moment = node.inertia.classical(origins[k], turns[k])
+            force, moment = node.inertia.newton_euler(origins[k], turns[k])
             forces.append(force - applied[3:])
             moments.append(moment - applied[:3])
         for k in reversed(range(len(self.nodes))):
@@ -213,6 +220,7 @@ class Tree:
         return [ca.vertcat(moment, force) for moment, force in zip(moments, forces, strict=True)]
 
     def _external(self, external: Mapping[str, ca.SX] | None) -> dict[int, ca.SX]:
+        """Wrenches on bodies by the place of their nodes."""
         for name in external or {}:
             if name not in self.place:
                 raise UnknownNameError(
@@ -221,6 +229,7 @@ class Tree:
         return {self.place[name]: sx(wrench) for name, wrench in (external or {}).items()}
 
     def _armatures(self) -> list[tuple[int, ca.SX]]:
+        """Armatures by the velocity that they slow down."""
         return [
             (column, n.connection.armature)
             for n in self.nodes
@@ -235,17 +244,17 @@ class Tree:
 
     @cached_property
     def composites(self) -> list[Inertia]:
-        """Of every body and all it carries, in the body's frame."""
-        found = [node.inertia for node in self.nodes]
+        """The inertia of every body together with all it carries, in the body's frame."""
+        composites = [node.inertia for node in self.nodes]
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
             if node.parent >= 0:
-                found[node.parent] = found[node.parent] + found[k].seen_from(node.X)
-        return found
+                composites[node.parent] = composites[node.parent] + composites[k].seen_from(node.X)
+        return composites
 
     @cached_property
     def mass_matrix(self) -> ca.SX:
-        """M(q): composite rigid bodies."""
+        """The mass matrix M(q), by the composite rigid body algorithm."""
         composite = self.composites
         M = [[ca.SX(0)] * self.nv for _ in range(self.nv)]
         for k in reversed(range(len(self.nodes))):
@@ -269,18 +278,19 @@ class Tree:
 
     @cached_property
     def factors(self) -> Factors:
-        """Of the mass matrix."""
+        """The LTDL factors of the mass matrix."""
         return Factors(self.mass_matrix)
 
     def forward(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
-        """Accelerations: articulated bodies, or the factorised mass matrix where that is shorter or gears
-        demand it."""
+        """Accelerations under generalised forces: by articulated bodies, or by the factors of the mass matrix
+        where that is shorter or gears demand it."""
         if self.has_gears or self.nv <= 8:
             return self.factors.solve(tau - self.inverse(ca.SX.zeros(self.nv), external))
-        return self.articulated(tau, external)
+        return self.articulated_body_algorithm(tau, external)
 
-    def articulated(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
-        """Forward dynamics in one sweep out, one in, one out."""
+    def articulated_body_algorithm(self, tau: ca.SX, external: Mapping[str, ca.SX] | None = None) -> ca.SX:
+        """Accelerations under generalised forces by Featherstone's articulated-body algorithm: one sweep out,
+        one in, one out."""
         if self.has_gears:
             raise ModelError("the articulated-body recursion cannot follow gears: use forward()")
         wrenches = self._external(external)
@@ -292,7 +302,7 @@ class Tree:
                 node.S_rate + (bracket(self.twists[k], own) if node.parent >= 0 else ca.SX.zeros(6))
             )
             biases.append(_gyroscopic(node.inertia, self.twists[k]) - wrenches.get(k, ca.SX.zeros(6)))
-        kept: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
+        stages: dict[int, tuple[ca.SX, Factors, ca.SX]] = {}
         armature = dict(self._armatures())
         for k in reversed(range(len(self.nodes))):
             node = self.nodes[k]
@@ -304,13 +314,13 @@ class Tree:
                 factors = Factors(D)
                 both = factors.solve(ca.horzcat(U.T, rest))
                 gain, push = both[:, :6], both[:, 6]
-                kept[k] = (U, factors, rest)
+                stages[k] = (U, factors, rest)
                 passed = symmetric(inertias[k] - U @ gain)
                 force = biases[k] + passed @ turning[k] + U @ push
             else:
                 force = biases[k] + passed @ turning[k]
             if node.parent >= 0:
-                inertias[node.parent] = inertias[node.parent] + _carried(passed, node.X)
+                inertias[node.parent] = inertias[node.parent] + _move_inertia_outward(passed, node.X)
                 biases[node.parent] = biases[node.parent] + node.X.wrench(force)
         rates: list[ca.SX] = []
         result = [ca.SX(0)] * self.nv
@@ -318,7 +328,7 @@ class Tree:
         for k, node in enumerate(self.nodes):
             rate = node.X.twist_inward(base if node.parent < 0 else rates[node.parent]) + turning[k]
             if node.columns:
-                U, factors, rest = kept[k]
+                U, factors, rest = stages[k]
                 own = factors.solve(rest - U.T @ rate)
                 for column, value in zip(node.columns, ca.vertsplit(own), strict=True):
                     result[column] = value
@@ -332,8 +342,8 @@ def _part(vector: ca.SX, where: slice) -> ca.SX:
     return vector[where] if where.stop > where.start else ca.SX(0, 1)
 
 
-def _turning(spin: ca.SX, angular: ca.SX) -> ca.SX:
-    """U = [angular]x + [spin]x [spin]x."""
+def _acceleration_matrix(spin: ca.SX, angular: ca.SX) -> ca.SX:
+    """The matrix U = [angular]x + [spin]x [spin]x: a body's points at r accelerate by a + U r."""
     wx, wy, wz = spin[0], spin[1], spin[2]
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
     return ca.vertcat(
@@ -344,12 +354,13 @@ def _turning(spin: ca.SX, angular: ca.SX) -> ca.SX:
 
 
 def _gyroscopic(inertia: Inertia, twist: ca.SX) -> ca.SX:
+    """The wrench that keeps a twist: the cross product of a twist with its momentum."""
     momentum = inertia.times(twist)
     omega, v = twist[:3], twist[3:]
     return ca.vertcat(cross(omega, momentum[:3]) + cross(v, momentum[3:]), cross(omega, momentum[3:]))
 
 
-def _carried(inertia: ca.SX, X: Pose) -> ca.SX:
+def _move_inertia_outward(inertia: ca.SX, X: Pose) -> ca.SX:
     """A symmetric 6 x 6 inertia, seen from the outer frame of `X`."""
     p, R = skew(X.p), X.R
     linear = symmetric(R @ inertia[3:, 3:] @ R.T)
@@ -360,13 +371,14 @@ def _carried(inertia: ca.SX, X: Pose) -> ca.SX:
 
 
 def _add(M: list[list[ca.SX]], rows: tuple[int, ...], columns: tuple[int, ...], block: ca.SX) -> None:
+    """Add a block to rows and columns of M."""
     for i, r in enumerate(rows):
         for j, c in enumerate(columns):
             M[r][c] = M[r][c] + block[i, j]
 
 
-def _ordered(mechanism: Mechanism) -> list[Connection]:
-    """Connections from the world outwards; every body must be reached."""
+def _order_outward(mechanism: Mechanism) -> list[Connection]:
+    """Sort connections from the world outwards; raise ModelError where a body is not reached."""
     order: list[Connection] = []
     reached = {"world"}
     waiting = list(mechanism.connections.values())

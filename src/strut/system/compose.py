@@ -216,11 +216,7 @@ def _revalued(q: Quantity, follow: Rewrite) -> Quantity:
         changes["value"] = follow(q.value)
     if isinstance(q, Delay):
         changes |= {label: follow(getattr(q, label)) for label in ("signal", "by", "before")}
-    if not changes:
-        return q
-    copy = replace(q, **changes)
-    object.__setattr__(copy, "sym", q.sym)
-    return copy
+    return q.copy_with(**changes) if changes else q
 
 
 def _shared(parts: tuple[System, ...], share: tuple[str, ...]) -> tuple[dict[Quantity, Quantity], Rewrite]:

@@ -6,13 +6,12 @@ inputs and parameters differ only in who may change them and when.
 
 from __future__ import annotations
 
-import copy
 import math
 import operator
 import re
 import weakref
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
@@ -44,12 +43,16 @@ def sx(value: Expression) -> ca.SX:
         ) from error
 
 
-_alive: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary()
+_owners: weakref.WeakValueDictionary[int, Quantity] = weakref.WeakValueDictionary()
+"""The owner of each symbol, by the symbol's address: the quantity that was made with it. Nothing puts another
+quantity in its place. Copies with other values or bounds share the symbol and keep the owner alive
+(`Quantity.copy_with`); once the owner and all copies are gone, the symbol belongs to nobody."""
 
 
 def known_symbol(symbol: ca.SX) -> Quantity | None:
-    """The quantity, if it still exists, that a symbol belongs to."""
-    return _alive.get(symbol.element_hash())
+    """The quantity that was made with a symbol; None where there is none, or neither it nor a copy of it
+    exists any more."""
+    return _owners.get(symbol.element_hash())
 
 
 def own_value(expression: Expression) -> np.ndarray | None:
@@ -189,7 +192,7 @@ class Quantity(Packed):
             self, "sym", ca.SX.sym(label) if value.numel() == 1 else ca.SX.sym(label, value.numel())
         )
         for i in range(self.size):
-            _alive[self.sym[i].element_hash()] = self
+            _owners[self.sym[i].element_hash()] = self
 
     def _single(self, value: float) -> None:
         """The short way of a plain number: networks have hundreds of thousands."""
@@ -197,13 +200,27 @@ class Quantity(Packed):
         object.__setattr__(self, "value", np.array([value]))
         object.__setattr__(self, "size", 1)
         object.__setattr__(self, "sym", symbol)
-        _alive[symbol.element_hash()] = self
+        _owners[symbol.element_hash()] = self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Out of a pickle: known by its symbol again, unless another with that symbol is."""
+        """Out of a pickle: the owner of its symbol, or a copy where that symbol has an owner here."""
         self.__dict__.update(state)
         for i in range(self.size):
-            _alive.setdefault(self.sym[i].element_hash(), self)
+            owner = _owners.setdefault(self.sym[i].element_hash(), self)
+            if owner is not self:
+                self.__dict__["_owner"] = owner
+
+    def __copy__(self) -> Self:
+        copy: Self = super().__copy__()
+        copy.__dict__.setdefault("_owner", self)  # of the symbol: lives as long as its copies do
+        return copy
+
+    def copy_with(self, **changes: Any) -> Self:
+        """The same quantity, symbol included, with other fields. The fields are taken as they are: the value
+        of a parameter is a float array, and nothing is compared with the bounds."""
+        copy = self.__copy__()
+        copy.__dict__.update(changes)
+        return copy
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -224,16 +241,12 @@ class Quantity(Packed):
             )
         return array
 
-    def at_least(self, low: float) -> Quantity:
-        """The same quantity, symbol included, that is not allowed to be less than `low`."""
+    def at_least(self, low: float) -> Self:
+        """The same quantity, symbol included, that is not allowed to be less than `low`. The quantity itself
+        is allowed what it was."""
         if self.bounds[0] >= low:
             return self
-        narrow = copy.copy(self)
-        object.__setattr__(narrow, "bounds", (low, max(low, self.bounds[1])))
-        object.__setattr__(self, "_narrow", narrow)  # the symbol's owner lives as long as either of them
-        for i in range(self.size):
-            _alive[self.sym[i].element_hash()] = narrow
-        return narrow
+        return self.copy_with(bounds=(low, max(low, self.bounds[1])))
 
     def renamed(self, name: str, value: Expression | None = None) -> Quantity:
         """A quantity of the same kind with a new name and a symbol of its own."""

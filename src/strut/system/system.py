@@ -296,9 +296,6 @@ def component_labels(name: str, size: int) -> tuple[str, ...]:
 
 def _with_value(q: Quantity, value: Any) -> Quantity:
     """The same quantity, symbol included, with another value."""
-    copy = object.__new__(type(q))
-    for label in q.__dataclass_fields__:
-        object.__setattr__(copy, label, getattr(q, label))
     if isinstance(value, (Quantity, ca.SX)):
         raise ModelError(f"{q.kind} '{q.name}': a number is needed here, not an expression")
     try:
@@ -307,5 +304,4 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
         from strut.errors import ShapeError
 
         raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
-    object.__setattr__(copy, "value", q.check(array))
-    return copy
+    return q.copy_with(value=q.check(array))

@@ -82,8 +82,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         for q in groups[group]:
             scope.allow(merge(q.value), f"the initial value of '{q.name}'", known, why, q.size)
     groups["delays"] = tuple(
-        _with_symbol(
-            q,
+        q.copy_with(
             signal=scope.allow(
                 merge(q.signal),
                 f"the signal of delay '{q.name}'",
@@ -233,13 +232,6 @@ def _merged_quantities(
         return ca.substitute([column], old, new)[0] if old else column
 
     return groups, merge
-
-
-def _with_symbol(q: Quantity, **changes: Any) -> Any:
-    """A copy with other fields and the same symbol (dataclasses.replace would make a new one)."""
-    copy = replace(q, **changes)  # type: ignore[arg-type]
-    object.__setattr__(copy, "sym", q.sym)
-    return copy
 
 
 def _by_name(mapping: Mapping, known: Mapping[str, int], where: str) -> dict[str, Expression]:

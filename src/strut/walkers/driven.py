@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from strut.checks import checked
-from strut.contact import Between, Legs, plane, stepping
+from strut.contact import Between, Legs, plane, stepping_walker
 from strut.mechanism import Mechanism, joints
 from strut.system import Param, System
 from strut.walkers.straight import ANGLE, SWAP, hip_drive, level, on_foot, slope
 
-DEG3 = 0.05235987755982988
+SLOPE_3_DEG = 0.05235987755982988
+"""[rad] Three degrees: the slope on which this walker walks."""
 
 
 @checked
@@ -26,14 +27,20 @@ def compass_driven(**values: float) -> System:
         on_foot(m),
         stance,
         joints.revolute(ANGLE),
-        initial=0.299294 - DEG3,
+        initial=0.299294 - SLOPE_3_DEG,
         rate=-1.072963,
         actuated=False,
     )
-    hip = level(m, "hip", stance, "stance", (0, 0, length), hip_mass)
+    hip = level(m, "hip", stance, "stance", at=(0, 0, length), mass=hip_mass)
     swing = m.body("swing_leg", mass, (0, 0, -length / 2))
     m.joint(
-        "swing", hip, swing, joints.revolute(ANGLE), initial=-0.299294 - DEG3, rate=-0.364556, actuated=False
+        "swing",
+        hip,
+        swing,
+        joints.revolute(ANGLE),
+        initial=-0.299294 - SLOPE_3_DEG,
+        rate=-0.364556,
+        actuated=False,
     )
     m.frame("stance_foot", stance)
     m.frame("swing_foot", swing, (0, 0, -length))
@@ -48,4 +55,6 @@ def compass_driven(**values: float) -> System:
         drives,
         margin=0.02 * length,
     )
-    return stepping(m, legs, plane(slope(DEG3)), "compass gait with motors in hip and ankle").using(values)
+    return stepping_walker(
+        m, legs, plane(slope(SLOPE_3_DEG)), "compass gait with motors in hip and ankle"
+    ).using(values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import casadi as ca
@@ -14,8 +14,10 @@ from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
 from strut.walkers.straight import ANGLE, on_foot, slope
 
-DEG3 = 0.05235987755982988
+SLOPE_3_DEG = 0.05235987755982988
+"""[rad] Three degrees: the slope on which these walkers walk."""
 FEET = ("foot_l", "foot_r")
+"""The frames that touch the ground."""
 
 
 @checked
@@ -32,12 +34,12 @@ def compass_duindam(**values: float) -> System:
         on_foot(m),
         left,
         joints.revolute(ANGLE),
-        initial=0.299294 - DEG3,
+        initial=0.299294 - SLOPE_3_DEG,
         rate=-1.072963,
         actuated=False,
     )
     hip = m.body("hip", hip_mass)
-    m.joint("hip_mount", left, hip, joints.fixed(), at=(0, 0, length))
+    m.joint("hip_mount", left, hip, joints.weld(), at=(0, 0, length))
     right = m.body("leg_r", mass, (0, 0, -length / 2))
     m.joint("hip", hip, right, joints.revolute(ANGLE), initial=-2 * 0.299294, rate=0.708407)
     m.frame("foot_l", left)
@@ -47,8 +49,8 @@ def compass_duindam(**values: float) -> System:
     walker = rigid(
         m,
         FEET,
-        stairs([(step_at, -step_down.sym)], slope(DEG3)),
-        arm=_passing(),
+        stairs([(step_at, -step_down.sym)], slope(SLOPE_3_DEG)),
+        arm=_arm_conditions(),
         steps=True,
         fall=("hip", length / 2),
         symmetry=lambda tree: _led_by(tree, "foot_r", {"leg": ("leg", "hip"), "hip": ("-hip",)}),
@@ -80,7 +82,15 @@ def dribbel(**values: float) -> System:
     high = m.body("thigh_l", thigh_mass, (0, 0, com), thigh_inertia)
     high2 = m.body("thigh_r", thigh_mass, (0, 0, com - thigh.sym), thigh_inertia)
     low2 = m.body("shank_r", shank_mass, (0, 0, -shank / 2), shank_inertia)
-    m.joint("ankle", on_foot(m), low, joints.revolute(ANGLE), initial=0.27 - DEG3, rate=-1.15, actuated=False)
+    m.joint(
+        "ankle",
+        on_foot(m),
+        low,
+        joints.revolute(ANGLE),
+        initial=0.27 - SLOPE_3_DEG,
+        rate=-1.15,
+        actuated=False,
+    )
     m.joint("knee_l", low, high, joints.revolute((0.0, 1.0, 0.0)), at=(0, 0, shank), actuated=False)
     m.joint("hip", high, high2, joints.revolute(ANGLE), at=(0, 0, thigh), initial=-0.54, rate=0.6)
     m.joint("knee_r", high2, low2, joints.revolute(ANGLE), at=(0, 0, -thigh), actuated=False)
@@ -90,8 +100,8 @@ def dribbel(**values: float) -> System:
     return rigid(
         m,
         FEET,
-        plane(slope(DEG3)),
-        arm=_passing(),
+        plane(slope(SLOPE_3_DEG)),
+        arm=_arm_conditions(),
         locks=[KneeLock("knee_l", "foot_l", locked=True), KneeLock("knee_r", "foot_r")],
         steps=True,
         fall=("hip", (shank + thigh) / 2),
@@ -123,7 +133,7 @@ def trunk_3d(**values: float) -> System:
         carried = m.body(f"carried_{axis}")
         m.joint(f"foot_{axis}", at, carried, joints.prismatic(axis), actuated=False)
         at = carried
-    right = _limb(m, "leg_r", at, (0, 0, 0), mass, (0, 0, 0), (-0.25, -0.1), (1.0, 0.1))
+    right = _limb(m, "leg_r", at, mass=mass, com=(0, 0, 0), initial=(-0.25, -0.1), rate=(1.0, 0.1))
     upright = m.body("level_roll")
     m.joint(
         "level_roll",
@@ -134,8 +144,8 @@ def trunk_3d(**values: float) -> System:
     )
     hip = m.body("hip", hip_mass)
     m.joint("level_pitch", upright, hip, joints.gear("leg_r_pitch", -1.0, of=joints.revolute("y")))
-    left = _limb(m, "leg_l", hip, (0, 0, 0), mass, (0, 0, -length.sym), (0.25, 0.1), (0.0, 0.0))
-    trunk = _limb(m, "trunk", hip, (0, 0, 0), head_mass, (0, 0, length), (0.0, 0.0), (0.0, 0.0))
+    left = _limb(m, "leg_l", hip, mass=mass, com=(0, 0, -length.sym), initial=(0.25, 0.1), rate=(0.0, 0.0))
+    trunk = _limb(m, "trunk", hip, mass=head_mass, com=(0, 0, length), initial=(0.0, 0.0), rate=(0.0, 0.0))
     m.frame("foot_r", right)
     m.frame("foot_l", left, (0, 0, -length.sym))
     m.frame("head", trunk, (0, 0, length))
@@ -143,10 +153,10 @@ def trunk_3d(**values: float) -> System:
         m,
         FEET,
         plane(slope(0.0)),
-        arm=_passing(),
+        arm=_arm_conditions(),
         steps=True,
         fall=("hip", length / 2),
-        symmetry=_mirrored,
+        symmetry=_mirrored_states,
         description="two legs and a trunk in space, motors at the hip; needs a controller, falls by itself",
     ).using(values)
 
@@ -155,21 +165,24 @@ def _limb(
     m: Mechanism,
     name: str,
     parent: Body,
-    at: Expression,
+    *,
     mass: Expression,
     com: Expression,
     initial: tuple[float, float],
     rate: tuple[float, float],
 ) -> Body:
-    """A limb that pitches, and then rolls about its own forward axis."""
+    """Add a limb to the parent's origin that pitches, and then rolls about its own forward axis.
+
+    mass [kg] at `com` [m]. initial [rad], rate [rad/s]: of pitch and roll, with which a run begins.
+    """
     fork = m.body(f"{name}_fork")
-    m.joint(f"{name}_pitch", parent, fork, joints.revolute("y"), at=at, initial=initial[0], rate=rate[0])
+    m.joint(f"{name}_pitch", parent, fork, joints.revolute("y"), initial=initial[0], rate=rate[0])
     limb = m.body(name, mass, com)
     m.joint(f"{name}_roll", fork, limb, joints.revolute("x"), initial=initial[1], rate=rate[1])
     return limb
 
 
-def _passing() -> dict:
+def _arm_conditions() -> dict[str, Callable[[Tree], ca.SX]]:
     """Straight legs scuff: a foot may land after it has been in front of the other, above the ground."""
     return {"foot_l": ahead_of("foot_l", "foot_r", 0.02), "foot_r": ahead_of("foot_r", "foot_l", 0.02)}
 
@@ -178,25 +191,25 @@ def _led_by(tree: Tree, foot: str, angles: Mapping[str, tuple[str, ...]]) -> dic
     """The same posture told from the other foot: its place first, then each angle as a sum of the old
     ones."""
     place, speed = observe.position(tree, foot), observe.velocity(tree, foot)
-    found = {"foot_x": place[0], "foot_z": place[2], "foot_x_rate": speed[0], "foot_z_rate": speed[2]}
+    states = {"foot_x": place[0], "foot_z": place[2], "foot_x_rate": speed[0], "foot_z_rate": speed[2]}
     for name, terms in angles.items():
         for suffix, vector, where in (("", tree.q, tree.q_of), ("_rate", tree.v, tree.v_of)):
             total = ca.SX(0)
             for term in terms:
                 value = vector[where[term.lstrip("-")].start]
                 total = total - value if term.startswith("-") else total + value
-            found[name + suffix] = total
-    return found
+            states[name + suffix] = total
+    return states
 
 
-def _mirrored(tree: Tree) -> dict[str, ca.SX]:
+def _mirrored_states(tree: Tree) -> dict[str, ca.SX]:
     """Left and right legs exchanged in space: sideways motion changes sign."""
     place, speed = observe.position(tree, "foot_l"), observe.velocity(tree, "foot_l")
-    found: dict[str, ca.SX] = {}
+    states: dict[str, ca.SX] = {}
     for k, (axis, sign) in enumerate((("x", 1), ("y", -1), ("z", 1))):
-        found |= {f"foot_{axis}": sign * place[k], f"foot_{axis}_rate": sign * speed[k]}
+        states |= {f"foot_{axis}": sign * place[k], f"foot_{axis}_rate": sign * speed[k]}
     for name, other in (("leg_r", "leg_l"), ("leg_l", "leg_r"), ("trunk", "trunk")):
         for angle, sign in (("pitch", 1), ("roll", -1)):
             q, v = tree.q[tree.q_of[f"{other}_{angle}"].start], tree.v[tree.v_of[f"{other}_{angle}"].start]
-            found |= {f"{name}_{angle}": sign * q, f"{name}_{angle}_rate": sign * v}
-    return found
+            states |= {f"{name}_{angle}": sign * q, f"{name}_{angle}_rate": sign * v}
+    return states

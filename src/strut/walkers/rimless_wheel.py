@@ -55,8 +55,8 @@ def rimless_wheel(**values: float) -> System:
     foot = Discrete("foot", 0.0, "m", description="distance of the stance foot along the slope")
     steps = Discrete("steps", 0)
 
-    kept = ca.cos(2 * half)
-    lost = mass * (length * rate) ** 2 / 2 * (1 - kept**2)
+    speed_ratio = ca.cos(2 * half)
+    lost = mass * (length * rate) ** 2 / 2 * (1 - speed_ratio**2)
 
     def strike(name: str, guard: ca.SX, sign: int) -> Event:
         return Event(
@@ -65,7 +65,7 @@ def rimless_wheel(**values: float) -> System:
             loss={"impact": lost},
             reset={
                 angle: angle - sign * 2 * half,
-                rate: kept * rate,
+                rate: speed_ratio * rate,
                 steps: steps + sign,
                 foot: foot + sign * 2 * length * ca.sin(half),
             },

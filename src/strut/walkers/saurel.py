@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact import Between, Legs, plane, stepping
+from strut.contact import Between, Legs, plane, stepping_walker
 from strut.mechanism import Mechanism, joints
 from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
@@ -22,10 +22,11 @@ from strut.walkers.anthropometry import SEGMENTS, Segment, segment
 from strut.walkers.straight import ANGLE, level, slope
 
 REFERENCE_MASS = 68.2
-"""Of the body [kg], which Saurel's masses imply."""
+"""[kg] The mass of the body that Saurel's masses imply."""
 SLOPE = 0.05
-FALLEN = 0.6
-"""A walker whose hip is lower than this part of its legs has fallen."""
+"""[rad] The slope of the ground unless another is given."""
+FALL_HEIGHT_RATIO = 0.6
+"""[1] A walker whose hip is lower than this part of the length of its legs has fallen."""
 
 
 @dataclass
@@ -45,6 +46,7 @@ class _Person:
     changes: dict[str, tuple[Param, Param]] = field(default_factory=dict)
 
     def part(self, name: str, side: str = "right") -> Segment:
+        """A segment of this person, by its name in the table."""
         if name not in self.changes:
             share = SEGMENTS[name][2] * 1e-2
             self.changes[name] = (
@@ -80,18 +82,19 @@ def _turn(
     parent: Body,
     initial: float,
     rate: float,
+    *,
     at: Expression = (0, 0, 0),
-    prefix: str = "",
 ) -> Body:
-    """A massless body that turns about the lateral axis."""
+    """Add a massless body that turns about the lateral axis, beginning at an angle [rad] with a rate
+    [rad/s]."""
     body = m.body(f"{name}_turned")
     m.joint(name, parent, body, joints.revolute(ANGLE), at=at, initial=initial, rate=rate, actuated=False)
     return body
 
 
-def _fixed(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression) -> Body:
+def _mount(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression) -> Body:
     body = _solid(m, name, part)
-    m.joint(f"{name}_mount", parent, body, joints.fixed(), at=at)
+    m.joint(f"{name}_mount", parent, body, joints.weld(), at=at)
     return body
 
 
@@ -120,27 +123,27 @@ class _Walker:
         thigh, shank = (self.person.part(part) for part in ("thigh", "shank"))
         self.leg = thigh.length + shank.length
         lower = _turn(m, "stance", carried, *BEGIN["stance"])
-        _fixed(m, "stance_shank", lower, shank, (0, 0, shank.length))
+        _mount(m, "stance_shank", lower, shank, (0, 0, shank.length))
         if knees:
             self.swap |= {"stance": "shank", "shank": "stance", "thigh": "swing", "swing": "thigh"}
-            knee = level(m, "knee", lower, "stance", (0, 0, shank.length))
+            knee = level(m, "knee", lower, "stance", at=(0, 0, shank.length))
             upper = _turn(m, "thigh", knee, *BEGIN["stance"])
-            _fixed(m, "stance_thigh", upper, thigh, (0, 0, thigh.length))
-            self.hip = level(m, "hip", upper, "thigh", (0, 0, thigh.length))
+            _mount(m, "stance_thigh", upper, thigh, (0, 0, thigh.length))
+            self.hip = level(m, "hip", upper, "thigh", at=(0, 0, thigh.length))
         else:
-            _fixed(m, "stance_thigh", lower, thigh, (0, 0, self.leg))
-            self.hip = level(m, "hip", lower, "stance", (0, 0, self.leg))
+            _mount(m, "stance_thigh", lower, thigh, (0, 0, self.leg))
+            self.hip = level(m, "hip", lower, "stance", at=(0, 0, self.leg))
         across = ca.SX(0) if wide is None else wide.sym
         thigh, shank = (self.person.part(part, "left") for part in ("thigh", "shank"))
         upper = _turn(m, "swing", self.hip, *BEGIN["swing"], at=(0, across, 0))
-        _fixed(m, "swing_thigh", upper, thigh, (0, 0, 0))
+        _mount(m, "swing_thigh", upper, thigh, (0, 0, 0))
         if knees:
-            knee = level(m, "swing_knee", upper, "swing", (0, 0, -thigh.length))
+            knee = level(m, "swing_knee", upper, "swing", at=(0, 0, -thigh.length))
             upper = _turn(m, "shank", knee, BEGIN["swing"][0] - 0.1, BEGIN["swing"][1])
-            _fixed(m, "swing_shank", upper, shank, (0, 0, 0))
+            _mount(m, "swing_shank", upper, shank, (0, 0, 0))
             m.frame("swing_foot", upper, (0, 0, -shank.length))
         else:
-            _fixed(m, "swing_shank", upper, shank, (0, 0, -thigh.length))
+            _mount(m, "swing_shank", upper, shank, (0, 0, -thigh.length))
             m.frame("swing_foot", upper, (0, 0, -self.leg))
         m.frame("stance_foot", lower)
         self.middle = (0, across / 2, 0)
@@ -148,19 +151,19 @@ class _Walker:
     def pelvis(self, parent: Body, at: Expression) -> Segment:
         """Upright on `parent`, its lower end `at` a place of it."""
         part = self.person.part("pelvis")
-        _fixed(self.m, "pelvis", parent, _upright(part), (at[0], at[1], at[2] + part.length))
+        _mount(self.m, "pelvis", parent, _upright(part), (at[0], at[1], at[2] + part.length))
         return part
 
     def torso(self) -> tuple[Body, Segment, Segment]:
         """Pelvis and torso as one, which pitches about the hips: the body, and both segments."""
-        body = _turn(self.m, "torso", self.hip, 0.0, 0.0, self.middle)
+        body = _turn(self.m, "torso", self.hip, 0.0, 0.0, at=self.middle)
         pelvis = self.pelvis(body, (0, 0, 0))
         torso = self.person.part("torso")
-        _fixed(self.m, "trunk", body, _upright(torso), (0, 0, pelvis.length + torso.length))
+        _mount(self.m, "trunk", body, _upright(torso), (0, 0, pelvis.length + torso.length))
         return body, pelvis, torso
 
     def head(self, parent: Body, at: Expression) -> None:
-        _fixed(self.m, "head", parent, _upright(self.person.part("head")), at)
+        _mount(self.m, "head", parent, _upright(self.person.part("head")), at)
 
     def system(
         self,
@@ -176,11 +179,11 @@ class _Walker:
             "swing_foot",
             {**self.swap, **(swap or {})},
             "hip",
-            FALLEN * self.leg,
+            FALL_HEIGHT_RATIO * self.leg,
             drives,
             margin=0.02 * self.leg,
         )
-        return stepping(self.m, legs, plane(slope(SLOPE)), description).using(values)
+        return stepping_walker(self.m, legs, plane(slope(SLOPE)), description).using(values)
 
 
 def _upright(part: Segment) -> Segment:
@@ -192,7 +195,7 @@ def _upright(part: Segment) -> Segment:
     )
 
 
-def _hips(elastic: bool = True, driven: bool = True) -> list[Between]:
+def _hips(driven: bool = True) -> list[Between]:
     """Between the torso and each leg: spring and damper are the same on both sides."""
     return _pair("hip", {"stance_hip": "stance", "swing_hip": "swing"}, "torso", driven)
 
@@ -261,7 +264,7 @@ def saurel_d(**values: float) -> System:
     """M_D: M_C with a motor in the neck."""
     w = _Walker("saurel_d")
     body, pelvis, torso = w.torso()
-    neck = level(w.m, "neck", body, "torso", (0, 0, pelvis.length + torso.length))
+    neck = level(w.m, "neck", body, "torso", at=(0, 0, pelvis.length + torso.length))
     head = _turn(w.m, "head_angle", neck, 0.0, 0.0)
     w.head(head, (0, 0, 0))
     drives = [*_hips(), *_pair("neck", {"neck": "head_angle"}, "torso")]
@@ -282,12 +285,12 @@ def saurel_e(**values: float) -> System:
     body, pelvis, torso = w.torso()
     top = pelvis.length + torso.length
     w.head(body, (0, 0, top))
-    upright = level(w.m, "shoulders", body, "torso", (0, 0, top - drop.sym))
+    upright = level(w.m, "shoulders", body, "torso", at=(0, 0, top - drop.sym))
     for name, side, sign in (("stance_arm", "right", -0.5), ("swing_arm", "left", 0.5)):
         arm, forearm = (w.person.part(part, side) for part in ("arm", "forearm"))
-        turned = _turn(w.m, name, upright, 0.0, 0.0, (0, sign * shoulders.sym, 0))
-        _fixed(w.m, f"{name}_upper", turned, arm, (0, 0, 0))
-        _fixed(w.m, f"{name}_lower", turned, forearm, (0, 0, -arm.length))
+        turned = _turn(w.m, name, upright, 0.0, 0.0, at=(0, sign * shoulders.sym, 0))
+        _mount(w.m, f"{name}_upper", turned, arm, (0, 0, 0))
+        _mount(w.m, f"{name}_lower", turned, forearm, (0, 0, -arm.length))
     drives = [
         *_hips(),
         *_pair("shoulder", {"stance_shoulder": "stance_arm", "swing_shoulder": "swing_arm"}, "torso"),

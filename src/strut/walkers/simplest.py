@@ -65,7 +65,7 @@ def simplest(**values: float) -> System:
         hip_rate.name: turn * (1 - turn) * rate.sym,
         x.name: x.sym + forward * ahead,
         z.name: z.sym + up * ahead,
-        **swinging.landed(),
+        **swinging.flags_after_landing(),
         steps.name: steps.sym + 1,
         length.name: ahead,
         duration.name: time - struck.sym,

@@ -4,7 +4,7 @@ feet."""
 from __future__ import annotations
 
 from strut.checks import checked
-from strut.contact import Between, Legs, arc, plane, stepping
+from strut.contact import Between, Legs, arc, plane, stepping_walker
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
@@ -15,6 +15,7 @@ SWAP = {"stance": "swing", "swing": "stance"}
 
 
 def slope(value: float) -> Param:
+    """The parameter `slope` of the ground [rad], with a value."""
     return Param("slope", value, "rad", bounds=(-0.5, 0.5), description="of the ground, positive downhill")
 
 
@@ -26,14 +27,18 @@ def on_foot(m: Mechanism) -> Body:
     return foot
 
 
-def level(m: Mechanism, name: str, leg: Body, angle: str, at: Expression, mass: Expression = 0.0) -> Body:
-    """A body that does not turn with its leg, so that angles counted from it are angles from the vertical."""
+def level(m: Mechanism, name: str, leg: Body, angle: str, *, at: Expression, mass: Expression = 0.0) -> Body:
+    """Add a body that does not turn with its leg: angles counted from it are angles from the vertical.
+
+    angle: the joint of the leg. at: where on the leg it sits [m]. mass: of the body [kg].
+    """
     body = m.body(name, mass)
     m.joint(f"{name}_level", leg, body, joints.gear(angle, -1.0, of=joints.revolute(ANGLE)), at=at)
     return body
 
 
 def hip_drive() -> Between:
+    """A motor, a spring and a damper between the legs, the last two zero unless set."""
     return Between(
         "hip",
         {"swing": 1, "stance": -1},
@@ -60,7 +65,7 @@ def compass(**values: float) -> System:
         rate=-1.092383589884,
         actuated=False,
     )
-    hip = level(m, "hip", stance, "stance", (0, 0, a + b), hip_mass)
+    hip = level(m, "hip", stance, "stance", at=(0, 0, a + b), mass=hip_mass)
     swing = m.body("swing_leg", leg_mass, (0, 0, -b))
     m.joint(
         "swing",
@@ -83,7 +88,7 @@ def compass(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (a + b),
     )
-    return stepping(
+    return stepping_walker(
         m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet"
     ).using(values)
 
@@ -114,7 +119,7 @@ def round_foot(**values: float) -> System:
         rate=-0.239010987813,
         actuated=False,
     )
-    hip = level(m, "hip", stance, "stance", (0, 0, centre), hip_mass)
+    hip = level(m, "hip", stance, "stance", at=(0, 0, centre), mass=hip_mass)
     swing = m.body("swing_leg", leg_mass, (0, 0, -com), leg_inertia)
     m.joint(
         "swing",
@@ -148,5 +153,5 @@ def round_foot(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (centre + radius),
     )
-    walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
+    walker = stepping_walker(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
     return walker.replace(scales=("hip_mass", "centre", "g")).using(values)

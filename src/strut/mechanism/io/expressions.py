@@ -18,10 +18,13 @@ import numpy as np
 from strut.errors import ModelError, did_you_mean
 from strut.system import Expression, sx
 
-LARGEST = 1e300  # beyond it a number counts as infinite, and is refused
-LONGEST = 2000  # characters of an expression; longer ones are no longer arithmetic a person wrote
+MAX_CONSTANT = 1e300
+"""[1] A number beyond it counts as infinite, and is refused."""
+MAX_CHARACTERS = 2000
+"""Characters of an expression; longer ones are no longer arithmetic that a person wrote."""
 
 NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z%][A-Za-z0-9/^* ]*)")
+"""A number with a unit behind it, which is no arithmetic."""
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     **{
@@ -47,6 +50,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., ca.SX]]] = {
     "max": (2, ca.fmax),
     "deg": (1, lambda a: a * (math.pi / 180)),
 }
+"""Functions that an expression may call: how many arguments they take, and what they do."""
 OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -54,6 +58,7 @@ OPERATORS: dict[type, Callable[[ca.SX, ca.SX], ca.SX]] = {
     ast.Div: lambda a, b: a / b,
     ast.Pow: lambda a, b: a**b,
 }
+"""Operators that an expression may use."""
 
 
 class ExpressionError(ModelError):
@@ -66,9 +71,9 @@ class ExpressionError(ModelError):
 
 def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
     """The expression that `text` says, of the quantities in `names`."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
-            f"the expression has {len(text)} characters: {LONGEST} are allowed", text[:60] + " ...", 0
+            f"the expression has {len(text)} characters: {MAX_CHARACTERS} are allowed", text[:60] + " ...", 0
         )
     if not text.isascii():
         at = next(k for k, c in enumerate(text) if not c.isascii())
@@ -81,21 +86,21 @@ def parse(text: str, names: Mapping[str, Expression]) -> ca.SX:
             _with_unit(text.strip()) or "this is no arithmetic", text.strip(), min(column, len(text.strip()))
         ) from None
     try:
-        made = ca.densify(_Walk(text.strip(), names).value(tree.body))
+        expression = ca.densify(_Walk(text.strip(), names).value(tree.body))
     except RecursionError:
         raise ExpressionError("this is nested too deeply", text.strip(), 0) from None
-    if made.is_constant() and not np.all(np.isfinite(np.array(ca.DM(made)))):
+    if expression.is_constant() and not np.all(np.isfinite(np.array(ca.DM(expression)))):
         raise ExpressionError("the value is not finite", text.strip(), 0)
-    return made
+    return expression
 
 
 def _with_unit(text: str) -> str:
     """What to write instead of a number with a unit behind it; nothing if that is not it."""
-    found = NUMBER_AND_UNIT.fullmatch(text)
-    if not found:
+    match = NUMBER_AND_UNIT.fullmatch(text)
+    if not match:
         return ""
     instead = (
-        f"deg({found[1]})" if found[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
+        f"deg({match[1]})" if match[2] in ("deg", "degree", "degrees") else "the number alone, in SI units"
     )
     return f"a number has no unit here: write {instead}"
 
@@ -107,12 +112,13 @@ class _Walk:
         self.text, self.names = text, names
 
     def value(self, node: ast.expr) -> ca.SX:
+        """The expression that a node says."""
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, (int, float))
             and not isinstance(node.value, bool)
         ):
-            return ca.SX(float(node.value) if abs(node.value) < LARGEST else math.inf)
+            return ca.SX(float(node.value) if abs(node.value) < MAX_CONSTANT else math.inf)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             inner = self.value(node.operand)
             return -inner if isinstance(node.op, ast.USub) else inner
@@ -126,15 +132,16 @@ class _Walk:
         if isinstance(node, ast.Subscript):
             return self.component(node)
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return self.named(node)
+            return self.quantity(node)
         raise self.error(
             node,
             f"'{ast.get_source_segment(self.text, node)}' is not allowed: use numbers, parameters, + - * / "
             f"** and functions",
         )
 
-    def named(self, node: ast.expr) -> ca.SX:
-        name = _dotted(node)
+    def quantity(self, node: ast.expr) -> ca.SX:
+        """The parameter, or pi, that a name stands for."""
+        name = _dotted_name(node)
         if name is None:
             raise self.error(node, f"'{ast.get_source_segment(self.text, node)}' is not allowed here")
         if name in self.names:
@@ -144,6 +151,7 @@ class _Walk:
         raise self.error(node, f"'{name}' is no parameter: {did_you_mean(name, [*self.names, 'pi'])}")
 
     def component(self, node: ast.Subscript) -> ca.SX:
+        """One component of a vector, v[2]."""
         whole, index = self.value(node.value), node.slice
         if (
             not isinstance(index, ast.Constant)
@@ -156,7 +164,8 @@ class _Walk:
         return whole[index.value]
 
     def call(self, node: ast.Call) -> ca.SX:
-        name = _dotted(node.func)
+        """A call of one of `FUNCTIONS`."""
+        name = _dotted_name(node.func)
         if name not in FUNCTIONS:
             raise self.error(node, f"'{name}' is no function: {did_you_mean(str(name), list(FUNCTIONS))}")
         count, function = FUNCTIONS[name]
@@ -165,24 +174,26 @@ class _Walk:
         return function(*[self.value(argument) for argument in node.args])
 
     def error(self, node: ast.expr, reason: str) -> ExpressionError:
+        """An error that points at a node."""
         first = self.text.splitlines()
         column = node.col_offset if len(first) == 1 else 0
         return ExpressionError(reason, first[0] if first else "", column)
 
 
-def _dotted(node: ast.expr) -> str | None:
-    """left.hip as one name."""
+def _dotted_name(node: ast.expr) -> str | None:
+    """The name that a node says, left.hip as one; None where it is none."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        inner = _dotted(node.value)
+        inner = _dotted_name(node.value)
         return None if inner is None else f"{inner}.{node.attr}"
     return None
 
 
 # ---- back to text ----
 
-ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1  # how tightly a text binds
+ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1
+"""How tightly a text binds: one that binds less than its place demands gets parentheses."""
 
 CALLS = {
     getattr(ca, f"OP_{name.upper()}"): name
@@ -202,6 +213,7 @@ CALLS = {
         "log",
     )
 } | {ca.OP_FABS: "abs", ca.OP_FMIN: "min", ca.OP_FMAX: "max"}
+"""CasADi's operations that are written as calls, by the name they have in text."""
 
 
 def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
@@ -209,28 +221,30 @@ def text_of(expression: Any, names: Mapping[str, ca.SX]) -> str:
     f = ca.Function("f", [ca.SX(s) for s in names.values()], [sx(expression)])
     labels = list(names)
     sizes = [int(ca.SX(s).numel()) for s in names.values()]
-    held: dict[int, tuple[str, int]] = {}
+    slots: dict[int, tuple[str, int]] = {}
     result = "0"
     for k in range(f.n_instructions()):
         op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
         if op == ca.OP_CONST:
             number = f.instruction_constant(k)
-            held[o[0]] = (number_text(number), ATOM if number >= 0 else PRODUCT)
+            slots[o[0]] = (number_text(number), ATOM if number >= 0 else PRODUCT)
         elif op == ca.OP_INPUT:
-            held[o[0]] = (labels[i[0]] if sizes[i[0]] == 1 else f"{labels[i[0]]}[{i[1]}]", ATOM)
+            slots[o[0]] = (labels[i[0]] if sizes[i[0]] == 1 else f"{labels[i[0]]}[{i[1]}]", ATOM)
         elif op == ca.OP_OUTPUT:
-            result = held[i[0]][0]
+            result = slots[i[0]][0]
         else:
-            held[o[0]] = _operation(op, [held[slot] for slot in i])
-            if len(held[o[0]][0]) > LONGEST:
+            slots[o[0]] = _operation(op, [slots[slot] for slot in i])
+            if len(slots[o[0]][0]) > MAX_CHARACTERS:
                 raise ModelError(
-                    f"an expression has more than {LONGEST} characters when written out: introduce a "
+                    f"an expression has more than {MAX_CHARACTERS} characters when written out: introduce a "
                     f"parameter for part of it"
                 )
     return result
 
 
 def _operation(op: int, values: list[tuple[str, int]]) -> tuple[str, int]:
+    """The text of an operation on texts, each with how tightly it binds; and how tightly the result does."""
+
     def at_least(k: int, level: int) -> str:
         text, binds = values[k]
         return text if binds >= level else f"({text})"

@@ -9,7 +9,7 @@ from pathlib import Path
 from strut.confine import is_inside, resolve_roots
 from strut.errors import ModelError
 
-NEAR = 3
+MAX_LEVELS_ABOVE = 3
 """Levels above a model's folder up to which a folder is suggested as a root."""
 
 
@@ -61,16 +61,16 @@ class Folders:
             above = Path(os.path.commonpath([self.home, target]))
         except ValueError:  # on another drive
             return target.parent
-        near = len(self.home.relative_to(above).parts) <= NEAR and above != Path(above.anchor)
+        near = len(self.home.relative_to(above).parts) <= MAX_LEVELS_ABOVE and above != Path(above.anchor)
         return above if near else target.parent
 
     def find(self, name: str, what: str, beside: Path | None = None) -> Path:
         """As `path`, and it is a file."""
-        found = self.path(name, what, beside)
+        file_path = self.path(name, what, beside)
         try:
-            there = found.is_file()
+            there = file_path.is_file()
         except OSError:
             there = False
         if not there:
-            raise ModelError(f"{self.where}: {what} is in '{name}', and there is no such file: {found}")
-        return found
+            raise ModelError(f"{self.where}: {what} is in '{name}', and there is no such file: {file_path}")
+        return file_path

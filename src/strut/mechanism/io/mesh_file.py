@@ -11,8 +11,8 @@ from strut.errors import ModelError, StorageError
 
 Mesh = tuple[np.ndarray, np.ndarray]
 """Vertices [n x 3] in the file's unit of length, and for each triangle the numbers of its corners."""
-FLAT_POLYGON = 1e-5
-"""By how much, of its size, a polygon of more than four corners may be bent."""
+MAX_POLYGON_BEND = 1e-5
+"""[1] by which a polygon of more than four corners may be bent, as a share of its size."""
 
 
 def read_mesh(path: Path, what: str) -> Mesh:
@@ -37,7 +37,8 @@ def read_mesh(path: Path, what: str) -> Mesh:
 
 
 def check_mesh(vertices: np.ndarray, faces: np.ndarray, what: str) -> Mesh:
-    """Finite vertices, and triangles whose corners exist."""
+    """Return a mesh; raise ModelError unless its vertices are finite and the corners of its triangles
+    exist."""
     if not len(vertices) or not np.all(np.isfinite(vertices)):
         raise ModelError(f"{what} has {len(vertices)} vertices, or some that are not finite")
     if len(faces) and not (faces.min() >= 0 and faces.max() < len(vertices)):
@@ -46,6 +47,7 @@ def check_mesh(vertices: np.ndarray, faces: np.ndarray, what: str) -> Mesh:
 
 
 def _stl(content: bytes, what: str) -> Mesh:
+    """Binary STL: equal corners of triangles become one vertex."""
     count = int.from_bytes(content[80:84], "little")
     if len(content) < 84 or len(content) != 84 + 50 * count:
         raise ModelError(f"{what} is no binary STL: its size does not fit; one in words must be converted")
@@ -91,6 +93,7 @@ def _obj(content: bytes, what: str) -> Mesh:
 
 
 def _triangles(polygon: list[int], places: np.ndarray, what: str) -> list[tuple[int, int, int]]:
+    """Cut a polygon into triangles, as MuJoCo does."""
     if len(polygon) < 3:
         return []
     if not 0 <= min(polygon) <= max(polygon) < len(places):
@@ -113,8 +116,8 @@ def _check_flat(corners: np.ndarray, what: str) -> None:
     length = np.linalg.norm(normal)
     if not length > 0:
         return  # no area, no volume
-    bent = np.abs((corners - corners[0]) @ normal).max() / length > FLAT_POLYGON * size
-    if bent or (turns @ normal).min() < -FLAT_POLYGON * size**2 * length:
+    bent = np.abs((corners - corners[0]) @ normal).max() / length > MAX_POLYGON_BEND * size
+    if bent or (turns @ normal).min() < -MAX_POLYGON_BEND * size**2 * length:
         raise ModelError(
             f"{what} has a face of {len(corners)} corners that is bent or not convex: cut it into triangles"
         )

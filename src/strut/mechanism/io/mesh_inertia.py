@@ -9,8 +9,9 @@ import numpy as np
 from strut.errors import MissingExtraError, ModelError
 from strut.mechanism.io.mesh_file import Mesh
 
-KINDS = ("legacy", "exact", "convex", "shell")
-SMALLEST_VOLUME = 1e-15
+INERTIA_RULES = ("legacy", "exact", "convex", "shell")
+"""Words for how the inertia of a mesh is worked out, see `solid_of`."""
+MIN_VOLUME = 1e-15
 """[m^3 or m^2] below which MuJoCo takes a mesh for nothing."""
 
 
@@ -42,19 +43,21 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
     centre = _area_centre(vertices, faces, what)
     volumes, middles = _parts(vertices - centre, faces, kind)
     total = float(volumes.sum())
-    if total < SMALLEST_VOLUME:
-        found = (
+    if total < MIN_VOLUME:
+        reason = (
             "negative: its triangles face inwards"
             if total < 0
             else 'too small: if it is a surface, give the mesh inertia="shell"'
         )
-        raise ModelError(f"{what} has the volume {total:g} m^3, which is {found}")
+        raise ModelError(f"{what} has the volume {total:g} m^3, which is {reason}")
+    # a tetrahedron's centre is three quarters of the way from the apex to its base
     com = centre + 0.75 * (volumes @ middles) / total
     volumes, _ = _parts(
         vertices - com, faces, kind
     )  # with magnitudes the volume depends on where it is seen from
     total = float(volumes.sum())
     D, E, F = ((vertices - com)[faces[:, k]] for k in range(3))
+    # second moments of every tetrahedron (or triangle) from the products of its corners
     products = np.zeros((3, 3))
     for a, b, weight in (
         (D, D, 2),
@@ -76,6 +79,7 @@ def solid_of(mesh: Mesh, kind: str, what: str) -> Solid:
         raise ModelError(
             f"{what} has principal moments of inertia {moments.tolist()} per density: no solid has"
         )
+    # the box of equal volume and inertia, and the box around it
     half = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / total, 0)) / 2
     seen = (vertices - com) @ axes
     return Solid(total, com, inertia, axes, half, seen.min(axis=0), seen.max(axis=0))
@@ -98,11 +102,13 @@ def _parts(vertices: np.ndarray, faces: np.ndarray, kind: str) -> tuple[np.ndarr
 
 
 def _area_centre(vertices: np.ndarray, faces: np.ndarray, what: str) -> np.ndarray:
+    """The centre of the surface [m]."""
     normals, middles = _triangles(vertices, faces)
     areas = np.linalg.norm(normals, axis=1) / 2
-    if not areas.sum() > SMALLEST_VOLUME:
+    if not areas.sum() > MIN_VOLUME:
         raise ModelError(f"{what} has no surface")
-    return areas @ middles / areas.sum()
+    centre: np.ndarray = areas @ middles / areas.sum()
+    return centre
 
 
 def _hull(vertices: np.ndarray, what: str) -> np.ndarray:
@@ -115,7 +121,7 @@ def _hull(vertices: np.ndarray, what: str) -> np.ndarray:
         hull = ConvexHull(vertices)
     except (QhullError, ValueError) as error:
         raise ModelError(f"{what} has no convex hull: its {len(vertices)} vertices lie in a plane") from error
-    faces = hull.simplices.copy()
+    faces: np.ndarray = hull.simplices.copy()
     normals, _ = _triangles(vertices, faces)
     inwards = np.einsum("ni,ni->n", normals, hull.equations[:, :3]) < 0
     faces[inwards] = faces[inwards][:, ::-1]

@@ -5,36 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
-import casadi as ca
-import numpy as np
-
 from strut.checks import checked
-from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.mechanism import forces, joints
-from strut.mechanism.fluid import drag
+from strut.errors import ModelError
 from strut.mechanism.io import names as text
 from strut.mechanism.io.folders import Folders
+from strut.mechanism.io.mjcf_build import MechanismBuilder
 from strut.mechanism.io.mjcf_equality import Equalities, add_equalities
 from strut.mechanism.io.mjcf_include import include_files
 from strut.mechanism.io.mjcf_read import Reader
-from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord, JointRecord
 from strut.mechanism.io.mjcf_tendon import Tendons, tune_springs
-from strut.mechanism.io.poses import HERE, NumericPose, quat_of_rotation, rotation, shifted
-from strut.mechanism.looks import shapes
+from strut.mechanism.io.poses import IDENTITY
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.parts import Body, Stop
 from strut.system import Param
 
-STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from ranges, on request
-SMALLEST_MOMENT = 1e-15
-"""[kg m^2] below which MuJoCo takes a moment of inertia for this."""
-LIKE_MOMENTS = 1e-6
-"""Relative difference below which two moments of inertia count as equal."""
-QUIET = {
-    *(
+KNOWN_SECTIONS = frozenset(
+    [
         "compiler",
         "option",
         "default",
@@ -46,14 +33,19 @@ QUIET = {
         "contact",
         "sensor",
         "actuator",
-    ),
-    *("keyframe", "worldbody", "equality", "tendon"),
-}
+        "keyframe",
+        "worldbody",
+        "equality",
+        "tendon",
+    ]
+)
+"""Elements on top of a file that are read, or on which the motion of bodies does not depend."""
 
 
 @checked
 def load(
     path: str | Path,
+    *,
     stops: bool = False,
     symbolic_masses: bool = False,
     ignore: Collection[str] = (),
@@ -82,12 +74,20 @@ def load(
     its body's origin, our body has its frame at the joint, and a frame of the body's name is where MuJoCo's
     is. A site with the name of a body is the frame NAME_site.
     """
-    return _parse(text.read(path), stops, symbolic_masses, ignore, str(path), Folders(path, roots))
+    return _parse(
+        text.read(path),
+        Folders(path, roots),
+        where=str(path),
+        stops=stops,
+        symbolic_masses=symbolic_masses,
+        ignore=ignore,
+    )
 
 
 @checked
 def parse(
     source: str,
+    *,
     stops: bool = False,
     symbolic_masses: bool = False,
     ignore: Collection[str] = (),
@@ -96,17 +96,31 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of an MJCF file; see `load`. Files that it names are looked for in the first
     of `roots`."""
-    return _parse(source, stops, symbolic_masses, ignore, where, Folders(None, roots))
+    return _parse(
+        source,
+        Folders(None, roots),
+        where=where,
+        stops=stops,
+        symbolic_masses=symbolic_masses,
+        ignore=ignore,
+    )
 
 
 def _parse(
-    source: str, stops: bool, symbolic_masses: bool, ignore: Collection[str], where: str, folders: Folders
+    source: str,
+    folders: Folders,
+    *,
+    where: str,
+    stops: bool,
+    symbolic_masses: bool,
+    ignore: Collection[str],
 ) -> Mechanism:
+    """The mechanism of a text; `folders` say which files it may name, `where` names it in messages."""
     root = text.xml(source, where)
     folders.where = where
     if root.tag != "mujoco":
         raise ModelError(f"{where} begins with <{root.tag}>: an MJCF file begins with <mujoco>")
-    with text.naming(where):
+    with text.name_file_in_errors(where):
         include_files(root, folders, where, ignore)
         reader = Reader(root, where, ignore, folders)
         for element in root:
@@ -116,16 +130,16 @@ def _parse(
                     f"included by another file; "
                     "load that one"
                 )
-            if element.tag not in QUIET:
+            if element.tag not in KNOWN_SECTIONS:
                 reader.refuse(element.tag, f"<mujoco> has <{element.tag}>")
         m = Mechanism(
             text.name_of(root.get("model", "mujoco")), g=Param("g", reader.options.gravity, "m/s^2")
         )
-        build = _Builder(m, reader, stops, symbolic_masses, _driven(root, reader))
+        build = MechanismBuilder(m, reader, stops, symbolic_masses, _driven(root, reader))
         build.check_driven()
-        build.contents(reader.world, m.world, HERE)
+        build.contents(reader.world, m.world, IDENTITY)
         for record in reader.world.bodies:
-            build.body(record, m.world, HERE)
+            build.body(record, m.world, IDENTITY)
         build.warn_of_meshes()
         build.surroundings()
         tendons = Tendons(root, reader, m, build.frame_of_site, build.spring_position)
@@ -144,271 +158,3 @@ def _driven(root: ElementTree.Element, reader: Reader) -> set[str] | None:
     if not sections:
         return None
     return {text.name_of(str(e.get("joint"))) for section in sections for e in section if e.get("joint")}
-
-
-class _Builder:
-    """Puts records into a mechanism."""
-
-    def __init__(
-        self, m: Mechanism, reader: Reader, stops: bool, symbolic: bool, driven: set[str] | None
-    ) -> None:
-        self.m, self.reader, self.stops, self.symbolic, self.driven = m, reader, stops, symbolic, driven
-        self.records: dict[str, BodyRecord] = {}
-        for record in reader.world.all():
-            if record.name in self.records:
-                raise ModelError(
-                    f"{reader.where} has two bodies '{record.name}': give one of them another name"
-                )
-            self.records[record.name] = record
-        self.moving = {joint.name for record in self.records.values() for joint in record.joints}
-        self.at: dict[str, NumericPose] = {"world": HERE}  # MuJoCo's frame of a body in ours
-        self.reference: dict[
-            str, float
-        ] = {}  # coordinates of joints in the configuration that the file shows
-        self.springs: dict[str, float] = {}  # coordinates of joints in which their springs are slack
-        self.tuned: dict[str, tuple[float, float]] = {}  # springdamper of joints
-        self.frame_of_site: dict[str, str] = {}
-        self.outside: list[str] = []  # files of meshes that may not be read
-
-    def start_position(self) -> dict[str, tuple[Any, ...]]:
-        """Coordinates of all joints in the configuration that the file shows."""
-        return {name: c.initial for name, c in self.m.connections.items()}
-
-    def spring_position(self) -> dict[str, tuple[Any, ...]]:
-        """Coordinates of all joints in the configuration in which MuJoCo measures springs."""
-        return self.start_position() | {name: (value,) for name, value in self.springs.items()}
-
-    def check_driven(self) -> None:
-        """Every joint that an actuator names exists."""
-        for name in self.driven or ():
-            if name not in self.moving:
-                raise UnknownNameError(
-                    f"{self.reader.where}: an actuator drives joint '{name}': "
-                    f"{did_you_mean(name, sorted(self.moving))}"
-                )
-
-    def body(self, record: BodyRecord, parent: Body, X_parent: NumericPose) -> None:
-        """A body with its joints, and all it carries."""
-        if not record.joints:
-            mount = X_parent @ record.X
-            made = self._made(record, HERE)
-            self.m.joint(
-                record.name if record.name not in self.moving else f"{record.name}_mount",
-                parent,
-                made,
-                joints.fixed(),
-                mount.p,
-                _matrix(mount),
-            )
-            after = HERE
-        elif any(j.kind == "free" for j in record.joints):
-            made, after = self._free(record, parent), HERE
-        else:
-            afters = [_after(j) for j in record.joints]
-            made, after = self._made(record, afters[-1]), afters[-1]
-            self._chain(record, parent, X_parent @ record.X, made, afters)
-        self.at[record.name] = after
-        if after.moved:
-            self.m.frame(record.name, made, after.p, _matrix(after))
-        if record.gravcomp and "gravcomp" not in self.reader.options.off:
-            self.m.force(
-                forces.support(
-                    f"{record.name}_gravcomp", record.name, record.gravcomp, self.reader.options.aside
-                )
-            )
-        self.contents(record, made, after)
-        for child in record.bodies:
-            self.body(child, made, after)
-
-    def _made(self, record: BodyRecord, after: NumericPose) -> Body:
-        mass = (
-            Param(f"{record.name}_mass", record.mass, "kg", bounds=(0, 1e6))
-            if self.symbolic and record.mass
-            else record.mass
-        )
-        about = after.R @ record.inertia @ after.R.T
-        return self.m.body(
-            record.name, mass, after.R @ record.com + after.p, (about + about.T) / 2, True, self.reader.where
-        )
-
-    def _free(self, record: BodyRecord, parent: Body) -> Body:
-        joint = record.joints[0]
-        if len(record.joints) > 1 or parent is not self.m.world:
-            raise ModelError(
-                f"{self.reader.where}: body '{record.name}' has a free joint: it must be its only one, and "
-                f"its parent the world"
-            )
-        if joint.armature:
-            self.reader.refuse(
-                "armature", f"the free joint '{joint.name}' of body '{record.name}' has an armature"
-            )
-        for key, value in (
-            ("stiffness", joint.stiffness),
-            ("frictionloss", joint.friction),
-            ("springdamper", joint.springdamper),
-        ):
-            if value:
-                self.reader.refuse(key, f"the free joint '{joint.name}' of body '{record.name}' has a {key}")
-        made = self._made(record, HERE)
-        start = (*record.X.p, *quat_of_rotation(record.X.R))
-        self.m.joint(
-            joint.name,
-            parent,
-            made,
-            joints.free(),
-            damping=self._damping(joint),
-            actuated=False,
-            initial=start,
-        )
-        return made
-
-    def _chain(
-        self, record: BodyRecord, parent: Body, at: NumericPose, last: Body, afters: list[NumericPose]
-    ) -> None:
-        """One joint after the other, massless bodies between them."""
-        for joint, after in zip(record.joints, afters, strict=True):
-            child = last
-            if joint is not record.joints[-1]:
-                child = self.m.body(
-                    joint.name if joint.name not in self.records else f"{record.name}_{joint.name}"
-                )
-            self._join(record, joint, parent, child, at @ shifted(_anchor(joint)))
-            parent, at = child, after
-
-    def _join(
-        self, record: BodyRecord, joint: JointRecord, parent: Body, child: Body, at: NumericPose
-    ) -> None:
-        axis = tuple(joint.axis)
-        motion = {
-            "hinge": lambda: joints.revolute(axis),
-            "slide": lambda: joints.prismatic(axis),
-            "ball": joints.spherical,
-        }[joint.kind]()
-        straight, off = joint.kind != "ball", self.reader.options.off
-        stiffness = 0.0 if "spring" in off else joint.stiffness
-        bounded = joint.range if "limit" not in off else None
-        if straight:
-            self.reference[joint.name], self.springs[joint.name] = joint.ref, joint.springref
-        if bounded:
-            self.m.limits[joint.name] = bounded
-        self.m.joint(
-            joint.name,
-            parent,
-            child,
-            motion,
-            at.p,
-            _matrix(at),
-            spring=stiffness if stiffness and straight else None,
-            rest=joint.springref,
-            damping=self._damping(joint),
-            armature=joint.armature or None,
-            stop=Stop(*bounded, STOP_STIFFNESS) if self.stops and bounded else None,
-            actuated=self.driven is None or joint.name in self.driven,
-            initial=joint.ref if straight else None,
-        )
-        if stiffness and not straight:
-            self.m.force(forces.ball_spring(f"{joint.name}_spring", joint.name, stiffness))
-        if joint.friction and "frictionloss" not in off:
-            self.m.force(forces.dry_friction(f"{joint.name}_friction", joint.name, joint.friction))
-        if joint.springdamper and not straight:
-            self.reader.refuse(
-                "springdamper", f"the ball joint '{joint.name}' of body '{record.name}' has a springdamper"
-            )
-        elif joint.springdamper:
-            self.tuned[joint.name] = joint.springdamper
-
-    def _damping(self, joint: JointRecord) -> float | None:
-        return None if "damper" in self.reader.options.off else joint.damping or None
-
-    def surroundings(self) -> None:
-        """Gravity that is not along -z, and the fluid around."""
-        options = self.reader.options
-        if any(options.aside):
-            self.m.force(forces.aside("gravity_aside", options.aside))
-        for record in self.records.values() if options.fluid else ():
-            if record.name == "world" or not record.mass > 0:
-                continue
-            axes = record.axes
-            if axes is None:
-                moments, axes = np.linalg.eigh(record.inertia)
-                axes = axes * np.sign(np.linalg.det(axes))
-                if options.density and np.diff(moments).min() < LIKE_MOMENTS * moments[2]:
-                    self.reader.refuse(
-                        "density",
-                        f"body '{record.name}' has two equal moments of inertia, so that the axes of its "
-                        f"drag in <option density> are open",
-                    )
-                    continue
-            moments = np.einsum("ki,kl,li->i", axes, record.inertia, axes)
-            box = np.sqrt(6 * np.maximum(moments.sum() - 2 * moments, SMALLEST_MOMENT) / record.mass)
-            fluid = {"density": options.density, "viscosity": options.viscosity, "wind": list(options.wind)}
-            self.m.force(drag(f"{record.name}_drag", record.name, record.com, axes, box, **fluid))  # type: ignore[arg-type]
-
-    def contents(self, record: BodyRecord, body: Body, at: NumericPose) -> None:
-        """Sites as frames and geoms as shapes."""
-        for name, site in record.sites.items():
-            place = at @ site
-            frame = name if name not in self.records else f"{name}_site"
-            while frame in self.m.frames or frame in self.records:
-                frame = f"{frame}_site"
-            self.frame_of_site[name] = frame
-            self.m.frame(frame, body, place.p, _matrix(place))
-        looks = [self._shape(geom, at @ geom.X) for geom in record.geoms]
-        self.m.shape(body, *[shape for shape in looks if shape is not None])
-
-    def _shape(self, geom: GeomRecord, at: NumericPose) -> shapes.Shape | None:
-        a, b, _ = np.abs(geom.size)
-        if geom.kind == "sphere":
-            return shapes.sphere(a, at.p, geom.colour)
-        if geom.kind in ("capsule", "cylinder"):
-            return shapes.MAKERS[geom.kind](at.p - at.R[:, 2] * b, at.p + at.R[:, 2] * b, a, geom.colour)
-        if geom.kind == "box":
-            return shapes.box(2 * geom.size, at.p, _matrix(at), geom.colour)
-        if geom.kind == "ellipsoid":
-            return shapes.ellipsoid(geom.size, at.p, _matrix(at), geom.colour)
-        if geom.mesh not in self.reader.geoms.meshes:
-            return None
-        path = self._mesh_path(geom.mesh)
-        scale = self.reader.geoms.scale(geom.mesh)
-        return shapes.mesh(path, scale, at.p, _matrix(at), geom.colour) if path else None
-
-    def _mesh_path(self, name: str) -> str:
-        """Where the file of a mesh is, for pictures; as a model given as text names it, nothing where it may
-        not be read."""
-        file, folders = self.reader.geoms.file(name), self.reader.folders
-        if not file or folders.home is None:
-            return file
-        try:
-            return str(folders.path(file, f"mesh '{name}'"))
-        except ModelError:
-            self.outside.append(file)
-            return ""
-
-    def warn_of_meshes(self) -> None:
-        """Pictures go without meshes that are outside of the model's folder."""
-        if self.outside:
-            assert self.reader.folders.home is not None
-            folder = self.reader.folders.suggest((self.reader.folders.home / self.outside[0]).resolve())
-            self.reader.warn(
-                f"{len(set(self.outside))} files of meshes, such as '{self.outside[0]}', are outside of the "
-                f"model's folder and not "
-                f"shown in pictures: if you trust them, name their folder, roots=['{folder}'] or --root "
-                f"{folder}"
-            )
-
-
-def _anchor(joint: JointRecord) -> np.ndarray:
-    return np.zeros(3) if joint.kind == "slide" else joint.pos
-
-
-def _after(joint: JointRecord) -> NumericPose:
-    """The body's frame, seen from the joint: back from the anchor, and back by the coordinate that means 'not
-    moved'."""
-    if joint.kind == "slide":
-        return shifted(-joint.axis * joint.ref)
-    turned = rotation(joint.axis, -joint.ref) if joint.kind == "hinge" and joint.ref else np.eye(3)
-    return NumericPose(turned, -turned @ joint.pos)
-
-
-def _matrix(place: NumericPose) -> ca.SX:
-    return ca.densify(ca.SX(place.R))

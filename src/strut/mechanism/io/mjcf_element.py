@@ -17,6 +17,7 @@ from strut.mechanism.io.poses import NumericPose, rotation, rotation_of_quat, ro
 Element = ElementTree.Element
 
 ORIENTATIONS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+"""Attributes that say a rotation; an element has at most one of them."""
 
 
 class ElementReader:
@@ -55,7 +56,7 @@ class ElementReader:
         return value
 
     def refuse(self, name: str, what: str) -> None:
-        """An error, unless the user said that `name` may be left out."""
+        """Raise ModelError, unless the user said that `name` may be left out."""
         if name not in self.ignore:
             raise ModelError(
                 f"{self.where}: {what}, which is not read: remove it, or leave it out knowingly with "
@@ -69,6 +70,7 @@ class ElementReader:
     # ---- defaults ----
 
     def _defaults(self, element: Element, inherited: dict[str, dict[str, str]], name: str) -> None:
+        """Collect the attributes of a class of <default>, and of those nested in it."""
         own = {tag: dict(attributes) for tag, attributes in inherited.items()}
         for child in element:
             if child.tag != "default":
@@ -88,16 +90,16 @@ class ElementReader:
                 f"{self.where}: <{element.tag}> '{element.get('name', '')}' has class '{name}': "
                 f"{did_you_mean(name, list(self.classes))}"
             )
-        found = dict(self.classes[name].get(tag or element.tag, {}))
+        merged = dict(self.classes[name].get(tag or element.tag, {}))
         if any(key in element.attrib for key in ORIENTATIONS):
-            found = {key: value for key, value in found.items() if key not in ORIENTATIONS}
+            merged = {key: value for key, value in merged.items() if key not in ORIENTATIONS}
         if (
-            "size" in found and "size" in element.attrib
+            "size" in merged and "size" in element.attrib
         ):  # the numbers that are not given stay those of the class
             first = element.attrib["size"].split()
-            found["size"] = " ".join([*first, *found["size"].split()[len(first) :]])
-            return found | {key: value for key, value in element.attrib.items() if key != "size"}
-        return found | element.attrib
+            merged["size"] = " ".join([*first, *merged["size"].split()[len(first) :]])
+            return merged | {key: value for key, value in element.attrib.items() if key != "size"}
+        return merged | element.attrib
 
     # ---- places ----
 
@@ -110,12 +112,12 @@ class ElementReader:
 
     def orientation(self, a: Mapping[str, str], what: str) -> np.ndarray:
         """The rotation that an element's attributes say; none is the identity."""
-        given = [key for key in ORIENTATIONS if key in a]
-        if not given:
+        named = [key for key in ORIENTATIONS if key in a]
+        if not named:
             return np.eye(3)
-        if len(given) > 1:
-            raise ModelError(f"{self.where}: {what} has {' and '.join(given)}: one orientation is enough")
-        key, sizes = given[0], {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+        if len(named) > 1:
+            raise ModelError(f"{self.where}: {what} has {' and '.join(named)}: one orientation is enough")
+        key, sizes = named[0], {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
         v = numbers(a[key], sizes[key], sizes[key], f"{self.where}: {key} of {what}")
         if key == "euler":
             R = np.eye(3)

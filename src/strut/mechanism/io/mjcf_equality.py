@@ -17,8 +17,9 @@ from strut.mechanism.io import names as text
 from strut.mechanism.io.mjcf_read import Reader
 from strut.mechanism.io.mjcf_record import BodyRecord
 from strut.mechanism.io.mjcf_tendon import Position, Tendons
-from strut.mechanism.io.poses import NumericPose, rotation_of_quat, shifted
+from strut.mechanism.io.poses import NumericPose, rotation_of_quat, translation
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Constraint
 from strut.mechanism.tree import Tree
 
 Element = ElementTree.Element
@@ -32,11 +33,13 @@ class Built(Protocol):
     reference: dict[str, float]
     frame_of_site: dict[str, str]
 
-    def start_position(self) -> Position: ...
+    def start_position(self) -> Position:
+        """Coordinates of all joints in the configuration that the file shows."""
+        ...
 
 
 def add_equalities(root: Element, equalities: Equalities) -> None:
-    """All that are active, in their order."""
+    """Add all equalities that are active, in their order."""
     for number, element in enumerate(e for section in root.findall("equality") for e in section):
         attributes = equalities.reader.attributes(element, "main", tag="equality")
         active = attributes.get("active", "true")
@@ -56,6 +59,7 @@ class Equalities:
     tendons: Tendons
 
     def add(self, element: Element, number: int) -> None:
+        """Add the constraint that an element of <equality> says; `number` names it where it has no name."""
         name = text.name_of(element.get("name", f"{element.tag}_{number}"))
         if element.tag == "joint":
             self._joints(name, element)
@@ -70,34 +74,39 @@ class Equalities:
             self.reader.refuse(element.tag, f"equality '{name}' is a <{element.tag}>")
 
     def _polynomial(self, name: str, element: Element) -> list[float]:
-        given = text.numbers(
+        """The five coefficients of polycoef."""
+        coefficients = text.numbers(
             element.get("polycoef", "0 1 0 0 0"), 1, 5, f"{self.reader.where}: polycoef of equality '{name}'"
         )
-        return [float(v) for v in given] + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+        return [float(v) for v in coefficients] + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
 
     def _joints(self, name: str, element: Element) -> None:
-        """q1 - ref1 is a polynomial of q2 - ref2, or constant."""
-        full, known = self._polynomial(name, element), self.built.reference
-        second = self._named(name, element, "joint1", list(known))
+        """Constrain q1 - ref1 to a polynomial of q2 - ref2, or to a constant."""
+        full, references = self._polynomial(name, element), self.built.reference
+        second = self._known_name(name, element, "joint1", list(references))
         if "joint2" not in element.attrib:
-            self.m.constrain(constraints.prescribed(name, second, known[second] + full[0]))
+            self.m.constrain(constraints.prescribed_motion(name, second, references[second] + full[0]))
             return
-        first = self._named(name, element, "joint2", list(known))
+        first = self._known_name(name, element, "joint2", list(references))
         if any(full[2:]):
             ends = (_coordinate(second), _coordinate(first))
-            self.m.constrain(_along(name, full, ends, (known[second], known[first])))
+            self.m.constrain(
+                _polynomial_constraint(name, full, ends, (references[second], references[first]))
+            )
             return
         offset, ratio = full[:2]
         self.m.constrain(
-            constraints.coupled(name, first, second, ratio, known[second] + offset - ratio * known[first])
+            constraints.coupled_joints(
+                name, first, second, ratio, references[second] + offset - ratio * references[first]
+            )
         )
 
     def _tendons(self, name: str, element: Element) -> None:
-        """The same of the lengths of two tendons, counted from those in the configuration that the file
-        shows."""
+        """Constrain the length of one tendon to a polynomial of another's, counted from the configuration
+        that the file shows."""
         full, lengths = self._polynomial(name, element), []
         for key in ("tendon1", "tendon2")[: 1 + ("tendon2" in element.attrib)]:
-            record = self.tendons.records[self._named(name, element, key, list(self.tendons.records))]
+            record = self.tendons.records[self._known_name(name, element, key, list(self.tendons.records))]
             length = self.tendons.length(record, f"belongs to equality '{name}'")
             if length is None:
                 return
@@ -106,25 +115,26 @@ class Equalities:
         if len(lengths) == 1:
             lengths.append(lambda tree: ca.SX(0))
             start, full = [*start, 0.0], [full[0], 0.0, 0.0, 0.0, 0.0]
-        self.m.constrain(_along(name, full, (lengths[0], lengths[1]), (start[0], start[1])))
+        self.m.constrain(_polynomial_constraint(name, full, (lengths[0], lengths[1]), (start[0], start[1])))
 
     def _sites(self, name: str, element: Element) -> tuple[str, str]:
+        """The frames of both sites that an equality names."""
         frames = self.built.frame_of_site
-        a, b = (self._named(name, element, key, list(frames)) for key in ("site1", "site2"))
+        a, b = (self._known_name(name, element, key, list(frames)) for key in ("site1", "site2"))
         return frames[a], frames[b]
 
     def _bodies(self, name: str, element: Element) -> tuple[str, str]:
         """Frames on both bodies that coincide as the bodies do in the configuration that the file shows, or
         as told."""
         records: Mapping[str, BodyRecord] = self.built.records
-        a, b = self._named(name, element, "body1", list(records)), "world"
+        a, b = self._known_name(name, element, "body1", list(records)), "world"
         if "body2" in element.attrib:
-            b = self._named(name, element, "body2", list(records))
+            b = self._known_name(name, element, "body2", list(records))
         where = f"{self.reader.where}: anchor of equality '{name}'"
         X_ab = records[a].X_W.inverse() @ records[b].X_W
         anchor = text.numbers(element.get("anchor", "0 0 0"), 3, 3, where)
         if element.tag == "connect":  # the anchor is in the first body
-            on_a = shifted(anchor)
+            on_a = translation(anchor)
             on_b = X_ab.inverse() @ on_a
         else:  # in the second
             relative = text.numbers(
@@ -133,7 +143,7 @@ class Equalities:
                 7,
                 f"{self.reader.where}: relpose of equality '{name}'",
             )
-            on_b = shifted(anchor)
+            on_b = translation(anchor)
             on_a = X_ab @ on_b
             if np.any(relative[3:]):  # MuJoCo takes its position as that of the anchor in the first body
                 on_a = NumericPose(rotation_of_quat(relative[3:]), relative[:3])
@@ -142,22 +152,24 @@ class Equalities:
             self.m.frame(f"{name}_{suffix}", self.m.bodies[body], place.p, ca.densify(ca.SX(place.R)))
         return f"{name}_a", f"{name}_b"
 
-    def _named(self, name: str, element: Element, key: str, known: list[str]) -> str:
-        found = text.name_of(element.get(key, ""))
-        if found not in known:
+    def _known_name(self, name: str, element: Element, key: str, known: list[str]) -> str:
+        """The name under `key`, which must be one of `known`."""
+        value = text.name_of(element.get(key, ""))
+        if value not in known:
             raise UnknownNameError(
-                f"{self.reader.where}: equality '{name}' has {key} '{found}': {did_you_mean(found, known)}"
+                f"{self.reader.where}: equality '{name}' has {key} '{value}': {did_you_mean(value, known)}"
             )
-        return found
+        return value
 
 
 def _coordinate(joint: str) -> Length:
+    """The coordinate of a joint as a length."""
     return lambda tree: tree.q[tree.q_of[joint].start]
 
 
-def _along(
+def _polynomial_constraint(
     name: str, coefficients: list[float], ends: tuple[Length, Length], start: tuple[float, float]
-) -> constraints.Constraint:
+) -> Constraint:
     """One length is a polynomial of another, both counted from where they start."""
 
     def error(tree: Tree) -> ca.SX:

@@ -10,19 +10,21 @@ import numpy as np
 
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.mechanism.io.mesh_file import Mesh, check_mesh, read_mesh
-from strut.mechanism.io.mesh_inertia import KINDS, Solid, solid_of
+from strut.mechanism.io.mesh_inertia import INERTIA_RULES, Solid, solid_of
 from strut.mechanism.io.mjcf_element import ElementReader
 from strut.mechanism.io.mjcf_record import BodyRecord, GeomRecord
 from strut.mechanism.io.names import numbers
-from strut.mechanism.io.poses import NumericPose, between, moments_of, rotation_of_quat, volume_of
+from strut.mechanism.io.poses import NumericPose, moments_of, pose_between, rotation_of_quat, volume_of
 
 Element = ElementTree.Element
 
 GEOMS = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "mesh", "hfield", "sdf")
+"""Types of <geom>."""
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
-SMALLEST_MASS = 1e-14
+"""How many numbers the size of a solid has."""
+MIN_MASS = 1e-14
 """[kg] below which MuJoCo takes no notice of a geom."""
-MOST_VERTICES = 10_000_000
+MAX_VERTICES = 10_000_000
 """Of a mesh written out in the model."""
 
 
@@ -49,7 +51,7 @@ class Geoms:
     # ---- one geom ----
 
     def read(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> GeomRecord:
-        """One <geom> of a body, in a <frame> at X of it; its inertia is worked out by `weigh`."""
+        """Read one <geom> of a body, in a <frame> at X of it; its inertia is worked out by `weigh`."""
         reader = self.reader
         a = reader.attributes(element, childclass)
         what = f"geom '{a['name']}' of body '{body.name}'" if "name" in a else f"a geom of body '{body.name}'"
@@ -57,10 +59,10 @@ class Geoms:
         if kind not in GEOMS:
             raise ModelError(f"{self.where}: {what} has type '{kind}': {did_you_mean(kind, GEOMS)}")
         size = np.zeros(3)
-        given = numbers(a.get("size", ""), 0, 3, f"{self.where}: size of {what}")
-        size[: len(given)] = given
+        sizes = numbers(a.get("size", ""), 0, 3, f"{self.where}: size of {what}")
+        size[: len(sizes)] = sizes
         if "fromto" in a and kind in ("capsule", "cylinder", "box", "ellipsoid"):
-            at, half = between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
+            at, half = pose_between(numbers(a["fromto"], 6, 6, f"{self.where}: fromto of {what}"))
             size = (
                 np.array([size[0], half, 0.0])
                 if kind in ("capsule", "cylinder")
@@ -74,7 +76,7 @@ class Geoms:
             if colour
             else None
         )
-        made = GeomRecord(
+        geom = GeomRecord(
             kind=kind,
             X=X @ at,
             size=size,
@@ -91,10 +93,10 @@ class Geoms:
         if a.get("fluidshape", "none") != "none" and reader.options.fluid:
             reader.refuse("fluidshape", f"{what} has a fluidshape")
         if kind not in ("plane", "hfield"):
-            self.waiting[id(made)] = (a, what)
-        if made.mesh and kind in SIZES:
-            self._fit(made, a, what)
-        return made
+            self.waiting[id(geom)] = (a, what)
+        if geom.mesh and kind in SIZES:
+            self._fit(geom, a, what)
+        return geom
 
     def _fit(self, geom: GeomRecord, a: Mapping[str, str], what: str) -> None:
         """A simple shape in place of a mesh: of like inertia, or around it, along its principal axes."""
@@ -142,9 +144,9 @@ class Geoms:
             return
         count = SIZES[geom.kind]
         if not np.all(geom.size[:count] > 0):
-            found = geom.size[:count].tolist()
+            sizes = geom.size[:count].tolist()
             raise ModelError(
-                f"{self.where}: {what} is a {geom.kind} of size {found}: {count} positive numbers are needed"
+                f"{self.where}: {what} is a {geom.kind} of size {sizes}: {count} positive numbers are needed"
             )
         if a.get("shellinertia") == "true":
             reader.refuse("shellinertia", f"{what} has shellinertia")
@@ -155,7 +157,7 @@ class Geoms:
     # ---- meshes ----
 
     def solid(self, name: str, what: str) -> Solid:
-        """What a mesh encloses."""
+        """Mass properties of what a mesh encloses, worked out once."""
         if name not in self.meshes:
             raise UnknownNameError(
                 f"{self.where}: {what} has mesh '{name}': {did_you_mean(name, list(self.meshes))}"
@@ -165,8 +167,8 @@ class Geoms:
             kind = a.get(
                 "inertia", "exact" if self.reader.compiler.get("exactmeshinertia") == "true" else "legacy"
             )
-            if kind not in KINDS:
-                raise ModelError(f"{mesh} has inertia '{kind}': {did_you_mean(kind, KINDS)}")
+            if kind not in INERTIA_RULES:
+                raise ModelError(f"{mesh} has inertia '{kind}': {did_you_mean(kind, INERTIA_RULES)}")
             vertices, faces = self._points(a, mesh)
             vertices = vertices - numbers(a.get("refpos", "0 0 0"), 3, 3, f"{mesh}: refpos")
             quat = numbers(a.get("refquat", "1 0 0 0"), 4, 4, f"{mesh}: refquat")
@@ -180,11 +182,11 @@ class Geoms:
         return self.solids[name]
 
     def scale(self, name: str) -> np.ndarray:
-        """Along the axes of a mesh's file."""
+        """Factors along the axes of a mesh's file."""
         return numbers(self.meshes[name].get("scale", "1 1 1"), 3, 3, f"{self.where}: scale of mesh '{name}'")
 
     def file(self, name: str) -> str:
-        """Of a mesh, counted from the model's folder; nothing where it is written out."""
+        """The file of a mesh, counted from the model's folder; empty where it is written out."""
         file = self.meshes[name].get("file", "") if name in self.meshes else ""
         compiler = self.reader.compiler
         if file and compiler.get("strippath", "false") == "true":
@@ -192,13 +194,12 @@ class Geoms:
         return str(Path(compiler.get("meshdir") or compiler.get("assetdir", "")) / file) if file else ""
 
     def _points(self, a: Mapping[str, str], mesh: str) -> Mesh:
+        """Vertices and triangles of a mesh, written out or from its file."""
         if "vertex" in a:
             vertices = (
-                numbers(a["vertex"], 12, 3 * MOST_VERTICES, f"{mesh}: vertex")
-                .astype(np.float32)
-                .astype(float)
+                numbers(a["vertex"], 12, 3 * MAX_VERTICES, f"{mesh}: vertex").astype(np.float32).astype(float)
             )
-            faces = numbers(a.get("face", ""), 0, 6 * MOST_VERTICES, f"{mesh}: face").astype(int)
+            faces = numbers(a.get("face", ""), 0, 6 * MAX_VERTICES, f"{mesh}: face").astype(int)
             if len(vertices) % 3 or len(faces) % 3:
                 raise ModelError(
                     f"{mesh} has {len(vertices)} numbers of vertices and {len(faces)} of faces: both come in "
@@ -216,31 +217,33 @@ class Geoms:
     # ---- inertias of bodies ----
 
     def give_inertias(self, bodies: list[BodyRecord]) -> None:
-        """Mass, centre of mass and inertia of every body, given or from its geoms, after the rules of
-        <compiler>."""
+        """Give every body its mass, centre of mass and inertia, from <inertial> or its geoms, after the rules
+        of <compiler>."""
         for body in bodies:
-            if self.from_geoms == "true" or (self.from_geoms == "auto" and body.given is None):
+            if self.from_geoms == "true" or (self.from_geoms == "auto" and body.inertial is None):
                 self._sum_geoms(body, [g for g in body.geoms if self.groups[0] <= g.group <= self.groups[1]])
-            elif body.given is not None:
-                body.mass, body.com, body.inertia = body.given
-            if not body.mass and body.given is None:
+            elif body.inertial is not None:
+                body.mass, body.com, body.inertia = body.inertial
+            if not body.mass and body.inertial is None:
                 body.com = body.pos  # where MuJoCo puts what boundmass gives to a body that has nothing
             self._bound(body)
-        total = self._setting("settotalmass")
+        total = self._compiler_number("settotalmass")
         now = sum(body.mass for body in bodies)
         if total > 0 and now > 0:
             for body in bodies:
                 body.mass, body.inertia = body.mass * total / now, body.inertia * total / now
 
-    def _setting(self, key: str) -> float:
+    def _compiler_number(self, key: str) -> float:
+        """A number of <compiler>; 0 where it is not given."""
         return float(self.reader.several(self.reader.compiler, key, "<compiler>", 1)[0])
 
     def _sum_geoms(self, body: BodyRecord, geoms: list[GeomRecord]) -> None:
+        """Give a body the mass, centre and inertia of its geoms together (the parallel axis theorem)."""
         for geom in geoms:
             self.weigh(geom)
-        heavy = [g for g in geoms if g.mass > SMALLEST_MASS]
-        if not heavy and body.given is not None:
-            body.mass, body.com, body.inertia = body.given
+        heavy = [g for g in geoms if g.mass > MIN_MASS]
+        if not heavy and body.inertial is not None:
+            body.mass, body.com, body.inertia = body.inertial
             return
         body.mass = sum(g.mass for g in heavy)
         body.axes = heavy[0].axes if len(heavy) == 1 else None
@@ -251,9 +254,9 @@ class Geoms:
                 body.inertia = body.inertia + g.inertia + g.mass * (r @ r * np.eye(3) - np.outer(r, r))
 
     def _bound(self, body: BodyRecord) -> None:
-        """boundmass, boundinertia and balanceinertia of <compiler>, which repair careless inertias."""
-        least = self._setting("boundinertia")
-        body.mass = max(body.mass, self._setting("boundmass"))
+        """Apply boundmass, boundinertia and balanceinertia of <compiler>, which repair careless inertias."""
+        least = self._compiler_number("boundinertia")
+        body.mass = max(body.mass, self._compiler_number("boundmass"))
         balance = self.reader.compiler.get("balanceinertia", "false") == "true"
         if not least and not balance:
             return

@@ -39,6 +39,7 @@ def include_files(root: Element, folders: Folders, where: str, ignore: Collectio
 
 
 def _expand(parent: Element, beside: Path | None, folders: Folders, where: str, seen: set[Path]) -> None:
+    """Replace the <include>s below an element; `beside` is the folder of the file it stands in."""
     for child in list(parent):
         if child.tag != "include":
             _expand(child, beside, folders, where, seen)
@@ -62,6 +63,7 @@ def _expand(parent: Element, beside: Path | None, folders: Folders, where: str, 
 
 
 def _locate(name: str, beside: Path | None, folders: Folders) -> Path:
+    """The path of an included file: from the model's folder, else from that of the file that includes it."""
     what = "what <include> asks for"
     if beside is not None and not folders.path(name, what).is_file():
         return folders.find(name, what, beside)

@@ -25,8 +25,8 @@ FLAGS = {
 
 
 class MjcfOptions:
-    """gravity: the pull along -z [m/s^2], and `aside` along x and y; density [kg/m^3], viscosity [Pa s] and
-    wind [m/s] of the fluid around; off: what the flags switch off."""
+    """What <option> says: `gravity`, the pull along -z, and `sideways_gravity` along x and y [m/s^2]; density
+    [kg/m^3], viscosity [Pa s] and wind [m/s] of the fluid around; `off`, what the flags switch off."""
 
     def __init__(self, root: ElementTree.Element, where: str, ignore: Collection[str]) -> None:
         self.off: set[str] = set()
@@ -54,9 +54,9 @@ class MjcfOptions:
                         self.off |= FLAGS.get(key, set())
         if "gravity" in self.off:
             g = np.zeros(3)
-        self.gravity, self.aside = float(-g[2]) + 0.0, (float(g[0]), float(g[1]))
+        self.gravity, self.sideways_gravity = float(-g[2]) + 0.0, (float(g[0]), float(g[1]))
 
     @property
     def fluid(self) -> bool:
-        """Whether there is any."""
+        """Whether there is a fluid that acts on bodies."""
         return bool(self.density or self.viscosity) and "fluid" not in self.off

@@ -14,12 +14,14 @@ from strut.mechanism.io.mjcf_element import ORIENTATIONS, ElementReader
 from strut.mechanism.io.mjcf_geom import Geoms
 from strut.mechanism.io.mjcf_record import BodyRecord, JointRecord
 from strut.mechanism.io.names import name_of, numbers
-from strut.mechanism.io.poses import HERE, NumericPose, between
+from strut.mechanism.io.poses import IDENTITY, NumericPose, pose_between
 
 Element = ElementTree.Element
 
-QUIET = {"light", "camera"}  # inside bodies: nothing that moves depends on them
+IGNORED_IN_BODIES = {"light", "camera"}
+"""Elements inside bodies on which nothing that moves depends."""
 BODY_ATTRIBUTES = {"name", "pos", *ORIENTATIONS, "childclass", "mocap", "gravcomp", "user", "sleep", "simple"}
+"""Attributes of <body> that are read, or change no motion."""
 JOINT_ATTRIBUTES = {
     *(
         "name",
@@ -38,6 +40,7 @@ JOINT_ATTRIBUTES = {
     *("group", "user", "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction"),
     *("actuatorfrcrange", "actuatorfrclimited", "actuatorgravcomp", "align", "frictionloss", "springdamper"),
 }
+"""Attributes of <joint> that are read, or change no motion."""
 
 
 class Reader(ElementReader):
@@ -46,17 +49,17 @@ class Reader(ElementReader):
     def __init__(self, root: Element, where: str, ignore: Collection[str], folders: Folders) -> None:
         super().__init__(root, where, ignore, folders)
         self.geoms = Geoms(root, self)
-        self.world = BodyRecord("world", HERE, HERE)
+        self.world = BodyRecord("world", IDENTITY, IDENTITY)
         self.taken = {name_of(str(e.get("name"))) for e in root.iter("body")} | {"world"}  # names of bodies
         self.unnamed = 0
         for element in root.findall("worldbody"):
-            self._inside(element, self.world, HERE, "main")
+            self._inside(element, self.world, IDENTITY, "main")
         self.geoms.give_inertias(self.world.all()[1:])
 
     # ---- bodies and what they have ----
 
     def _inside(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> None:
-        """The children of a <body> or of a <frame> in it, which is at X."""
+        """Read the children of a <body> or of a <frame> in it, which is at X."""
         for child in element:
             tag = child.tag
             if tag == "body":
@@ -71,37 +74,39 @@ class Reader(ElementReader):
             elif tag == "site":
                 a = self.attributes(child, childclass)
                 if "fromto" in a:
-                    at = between(
+                    at = pose_between(
                         numbers(a["fromto"], 6, 6, f"{self.where}: fromto of a site in body '{body.name}'")
                     )[0]
                 else:
                     at = self.place(a, f"a site in body '{body.name}'")
                 body.sites[name_of(a.get("name", f"{body.name}_site_{len(body.sites)}"))] = X @ at
             elif tag == "inertial":
-                body.given = self._inertial(child, body, X)
-            elif tag not in QUIET:
+                body.inertial = self._inertial(child, body, X)
+            elif tag not in IGNORED_IN_BODIES:
                 self.refuse(tag, f"body '{body.name}' has a <{tag}>")
 
     def _body(self, element: Element, parent: BodyRecord, X: NumericPose, childclass: str) -> BodyRecord:
+        """Read a <body> and all inside of it."""
         name = name_of(element.get("name") or self._free_name())
         for key in set(element.attrib) - BODY_ATTRIBUTES:
             self.refuse(key, f"body '{name}' has the attribute {key}")
         own = self.place(element.attrib, f"body '{name}'")
         at = X @ own
-        made = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
+        record = BodyRecord(name, at, parent.X_W @ at, pos=own.p)
         if "gravcomp" not in self.ignore:
-            made.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
-        self._inside(element, made, HERE, element.get("childclass", childclass))
-        return made
+            record.gravcomp = float(self.several(element.attrib, "gravcomp", f"body '{name}'", 1)[0])
+        self._inside(element, record, IDENTITY, element.get("childclass", childclass))
+        return record
 
     def _free_name(self) -> str:
-        """For a body without a name."""
+        """A name for a body without one."""
         self.unnamed += 1
         while f"body_{self.unnamed}" in self.taken:
             self.unnamed += 1
         return f"body_{self.unnamed}"
 
     def _joint(self, element: Element, body: BodyRecord, X: NumericPose, childclass: str) -> JointRecord:
+        """Read a <joint> or <freejoint>."""
         free = element.tag == "freejoint"
         a = {**element.attrib, "type": "free"} if free else self.attributes(element, childclass)
         count = len(body.joints)
@@ -152,6 +157,7 @@ class Reader(ElementReader):
         )
 
     def _springdamper(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
+        """Time constant [s] and damping ratio; None where they are not positive."""
         if "springdamper" not in a or "springdamper" in self.ignore:
             return None
         constant, ratio = numbers(a["springdamper"], 2, 2, f"{self.where}: springdamper of {what}")
@@ -160,6 +166,8 @@ class Reader(ElementReader):
     def _inertial(
         self, element: Element, body: BodyRecord, X: NumericPose
     ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Read an <inertial>: mass [kg], centre of mass [m] and inertia about it [kg m^2], in the body's
+        frame."""
         what, a = f"the inertial of body '{body.name}'", element.attrib
         if "mass" not in a or ("diaginertia" in a) == ("fullinertia" in a):
             raise ModelError(f"{self.where}: {what} needs a mass, and either diaginertia or fullinertia")

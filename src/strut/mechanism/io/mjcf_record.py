@@ -60,7 +60,7 @@ class BodyRecord:
     geoms: list[GeomRecord] = field(default_factory=list)
     sites: dict[str, NumericPose] = field(default_factory=dict)
     bodies: list[BodyRecord] = field(default_factory=list)
-    given: tuple[float, np.ndarray, np.ndarray] | None = None
+    inertial: tuple[float, np.ndarray, np.ndarray] | None = None
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
@@ -69,6 +69,7 @@ class BodyRecord:
     gravcomp: float = 0.0
 
     def all(self) -> list[BodyRecord]:
+        """The body and all that it carries, from the inside outwards."""
         return [self, *(b for child in self.bodies for b in child.all())]
 
 

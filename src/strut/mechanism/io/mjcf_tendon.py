@@ -58,22 +58,52 @@ class Tendons:
             self.records[record.name] = record
 
     def _read(self, element: Element, number: int) -> TendonRecord:
+        """One <fixed> or <spatial>; `number` names it where it has no name."""
         reader = self.reader
         a = reader.attributes(element, "main", tag="tendon")
         name = name_of(a.get("name", f"tendon_{number}"))
         what = f"tendon '{name}'"
+        weights, legs, wraps = self._path(element, what)
+        for key in ("stiffness", "damping"):
+            if any(reader.several(a, key, what, 8)[1:]):
+                reader.refuse(key, f"{what} has a {key} that is not linear")
+        if any(reader.several(a, "armature", what, 1)):
+            reader.refuse("armature", f"{what} has an armature")
+        stiffness, damping, friction = (
+            float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss")
+        )
+        return TendonRecord(
+            name=name,
+            weights=weights,
+            legs=legs,
+            wraps=wraps,
+            stiffness=stiffness,
+            damping=damping,
+            friction=friction,
+            rest=self._rest(a, what),
+            range=self._range(a, what),
+        )
+
+    def _path(
+        self, element: Element, what: str
+    ) -> tuple[dict[str, float], list[tuple[str, str, float]], str]:
+        """What a tendon runs along: weights of joints, legs between sites with the divisor of their pulley,
+        and a geom that it wraps around."""
+        reader = self.reader
         weights: dict[str, float] = {}
         legs: list[tuple[str, str, float]] = []
         wraps = ""
         last, divisor = "", 1.0
         for child in element:
             if child.tag == "joint":
-                joint = self._known(name_of(child.get("joint", "")), what, "joint", list(self._coordinates()))
+                joint = self._check_known(
+                    name_of(child.get("joint", "")), what, "joint", list(self._coordinates())
+                )
                 weights[joint] = weights.get(joint, 0.0) + float(
                     reader.several({"coef": "1"} | child.attrib, "coef", what, 1)[0]
                 )
             elif child.tag == "site":
-                site = self._known(name_of(child.get("site", "")), what, "site", list(self.sites))
+                site = self._check_known(name_of(child.get("site", "")), what, "site", list(self.sites))
                 if last:
                     legs.append((last, site, divisor))
                 last = site
@@ -90,31 +120,14 @@ class Tendons:
                 wraps = child.get("geom", "?")
             else:
                 reader.refuse("tendon", f"{what} has <{child.tag}>")
-        for key in ("stiffness", "damping"):
-            if any(reader.several(a, key, what, 8)[1:]):
-                reader.refuse(key, f"{what} has a {key} that is not linear")
-        if any(reader.several(a, "armature", what, 1)):
-            reader.refuse("armature", f"{what} has an armature")
-        stiffness, damping, friction = (
-            float(reader.several(a, k, what, 8)[0]) for k in ("stiffness", "damping", "frictionloss")
-        )
-        return TendonRecord(
-            name,
-            weights,
-            legs,
-            wraps,
-            stiffness,
-            damping,
-            friction,
-            self._rest(a, what),
-            self._range(a, what),
-        )
+        return weights, legs, wraps
 
     def _coordinates(self) -> list[str]:
-        """Joints of one coordinate."""
+        """Names of the joints of one coordinate."""
         return [name for name, c in self.m.connections.items() if c.joint.nq == 1]
 
-    def _known(self, name: str, what: str, kind: str, known: list[str]) -> str:
+    def _check_known(self, name: str, what: str, kind: str, known: list[str]) -> str:
+        """Return a name; raise UnknownNameError unless it is known."""
         if name not in known:
             raise UnknownNameError(
                 f"{self.reader.where}: {what} has {kind} '{name}': {did_you_mean(name, known)}"
@@ -122,10 +135,14 @@ class Tendons:
         return name
 
     def _rest(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
-        given = numbers(a.get("springlength", "-1 -1"), 1, 2, f"{self.reader.where}: springlength of {what}")
-        return None if given[0] == -1 else (float(given[0]), float(given[-1]))
+        """The lengths between which the spring is slack; None where the file leaves them open."""
+        lengths = numbers(
+            a.get("springlength", "-1 -1"), 1, 2, f"{self.reader.where}: springlength of {what}"
+        )
+        return None if lengths[0] == -1 else (float(lengths[0]), float(lengths[-1]))
 
     def _range(self, a: Mapping[str, str], what: str) -> tuple[float, float] | None:
+        """The range of lengths; None where there is no limit."""
         limited = a.get("limited", "auto")
         if "range" not in a or not (limited == "true" or (limited == "auto" and self.reader.autolimits)):
             return None
@@ -155,12 +172,12 @@ class Tendons:
         return length
 
     def at(self, length: Length, position: Position) -> float:
-        """A length in a position."""
+        """Evaluate a length in a position."""
         tree = Tree(self.m)
         return float(ca.Function("length", [tree.q], [length(tree)])(_coordinates_of(tree, position)))
 
     def add_forces(self, stops: bool) -> None:
-        """Springs, dampers and friction of tendons; and soft stops of their ranges, if asked for."""
+        """Add springs, dampers and friction of tendons; and soft stops of their ranges, if asked for."""
         off = self.reader.options.off
         for record in self.records.values():
             stiffness = 0.0 if "spring" in off else record.stiffness
@@ -173,7 +190,14 @@ class Tendons:
                 if length is not None:
                     rest = record.rest or (self.at(length, self.slack()),) * 2 if stiffness else (0.0, 0.0)
                     self.m.force(
-                        forces.line(f"{record.name}_tendon", length, stiffness, rest, damping, friction)
+                        forces.line(
+                            f"{record.name}_tendon",
+                            length,
+                            stiffness,
+                            rest,
+                            damping=damping,
+                            friction=friction,
+                        )
                     )
             if stops and record.range and "limit" not in off:
                 length = self.length(record, "has a range that is to be a stop")
@@ -182,6 +206,7 @@ class Tendons:
 
 
 def _coordinates_of(tree: Tree, position: Position) -> np.ndarray:
+    """Coordinates of joints by name as the vector q of a tree."""
     q = np.zeros(tree.nq)
     for name, where in tree.q_of.items():
         q[where] = [float(v) for v in position[name]]

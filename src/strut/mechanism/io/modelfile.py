@@ -48,46 +48,31 @@ from strut.mechanism import constraints, joints
 from strut.mechanism.io.modelfile_write import dump
 from strut.mechanism.io.names import name_of, read
 from strut.mechanism.io.toml import TomlTable, check_toml
+from strut.mechanism.joint import Joint, JointArgument
 from strut.mechanism.looks import shapes
+from strut.mechanism.looks.shape_types import Shape
 from strut.mechanism.looks.shapes import locate_meshes
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.parts import Body, Stop
+from strut.mechanism.parts import Body, ConstraintArgument, Stop
 from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Param, time
 from strut.units import to_si
 
 __all__ = ["dump", "load", "parse"]
 
-JOINTS: dict[str, tuple[str, ...]] = {  # what each type is told
-    **dict.fromkeys(("fixed", "free", "spherical"), ()),
-    **dict.fromkeys(("revolute", "prismatic", "cylindrical"), ("axis",)),
-    "helical": ("axis", "pitch"),
-    "universal": ("first", "second"),
-    "planar": ("normal",),
-    "spherical_euler": ("order",),
-    "gear": ("leader", "ratio", "offset", "of"),
-}
-CONSTRAINTS: dict[str, tuple[str, ...]] = {
-    "point": ("a", "b"),
-    "hinge": ("a", "b", "axis"),
-    "weld": ("a", "b"),
-    "coupled": ("first", "second", "ratio", "offset"),
-    "prescribed": ("joint", "motion"),
-    "no_slip": ("frame", "direction"),
-    "rolling": ("frame", "axis", "radius"),
-}
-VECTORS, WORDS = ("at", "start", "end", "size", "radii"), ("normal", "order", "leader", "path")
+VECTORS = ("at", "start", "end", "size", "radii")
+"""Arguments of shapes that are three numbers."""
 
 
 @checked
 def load(path: str | Path) -> Mechanism:
-    """A mechanism from a model file; its name is the file's unless the file says one."""
+    """Read a mechanism from a model file; its name is the file's unless the file says one."""
     return locate_meshes(parse(read(path), str(path), name_of(Path(path).stem)), path)
 
 
 @checked
 def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mechanism:
-    """A mechanism from the text of a model file."""
+    """Read a mechanism from the text of a model file; `where` names it in messages."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -106,8 +91,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     gravity = top.number("gravity", params.get("g"))
     with _at(top):
         m = Mechanism(top.word("name", name), planar=top.flag("planar"), g=gravity)
-    for param in params.values():
-        m.note_params(param)
+    m.add_parameters(*params.values())
     for key, table in top.tables("bodies"):
         with _at(table):
             _body(m, key, table)
@@ -117,7 +101,7 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     for key, table in top.tables("frames"):
         with _at(table):
             m.frame(key, _body_of(m, table, "body"), table.vector("at"), _rotation(table))
-            table.done()
+            table.refuse_unknown_keys()
     for key, table in top.tables("constraints"):
         with _at(table):
             _constraint(m, key, table)
@@ -125,13 +109,13 @@ def parse(text: str, where: str = "model file", name: str = "mechanism") -> Mech
     if mirror:
         with _at(top):
             m.mirror(m.sides[0] if mirror is True else str(mirror))
-    top.done()
+    top.refuse_unknown_keys()
     return m
 
 
 @contextmanager
 def _at(table: TomlTable) -> Iterator[None]:
-    """Errors of the mechanism itself say where in the file they come from."""
+    """Say in errors of the mechanism itself where in the file they come from."""
     try:
         yield
     except StrutError as error:
@@ -139,6 +123,7 @@ def _at(table: TomlTable) -> Iterator[None]:
 
 
 def _param(table: TomlTable | Any, key: str) -> Param:
+    """Read a parameter, a table or a bare number, into SI units."""
     if not isinstance(table, TomlTable):
         return Param(key, table)
     with _at(table):
@@ -154,67 +139,71 @@ def _param(table: TomlTable | Any, key: str) -> Param:
         if factor != 1.0:
             value = [factor * v for v in value] if isinstance(value, list) else factor * value
             bounds = (factor * bounds[0], factor * bounds[1])
-        made = Param(key, value, unit, (float(bounds[0]), float(bounds[1])), table.word("description", ""))
-        table.done()
-    return made
+        param = Param(key, value, unit, (float(bounds[0]), float(bounds[1])), table.word("description", ""))
+        table.refuse_unknown_keys()
+    return param
 
 
 def _body(m: Mechanism, name: str, table: TomlTable) -> None:
+    """Read a table of [bodies]."""
     if name == "world":  # it is there already, and only looks
         _looks(m, m.world, table)
         return
     inertia = table.take("inertia", 0.0)
     rows = isinstance(inertia, list) and len(inertia) == 3 and all(isinstance(row, list) for row in inertia)
-    made = m.body(
+    body = m.body(
         name,
         table.number("mass", 0.0),
         table.vector("com"),
         table.matrix("inertia") if rows else table.numbers("inertia", 0.0),
     )
-    _looks(m, made, table)
+    _looks(m, body, table)
 
 
 def _looks(m: Mechanism, body: Body, table: TomlTable) -> None:
+    """Read the shapes of a body."""
     for shape in table.list_of_tables("shapes"):
         with _at(shape):
             m.shape(body, _shape(shape))
-    table.done()
+    table.refuse_unknown_keys()
 
 
-def _shape(table: TomlTable) -> shapes.Shape:
+def _shape(table: TomlTable) -> Shape:
+    """Read one shape: its arguments are those of the function that makes it."""
     kind = table.choice("kind", list(shapes.MAKERS))
     maker = shapes.MAKERS[kind]
-    told: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for key, parameter in inspect.signature(maker).parameters.items():
         if key not in table.data:
             if parameter.default is inspect.Parameter.empty:
                 raise table.error(f"a {kind} needs {key}")
         elif key == "colour":
-            told[key] = table.take(key, None)
-        elif key in WORDS:
-            told[key] = table.word(key)
+            arguments[key] = table.take(key, None)
+        elif key == "path":
+            arguments[key] = table.word(key)
         elif key == "rotation":
-            told[key] = _rotation(table)
+            arguments[key] = _rotation(table)
         elif key in VECTORS:
-            told[key] = table.vector(key)
+            arguments[key] = table.vector(key)
         else:
-            told[key] = table.numbers(key)
-    table.done()
-    return maker(**told)
+            arguments[key] = table.numbers(key)
+    table.refuse_unknown_keys()
+    return maker(**arguments)
 
 
 def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
+    """Read a table of [joints]."""
     stop = table.table("stop")
-    made = _motion(table)
+    motion = _motion(table)
     if table.flag("mirrored"):
-        made = joints.mirrored(made)
+        motion = joints.mirror_image(motion)
     m.joint(
         name,
         _body_of(m, table, "parent"),
         _body_of(m, table, "child"),
-        made,
+        motion,
         table.vector("at"),
-        _rotation(table),
+        rotation=_rotation(table),
         spring=table.number("spring", None),
         rest=table.number("rest", 0.0),
         damping=table.number("damping", None),
@@ -224,69 +213,72 @@ def _joint(m: Mechanism, name: str, table: TomlTable) -> None:
         initial=table.numbers("initial", None),
         rate=table.numbers("rate", None),
     )
-    table.done()
+    table.refuse_unknown_keys()
 
 
 def _stop(table: TomlTable) -> Stop:
-    made = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
-    table.done()
-    return made
+    """Read the soft stop of a joint."""
+    stop = Stop(table.end("low"), table.end("high"), table.number("stiffness"), table.number("damping", 0.0))
+    table.refuse_unknown_keys()
+    return stop
 
 
-def _motion(table: TomlTable) -> joints.Joint:
-    kind = table.choice("type", list(JOINTS))
-    told: dict[str, Any] = {}
-    for key in JOINTS[kind]:
+def _motion(table: TomlTable) -> Joint:
+    """The joint that `type` and its arguments say."""
+    kind = joints.KINDS[table.choice("type", list(joints.KINDS))]
+    arguments: dict[str, Any] = {}
+    for key, role in kind.arguments.items():
         if key == "leader":
-            told[key] = table.word(key)
+            arguments[key] = table.word(key)
         elif key not in table.data:
             continue
-        elif key == "of":
+        elif role is JointArgument.JOINT:
             inner = table.table(key)
             assert inner is not None
-            told[key] = _motion(inner)
-            inner.done()
+            arguments[key] = _motion(inner)
+            inner.refuse_unknown_keys()
+        elif role is JointArgument.WORD:
+            arguments[key] = table.word(key)
+        elif role in (JointArgument.NUMBER, JointArgument.HANDED_NUMBER):
+            arguments[key] = table.number(key)
         else:
-            told[key] = (
-                table.word(key)
-                if key in WORDS
-                else table.number(key)
-                if key in ("pitch", "ratio", "offset")
-                else table.axis(key)
-            )
-    return getattr(joints, kind)(**told)
+            arguments[key] = table.axis(key)
+    return kind.make(**arguments)
 
 
 def _constraint(m: Mechanism, name: str, table: TomlTable) -> None:
-    kind = table.choice("type", list(CONSTRAINTS))
+    """Read a table of [constraints]."""
+    word = table.choice("type", list(constraints.KINDS))
+    kind = constraints.KINDS[word]
     places, moving = [*m.frames, *m.bodies], list(m.connections)
-    told: dict[str, Any] = {}
-    for key in CONSTRAINTS[kind]:
-        if key in ("a", "b", "frame"):
-            told[key] = table.choice(key, places) if key != "b" or "b" in table.data else "world"
-        elif key in ("first", "second", "joint"):
-            told[key] = table.choice(key, moving)
-        elif key == "motion":
-            told[key] = table.number(key, more={"t": time})
+    arguments: dict[str, Any] = {}
+    for key, role in kind.arguments.items():
+        if role is ConstraintArgument.FRAME:
+            arguments[key] = table.choice(key, places) if key != "b" or "b" in table.data else "world"
+        elif role is ConstraintArgument.JOINT:
+            arguments[key] = table.choice(key, moving)
+        elif role is ConstraintArgument.MOTION:
+            arguments[key] = table.number(key, more={"t": time})
         elif key == "radius" or key in table.data:
-            told[key] = table.axis(key) if key in ("axis", "direction") else table.number(key)
-    if kind == "no_slip" and "direction" not in told:
+            arguments[key] = table.axis(key) if role is ConstraintArgument.AXIS else table.number(key)
+    if word == "no_slip" and "direction" not in arguments:
         raise table.error("a no_slip constraint needs its direction")
-    m.constrain(getattr(constraints, kind)(name, **told))
-    m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
-    table.done()
+    m.constrain(kind.make(name, **arguments))
+    table.refuse_unknown_keys()
 
 
 def _body_of(m: Mechanism, table: TomlTable, key: str) -> Body:
+    """The body that a key names."""
     return m.bodies[table.choice(key, list(m.bodies))]
 
 
 def _rotation(table: TomlTable) -> ca.SX | None:
+    """Read a rotation: roll, pitch and yaw [rad], or three rows; None where there is none."""
     value = table.take("rotation", None)
     if value is None:
         return None
     if isinstance(value, list) and all(isinstance(row, list) for row in value):
         return table.matrix("rotation")
     rpy = table.vector("rotation")
-    made = rotation_of_rpy([rpy[0], rpy[1], rpy[2]])
-    return ca.densify(ca.SX(ca.DM(made))) if made.is_constant() else made
+    matrix = rotation_of_rpy([rpy[0], rpy[1], rpy[2]])
+    return ca.densify(ca.SX(ca.DM(matrix))) if matrix.is_constant() else matrix

@@ -13,16 +13,20 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
+from strut.mechanism import constraints
 from strut.mechanism.io.expressions import number_text, text_of
-from strut.mechanism.joints import Joint, neutral
+from strut.mechanism.joint import Joint, JointArgument
+from strut.mechanism.joints import KINDS, neutral
 from strut.mechanism.looks.shape_types import Colour, Shape
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.parts import Body, Connection, Constraint
+from strut.mechanism.parts import Body, Connection, Constraint, ConstraintArgument
 from strut.mechanism.spatial import AXES, axis_of, rotation_of_rpy, rpy_of_rotation
 from strut.system import Param, sx, time
 
-ROUNDING = 1e-15  # of the entries of a rotation
-SAID = ("point", "hinge", "weld", "coupled", "prescribed", "no_slip", "rolling")
+ROTATION_ROUNDING = 1e-15
+"""[1] by which the entries of a rotation may differ from those that its written angles give."""
+AXES_OF_JOINTS = (JointArgument.ROTATION_AXIS, JointArgument.DIRECTION)
+"""What of a joint is written as an axis, "y" or three numbers."""
 
 
 @checked
@@ -34,6 +38,8 @@ def dump(mechanism: Mechanism) -> str:
 
 
 class _Writer:
+    """Writes a mechanism, block by block; each block is a list of lines."""
+
     def __init__(self, m: Mechanism) -> None:
         self.m = m
         if m.forces:
@@ -41,10 +47,13 @@ class _Writer:
                 f"mechanism '{m.name}' has the force '{next(iter(m.forces))}', which a model file cannot say"
             )
         self.arguments = {c.name: c.arguments for c in m.constraints.values()}
-        for told in self.arguments.values():
-            m.note_params(*[told[key] for key in ("ratio", "offset", "radius", "motion") if key in told])
+        parameters = m.parameter_set()
+        for arguments in self.arguments.values():
+            parameters.add(
+                *[arguments[key] for key in ("ratio", "offset", "radius", "motion") if key in arguments]
+            )
         self.params: dict[str, Param] = {}
-        for param in m.params.values():
+        for param in parameters:
             if param.name in self.params:
                 raise ModelError(
                     f"two parameters of mechanism '{m.name}' are called '{param.name}': a file has room for "
@@ -54,10 +63,11 @@ class _Writer:
         self.names = {name: param.sym for name, param in self.params.items()}
 
     def text(self) -> str:
+        """The whole file."""
         m = self.m
         blocks = [
             [
-                f"name = {_quoted(m.name)}",
+                f"name = {_quote(m.name)}",
                 *(["planar = true"] if m.planar else []),
                 f"gravity = {self.value(m.gravity)}",
             ]
@@ -72,7 +82,7 @@ class _Writer:
         blocks += [self.joint(c) for c in m.connections.values()]
         for frame in m.frames.values():
             lines = [
-                f"body = {_quoted(frame.body.name)}",
+                f"body = {_quote(frame.body.name)}",
                 f"at = {self.value(frame.X_BF.p)}",
                 *self.rotation(frame.X_BF.R),
             ]
@@ -81,20 +91,22 @@ class _Writer:
         return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
     def param(self, param: Param) -> list[str]:
+        """The table of a parameter."""
         value = np.asarray(param.value)
         lines = [
             _head("parameters", param.name),
             f"value = {_number(value[0]) if param.size == 1 else _list(_number(v) for v in value)}",
         ]
-        lines += [f"unit = {_quoted(param.unit)}"] if param.unit else []
+        lines += [f"unit = {_quote(param.unit)}"] if param.unit else []
         lines += (
             [f"bounds = {_list(_number(b) for b in param.bounds)}"]
             if np.any(np.isfinite(param.bounds))
             else []
         )
-        return lines + ([f"description = {_quoted(param.description)}"] if param.description else [])
+        return lines + ([f"description = {_quote(param.description)}"] if param.description else [])
 
     def body(self, body: Body) -> list[list[str]]:
+        """The table of a body, and those of its shapes."""
         lines = [_head("bodies", body.name)]
         lines += [] if body.mass.is_zero() else [f"mass = {self.value(body.mass)}"]
         lines += [] if body.com.is_zero() else [f"com = {self.value(body.com)}"]
@@ -103,16 +115,17 @@ class _Writer:
         if not all(e.is_zero() for e in entries):
             only = self.m.planar and all(e.is_zero() for k, e in enumerate(entries) if k != 3)
             diagonal = all(entries[k].is_zero() for k in (1, 2, 4))
-            kept = (
+            moments = (
                 entries[3]
                 if only
                 else ca.vertcat(*([entries[k] for k in (0, 3, 5)] if diagonal else entries))
             )
-            lines.append(f"inertia = {self.value(kept)}")
+            lines.append(f"inertia = {self.value(moments)}")
         looks = [self.shape(body.name, shape) for shape in self.m.shapes.get(body.name, [])]
         return [lines, *looks]
 
     def shape(self, body: str, shape: Shape) -> list[str]:
+        """The table of a shape."""
         lines = [f"[[{_head('bodies', body)[1:-1]}.shapes]]", f'kind = "{type(shape).__name__.lower()}"']
         for f in fields(shape):
             value = getattr(shape, f.name)
@@ -121,15 +134,16 @@ class _Writer:
             elif f.name == "colour":
                 lines += [] if value is None else [f"colour = {_colour(value)}"]
             else:
-                lines.append(f"{f.name} = {_quoted(value) if isinstance(value, str) else self.value(value)}")
+                lines.append(f"{f.name} = {_quote(value) if isinstance(value, str) else self.value(value)}")
         return lines
 
     def joint(self, c: Connection) -> list[str]:
+        """The table of a joint."""
         joint = c.joint
         mirrored = joint.kind.startswith("mirrored ")
         lines = [_head("joints", c.name), *self.motion(joint.arguments["of"] if mirrored else joint, c.name)]
         lines += ["mirrored = true"] if mirrored else []
-        lines += [f"parent = {_quoted(c.parent.name)}", f"child = {_quoted(c.child.name)}"]
+        lines += [f"parent = {_quote(c.parent.name)}", f"child = {_quote(c.child.name)}"]
         lines += [] if c.X_PJ.p.is_zero() else [f"at = {self.value(c.X_PJ.p)}"]
         lines += self.rotation(c.X_PJ.R)
         for key, value in (
@@ -159,33 +173,36 @@ class _Writer:
             inner = ", ".join(self.motion(joint.arguments["of"], name))
             return [
                 'type = "gear"',
-                f"leader = {_quoted(leader)}",
+                f"leader = {_quote(leader)}",
                 f"ratio = {self.value(ratio)}",
                 f"offset = {self.value(offset)}",
                 f"of = {{ {inner} }}",
             ]
-        if joint.kind == "custom" or joint.kind.startswith("mirrored "):
+        if joint.kind not in KINDS:
             raise ModelError(f"joint '{name}' is {joint.kind}, which a model file cannot say")
-        told = []
+        lines = []
         for key, value in joint.arguments.items():
-            if isinstance(value, str):
-                text = _quoted(value)
+            role = KINDS[joint.kind].arguments[key]
+            if role is JointArgument.WORD:
+                text = _quote(value)
             else:
-                text = self.value(value) if key == "pitch" else _axis(value)
-            told.append(f"{key} = {text}")
-        return [f'type = "{joint.kind}"', *told]
+                text = _axis(value) if role in AXES_OF_JOINTS else self.value(value)
+            lines.append(f"{key} = {text}")
+        return [f'type = "{joint.kind}"', *lines]
 
     def constraint(self, c: Constraint) -> list[str]:
-        if c.kind not in SAID:
+        """The table of a constraint."""
+        if c.kind not in constraints.KINDS:
             raise ModelError(f"constraint '{c.name}' is one of your own, which a model file cannot say")
         lines = [_head("constraints", c.name), f'type = "{c.kind}"']
         for key, value in c.arguments.items():
-            if key in ("axis", "direction"):
+            role = constraints.KINDS[c.kind].arguments[key]
+            if role is ConstraintArgument.AXIS:
                 lines.append(f"{key} = {_axis(axis_of(value))}")
-            elif key == "motion":
+            elif role is ConstraintArgument.MOTION:
                 lines.append(f"{key} = {self.value(value, {'t': time})}")
             else:
-                lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else self.value(value)}")
+                lines.append(f"{key} = {_quote(value) if isinstance(value, str) else self.value(value)}")
         return lines
 
     def rotation(self, R: Any) -> list[str]:
@@ -196,7 +213,7 @@ class _Writer:
             numbers = np.array(ca.DM(R))
             for digits in (6, 12, 14, 17):  # the shortest that says it
                 rpy = np.round(rpy_of_rotation(numbers), digits)
-                if np.abs(np.array(ca.DM(rotation_of_rpy(list(rpy)))) - numbers).max() < ROUNDING:
+                if np.abs(np.array(ca.DM(rotation_of_rpy(list(rpy)))) - numbers).max() < ROTATION_ROUNDING:
                     return [f"rotation = {_list(_number(v) for v in rpy)}"]
         return [f"rotation = {_list(self.value(R[k, :].T) for k in range(3))}"]
 
@@ -207,36 +224,42 @@ class _Writer:
         return entries[0] if len(entries) == 1 else _list(entries)
 
     def _one(self, expression: ca.SX, more: Mapping[str, ca.SX]) -> str:
+        """One number, or one expression in quotes."""
         if expression.is_constant():
             return _number(float(ca.DM(expression)))
-        return _quoted(text_of(expression, {**self.names, **more}))
+        return _quote(text_of(expression, {**self.names, **more}))
 
 
 def _head(kind: str, name: str) -> str:
-    return f"[{kind}.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)}]"
+    """The head of a table, [kind.name]."""
+    return f"[{kind}.{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quote(name)}]"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
+    """A text in quotes, as TOML has it."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _list(entries: Any) -> str:
+    """A list of texts in brackets."""
     return f"[{', '.join(entries)}]"
 
 
 def _colour(colour: Colour) -> str:
-    """'#rrggbb' where that is exact."""
+    """A colour as '#rrggbb' where that is exact, else as four numbers."""
     bytes_ = [round(255 * v) for v in colour]
     if any(b / 255 != v for b, v in zip(bytes_, colour, strict=True)):
         return _list(_number(v) for v in colour)
-    return _quoted("#" + "".join(f"{b:02x}" for b in (bytes_ if bytes_[3] != 255 else bytes_[:3])))
+    return _quote("#" + "".join(f"{b:02x}" for b in (bytes_ if bytes_[3] != 255 else bytes_[:3])))
 
 
 def _number(value: Any) -> str:
+    """A finite number exactly, or an infinity as TOML has it."""
     return number_text(float(value)) if np.isfinite(value) else "inf" if value > 0 else "-inf"
 
 
 def _axis(axis: ca.SX) -> str:
+    """An axis as "x" or "-y" where it is one, else three numbers."""
     numbers = [float(v) for v in ca.vertsplit(ca.DM(axis))]
     for name, direction in AXES.items():
         for sign, sense in ((1, ""), (-1, "-")):

@@ -15,17 +15,14 @@ import numpy as np
 from strut.errors import ModelError, StorageError
 
 MAX_DEPTH = 200
-"""Elements inside one another in a file of others. They are read by recursion, of which Python allows a
+"""Most elements inside one another in a file of others. They are read by recursion, of which Python allows a
 thousand."""
-
-
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-SQUEEZED = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
-"""What other readers forgive: '--' inside of comments, and attributes without a space between them."""
-
-
-LARGEST = 1e40
-"""In any unit: what is larger is no measure of a machine, and its powers would overflow."""
+"""A comment of XML. Other readers forgive '--' inside of one."""
+MISSING_SPACE = re.compile(r"""(=\s*"[^"<]*")(?=[A-Za-z_])""")
+"""An attribute without a space before the next one, which other readers forgive."""
+MAX_NUMBER = 1e40
+"""Largest number that is read, in any unit: more is no measure of a machine, and powers would overflow."""
 
 
 class ReadWarning(UserWarning):
@@ -33,7 +30,7 @@ class ReadWarning(UserWarning):
 
 
 def read(path: str | Path) -> str:
-    """The text of a file."""
+    """Read the text of a file; raise StorageError where that fails."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -52,11 +49,11 @@ def xml(text: str, where: str) -> ElementTree.Element:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         try:
-            root = ElementTree.fromstring(SQUEEZED.sub(r"\1 ", COMMENT.sub("", text)))
+            root = ElementTree.fromstring(MISSING_SPACE.sub(r"\1 ", COMMENT.sub("", text)))
         except (ElementTree.ParseError, ValueError):
             raise ModelError(f"{where} is not XML: {error}") from error
-        told = "it is read without comments, and with spaces between attributes"
-        warnings.warn(f"{where} is not XML as it stands: {error}; {told}", ReadWarning, stacklevel=5)
+        how = "it is read without comments, and with spaces between attributes"
+        warnings.warn(f"{where} is not XML as it stands: {error}; {how}", ReadWarning, stacklevel=5)
     except (ValueError, RecursionError) as error:  # a declaration with an encoding that is none
         raise ModelError(
             f"{where} is not XML that can be read: its encoding is unknown; write it in UTF-8"
@@ -66,7 +63,7 @@ def xml(text: str, where: str) -> ElementTree.Element:
 
 
 def check_depth(root: ElementTree.Element, where: str) -> None:
-    """Elements are not nested deeper than `MAX_DEPTH`."""
+    """Raise ModelError where elements are nested deeper than `MAX_DEPTH`."""
     level = [root]
     for _ in range(MAX_DEPTH):
         level = [child for element in level for child in element]
@@ -79,8 +76,8 @@ def check_depth(root: ElementTree.Element, where: str) -> None:
 
 
 @contextlib.contextmanager
-def naming(where: str) -> Iterator[None]:
-    """Errors about the model inside say in which file it stands."""
+def name_file_in_errors(where: str) -> Iterator[None]:
+    """Put the name of a file before errors about the model that is read inside."""
     try:
         yield
     except ModelError as error:
@@ -101,25 +98,25 @@ def _short(text: str) -> str:
 
 
 def numbers(text: str, least: int, most: int, what: str) -> np.ndarray:
-    """Between `least` and `most` finite numbers."""
+    """Read between `least` and `most` finite numbers; `what` names them in errors."""
     needed = f"{least}" if least == most else f"{least} to {most}"
     plural = "number is" if most == 1 else "numbers are"
     try:
         values = np.array([float(word) for word in text.split()])
     except ValueError as error:
         raise ModelError(f"{what} is '{_short(text)}': {needed} {plural} needed") from error
-    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > LARGEST:
-        raise ModelError(f"{what} is '{_short(text)}': numbers up to {LARGEST:g} are read")
+    if np.all(np.isfinite(values)) and np.abs(values).max(initial=0.0) > MAX_NUMBER:
+        raise ModelError(f"{what} is '{_short(text)}': numbers up to {MAX_NUMBER:g} are read")
     if not least <= len(values) <= most or not np.all(np.isfinite(values)):
         raise ModelError(f"{what} is '{_short(text)}': {needed} finite {plural} needed")
     return values
 
 
 def number(text: str, what: str) -> float:
-    """One finite number."""
+    """Read one finite number."""
     return float(numbers(text, 1, 1, what)[0])
 
 
 def words(values: Any) -> str:
-    """Numbers, exactly, with spaces between them."""
+    """Write numbers, exactly, with spaces between them."""
     return " ".join(repr(float(v)) for v in np.asarray(values).reshape(-1))

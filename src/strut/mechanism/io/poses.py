@@ -17,21 +17,26 @@ class NumericPose(NamedTuple):
         return NumericPose(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> NumericPose:
+        """The pose of the outer frame in the inner one."""
         return NumericPose(self.R.T, -self.R.T @ self.p)
 
     @property
-    def moved(self) -> bool:
+    def is_moved(self) -> bool:
+        """Whether it differs from the identity."""
         return bool(np.any(self.p) or not np.array_equal(self.R, np.eye(3)))
 
 
-HERE = NumericPose(np.eye(3), np.zeros(3))
+IDENTITY = NumericPose(np.eye(3), np.zeros(3))
+"""The pose of a frame in itself."""
 
 
-def shifted(p: np.ndarray) -> NumericPose:
+def translation(p: np.ndarray) -> NumericPose:
+    """A pose shifted by p [m], not turned."""
     return NumericPose(np.eye(3), p)
 
 
 def volume_of(kind: str, size: np.ndarray) -> float:
+    """The volume [m^3] of a solid; sizes are radii and half lengths [m], as in MJCF."""
     a, b, c = size
     return float(
         {
@@ -67,13 +72,15 @@ def moments_of(kind: str, size: np.ndarray) -> np.ndarray:
 
 
 def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
+    """The matrix of a rotation by `angle` [rad] about a unit vector: Rodrigues' formula."""
     x, y, z = axis
     k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    matrix: np.ndarray = np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
+    return matrix
 
 
 def rotation_of_quat(q: np.ndarray) -> np.ndarray:
-    """From w, x, y, z of any length."""
+    """The matrix of a quaternion w, x, y, z of any length."""
     w, x, y, z = q / np.linalg.norm(q)
     return np.array(
         [
@@ -85,7 +92,8 @@ def rotation_of_quat(q: np.ndarray) -> np.ndarray:
 
 
 def quat_of_rotation(R: np.ndarray) -> np.ndarray:
-    """x, y, z, w, from the largest of the four, so that nothing small is divided by."""
+    """The quaternion x, y, z, w of a rotation, from the largest of the four, so that nothing small is divided
+    by (Shepperd)."""
     squares = np.array(
         [
             1 + R[0, 0] - R[1, 1] - R[2, 2],
@@ -101,7 +109,8 @@ def quat_of_rotation(R: np.ndarray) -> np.ndarray:
         x, y, z = (row[i] if i != k else squares[k] for i in range(3))
         w = (R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])[k]
     q = np.array([x, y, z, w])
-    return q / np.linalg.norm(q)
+    unit: np.ndarray = q / np.linalg.norm(q)
+    return unit
 
 
 def rotation_to(v: np.ndarray) -> np.ndarray:
@@ -114,7 +123,7 @@ def rotation_to(v: np.ndarray) -> np.ndarray:
     return rotation(axis / sine, float(np.arctan2(sine, v[2])))
 
 
-def between(ends: np.ndarray) -> tuple[NumericPose, float]:
+def pose_between(ends: np.ndarray) -> tuple[NumericPose, float]:
     """The middle of two points with z along them, and half their distance."""
     along = ends[:3] - ends[3:]
     return NumericPose(rotation_to(along), (ends[:3] + ends[3:]) / 2), float(np.linalg.norm(along)) / 2

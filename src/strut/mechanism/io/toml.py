@@ -15,17 +15,20 @@ from strut.mechanism.io.expressions import ExpressionError, parse
 from strut.system import Expression
 
 HEADER = re.compile(r"^\s*\[\[?\s*(.+?)\s*\]\]?\s*(#.*)?$")
+"""A line that begins a table, [a.b] or [[a.b]]."""
 KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+"""A line that begins with a key, a.b = ..."""
 REQUIRED = object()
+"""The default of a key that must be there."""
 
 
 def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:
     """A message for text that is not TOML, with the line and a caret."""
-    found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+    place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
     lines = text.splitlines()
-    if not found or int(found[1]) > len(lines):
+    if not place or int(place[1]) > len(lines):
         return f"{where} is not TOML: {error}"
-    line, column = int(found[1]), int(found[2])
+    line, column = int(place[1]), int(place[2])
     return (
         f"{where}, line {line}, is not TOML: {str(error).split(' (at')[0]}\n    {lines[line - 1]}\n    "
         f"{' ' * (column - 1)}^"
@@ -33,7 +36,7 @@ def check_toml(text: str, where: str, error: tomllib.TOMLDecodeError) -> str:
 
 
 class TomlTable:
-    """A table of a model file. Reading a key marks it as known; `done` refuses the others."""
+    """A table of a model file. Reading a key marks it as known; `refuse_unknown_keys` refuses the others."""
 
     def __init__(
         self, data: Mapping[str, Any], path: tuple[str, ...], source: str, where: str, names: dict[str, Any]
@@ -44,6 +47,7 @@ class TomlTable:
     # ---- reading ----
 
     def take(self, key: str, default: Any = REQUIRED) -> Any:
+        """The value of a key, as TOML has it; the default, or an error without one, where it is not there."""
         if key not in self.known:
             self.known.append(key)
         if key in self.data:
@@ -53,18 +57,21 @@ class TomlTable:
         return default
 
     def word(self, key: str, default: Any = REQUIRED) -> str:
+        """A text."""
         value = self.take(key, default)
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a text in quotes is needed", key)
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
+        """True or false."""
         value = self.take(key, default)
         if not isinstance(value, bool):
             raise self.error(f"{key} is {value!r}: true or false is needed", key)
         return value
 
     def choice(self, key: str, allowed: list[str]) -> str:
+        """One of the words in `allowed`; an error suggests the nearest."""
         value = self.word(key)
         if value not in allowed:
             raise self.error(f"{key} is '{value}': {did_you_mean(value, allowed)}", key, value)
@@ -81,7 +88,7 @@ class TomlTable:
         return value if value in (-inf, inf) else self.number(key)
 
     def numbers(self, key: str, default: Any = REQUIRED) -> Any:
-        """One, or a list of them."""
+        """A number, or a list of numbers; each may be an expression."""
         value = self.take(key, default)
         if key not in self.data:
             return value
@@ -91,15 +98,15 @@ class TomlTable:
         """Three numbers, or an expression of vectors; zero if it is not there."""
         value = self.take(key, [0, 0, 0])
         if isinstance(value, str):
-            made = self._value(value, key)
-            if ca.SX(made).numel() == 3:
-                return made
+            expression = self._value(value, key)
+            if ca.SX(expression).numel() == 3:
+                return expression
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(f"{key} is {value!r}: three numbers are needed", key)
         return ca.vertcat(*[ca.SX(self._one(v, key)) for v in value])
 
     def matrix(self, key: str) -> ca.SX:
-        """Three rows of three."""
+        """A matrix of three rows of three numbers."""
         value = self.take(key)
         if len(value) != 3 or any(len(row) != 3 for row in value):
             raise self.error(f"{key} is {value!r}: three rows of three numbers are needed", key)
@@ -108,7 +115,7 @@ class TomlTable:
         )
 
     def axis(self, key: str) -> Any:
-        """'x', '-z', or three numbers."""
+        """An axis: 'x', '-z', or three numbers."""
         value = self.take(key)
         if isinstance(value, str):
             return value
@@ -117,14 +124,16 @@ class TomlTable:
         return tuple(self._value(v, key) for v in value)
 
     def _one(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
-        made = self._value(value, key, more)
-        if isinstance(made, ca.SX) and made.numel() != 1:
+        """A number, or an expression of one number."""
+        number = self._value(value, key, more)
+        if isinstance(number, ca.SX) and number.numel() != 1:
             raise self.error(
-                f"{key} is a vector of {made.numel()} numbers: one is needed here", key, str(value)
+                f"{key} is a vector of {number.numel()} numbers: one is needed here", key, str(value)
             )
-        return made
+        return number
 
     def _value(self, value: Any, key: str, more: Mapping[str, Expression] | None = None) -> Any:
+        """A finite number, or the expression that a text says."""
         if type(value) in (int, float):
             if not isfinite(value):
                 raise self.error(f"{key} is {value}: a finite number is needed", key, str(value))
@@ -132,14 +141,15 @@ class TomlTable:
         if not isinstance(value, str):
             raise self.error(f"{key} is {value!r}: a number, or an expression in quotes, is needed", key)
         try:
-            made = parse(value, {**self.names, **(more or {})})
+            expression = parse(value, {**self.names, **(more or {})})
         except ExpressionError as error:
             raise self.error(f"{key}: {error.reason}", key, value.strip(), error) from None
-        return float(made) if made.is_constant() and made.numel() == 1 else made
+        return float(expression) if expression.is_constant() and expression.numel() == 1 else expression
 
     # ---- tables in tables ----
 
     def table(self, key: str) -> TomlTable | None:
+        """The table in this one under a key; None where it is not there."""
         value = self.take(key, None)
         if value is None:
             return None
@@ -160,6 +170,7 @@ class TomlTable:
                 raise outer.error(f"{name} is {value!r}: a table is needed, [{key}.{name}]", name)
 
     def list_of_tables(self, key: str) -> Iterator[TomlTable]:
+        """The tables in a list, [{ ... }, { ... }]; none where it is not there."""
         value = self.take(key, [])
         if not isinstance(value, list) or any(not isinstance(entry, dict) for entry in value):
             raise self.error(f"{key} is no list of tables, [{{ ... }}]", key)
@@ -167,10 +178,11 @@ class TomlTable:
             yield self._inner(entry, key)
 
     def _inner(self, data: Mapping[str, Any], key: str) -> TomlTable:
+        """A table inside of this one."""
         return TomlTable(data, (*self.path, key), self.source, self.where, self.names)
 
-    def done(self) -> None:
-        """Every key must have been read."""
+    def refuse_unknown_keys(self) -> None:
+        """Raise ModelError for a key that nothing has read."""
         for key in self.data:
             if key not in self.known:
                 raise self.error(f"'{key}' is unknown here: {did_you_mean(key, self.known)}", key, key)
@@ -199,11 +211,11 @@ class TomlTable:
         header: tuple[str, ...] = ()
         inside, first = False, 0
         for number, line in enumerate(self.source.splitlines(), 1):
-            if (found := HEADER.match(line)) and not _in_array(line):
-                header = _parts(found[1])
+            if (match := HEADER.match(line)) and not _in_array(line):
+                header = _parts(match[1])
                 inside = bool(path) and header == path
-            elif found := KEY.match(line):
-                here = (*header, *_parts(found[1]))
+            elif match := KEY.match(line):
+                here = (*header, *_parts(match[1]))
                 inside = (
                     bool(path) and here == path[: len(here)] and len(here) >= min(len(path), len(header) + 1)
                 )
@@ -220,4 +232,5 @@ def _in_array(line: str) -> bool:
 
 
 def _parts(text: str) -> tuple[str, ...]:
+    """The keys in a dotted one, quotes taken off."""
     return tuple(a or b or c for a, b, c in re.findall(r"""([\w-]+)|"([^"]*)"|'([^']*)'""", text))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,25 +17,38 @@ from strut.confine import Roots
 from strut.errors import ModelError, StorageError, UnknownNameError, did_you_mean
 from strut.files import DAMAGE
 from strut.mechanism import constraints, joints
-from strut.mechanism.io.names import ReadWarning, name_of, naming, number, numbers, read, xml
+from strut.mechanism.io.names import name_file_in_errors, name_of, number, read, xml
+from strut.mechanism.io.urdf_joint import (
+    JointElement,
+    follow_leaders,
+    order_outward,
+    origin_of,
+    rotation_matrix,
+)
 from strut.mechanism.io.urdf_visual import visuals
 from strut.mechanism.io.urdf_write import dump
 from strut.mechanism.looks.shapes import locate_meshes
 from strut.mechanism.mechanism import Mechanism
 from strut.mechanism.parts import Body, Stop
-from strut.mechanism.spatial import rotation_of_rpy
 from strut.system import Expression, Param
 
 __all__ = ["dump", "load", "parse"]
 
-STOP_STIFFNESS = 1e3  # [N m/rad or N/m] of soft end stops made from URDF limits, on request
-BASES = {"fixed": joints.fixed, "free": joints.free, "planar": lambda: joints.planar("y")}
+STOP_STIFFNESS = 1e3
+"""[N m/rad or N/m] of soft end stops made from URDF limits, on request."""
+BASES: dict[str, Callable[[], joints.Joint]] = {
+    "fixed": joints.weld,
+    "free": joints.free,
+    "planar": lambda: joints.planar("y"),
+}
+"""Joints by which a root link may hang on the world."""
 
 
 @checked
-def load(
+def load(  # noqa: PLR0913 options of a public function, by keyword
     path: str | Path,
     base: str = "free",
+    *,
     loops: str | Path | Mapping[str, Any] | None = None,
     symbolic_masses: bool = False,
     stops: bool = False,
@@ -70,24 +82,25 @@ def load(
             table = tomllib.loads(Path(loops).read_text())
         except DAMAGE as error:  # a file that is not there, no TOML, or nested without end
             raise StorageError(f"cannot read the loops in {loops}: {error}") from error
-    made = parse(
+    mechanism = parse(
         read(path),
         base,
-        table,
-        symbolic_masses,
-        stops,
-        str(path),
-        symbolic_lengths,
-        symbolic_inertias,
-        actuated,
-    )  # type: ignore[arg-type]
-    return locate_meshes(made, path, roots)
+        loops=table,
+        symbolic_masses=symbolic_masses,
+        stops=stops,
+        where=str(path),
+        symbolic_lengths=symbolic_lengths,
+        symbolic_inertias=symbolic_inertias,
+        actuated=actuated,
+    )
+    return locate_meshes(mechanism, path, roots)
 
 
 @checked
-def parse(
+def parse(  # noqa: PLR0913 options of a public function, by keyword
     text: str,
     base: str = "free",
+    *,
     loops: Mapping[str, Any] | None = None,
     symbolic_masses: bool = False,
     stops: bool = False,
@@ -98,39 +111,49 @@ def parse(
 ) -> Mechanism:
     """A mechanism from the text of a URDF; see `load`."""
     root = xml(text, where)
-    with naming(where):
-        return _mechanism(
-            root,
-            base,
-            loops,
-            _Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias),
-            stops,
-            where,
-            actuated,
-        )
+    settings = _Settings(
+        base=base,
+        symbols=_Symbols(symbolic_masses, symbolic_lengths, symbolic_inertias),
+        stops=stops,
+        where=where,
+        actuated=actuated,
+    )
+    with name_file_in_errors(where):
+        return _mechanism(root, settings, loops or {})
 
 
-def _mechanism(
-    root: ElementTree.Element,
-    base: str,
-    loops: Mapping[str, Any] | None,
-    symbols: _Symbols,
-    stops: bool,
-    where: str,
-    actuated: Collection[str] | None,
-) -> Mechanism:
+def _mechanism(root: ElementTree.Element, settings: _Settings, loops: Mapping[str, Any]) -> Mechanism:
+    """The tree of bodies and joints that <robot> describes, with loops closed."""
+    base, where = settings.base, settings.where
     if root.tag != "robot":
         raise ModelError(f"{where} begins with <{root.tag}>: a URDF begins with <robot>")
     if base not in BASES:
         raise ModelError(f"base '{base}' is unknown: {did_you_mean(base, list(BASES))}")
     m = Mechanism(name_of(root.get("name", "robot")))
     links = _links(root, where)
-    edges = [_Edge(element, where) for element in root.findall("joint")]
-    _follow_leaders(edges, where)
+    edges = [JointElement(element, where) for element in root.findall("joint")]
+    follow_leaders(edges, where)
     bodies = {
-        name: m.world if name == "world" else _body(m, name, link, symbols, where)
+        name: m.world if name == "world" else _body(m, name, link, settings.symbols, where)
         for name, link in links.items()
     }
+    root_link = _root_link(links, edges, settings)
+    if root_link != "world":
+        m.joint("base", m.world, bodies[root_link], BASES[base](), actuated=False)
+    for edge in order_outward(edges, root_link, where):
+        _join(m, edge, bodies, settings)
+    for name, element in links.items():
+        m.shape(bodies[name], *visuals(element, root, where))
+    for name, loop in loops.items():
+        _close(m, name, loop, bodies)
+    return m
+
+
+def _root_link(
+    links: Mapping[str, ElementTree.Element], edges: Sequence[JointElement], settings: _Settings
+) -> str:
+    """The link that no joint carries. Refuses names that joints use and nothing has, and all but one tree."""
+    where = settings.where
     for edge in edges:
         for link in (edge.parent, edge.child):
             if link not in links:
@@ -138,10 +161,11 @@ def _mechanism(
                     f"{where}: joint '{edge.name}' names link '{link}', which does not exist: "
                     f"{did_you_mean(link, list(links))}"
                 )
-    for name in actuated or ():
-        if name not in (known := [name_of(edge.name) for edge in edges]):
+    joint_names = [name_of(edge.name) for edge in edges]
+    for name in settings.actuated or ():
+        if name not in joint_names:
             raise UnknownNameError(
-                f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, known)}"
+                f"{where} has no joint '{name}' to be actuated: {did_you_mean(name, joint_names)}"
             )
     children = {edge.child for edge in edges}
     roots = [name for name in links if name not in children]
@@ -152,19 +176,11 @@ def _mechanism(
             else f"links {', '.join(roots)} have no parent"
         )
         raise ModelError(f"{where} has {len(roots)} roots: {what}; a URDF is one tree")
-    if roots[0] != "world":
-        m.joint("base", m.world, bodies[roots[0]], BASES[base](), actuated=False)
-    for edge in _in_order(edges, roots[0], where):
-        _join(m, edge, bodies, stops, symbols, actuated is None or name_of(edge.name) in actuated)
-    for name, element in links.items():
-        m.shape(bodies[name], *visuals(element, root, where))
-    for name, loop in (loops or {}).items():
-        _close(m, name, loop, bodies)
-    return m
+    return roots[0]
 
 
 def _links(root: ElementTree.Element, where: str) -> dict[str, ElementTree.Element]:
-    """<link>s by name."""
+    """Collect the <link>s by name."""
     links: dict[str, ElementTree.Element] = {}
     for number_, link in enumerate(root.findall("link"), 1):
         name = link.get("name")
@@ -187,16 +203,18 @@ class _Symbols:
     inertias: bool
 
     def mass(self, link: str, value: float) -> Expression:
+        """The mass of a link [kg], or a parameter."""
         return Param(f"{name_of(link)}_mass", value, "kg", bounds=(0, 1e6)) if self.masses else value
 
     def place(self, name: str, values: np.ndarray) -> list[Expression]:
-        """Zeros stay zeros: they cost nothing."""
+        """A place [m], its components as parameters if wanted; zeros stay zeros: they cost nothing."""
         return [
             Param(f"{name}_{axis}", v, "m") if self.lengths and v else float(v)
             for axis, v in zip("xyz", values, strict=True)
         ]
 
     def inertia(self, link: str, I: np.ndarray) -> Expression:  # noqa: E741
+        """An inertia [kg m^2], or its six entries as parameters."""
         if not self.inertias:
             return I
         entries = {"xx": I[0, 0], "xy": I[0, 1], "xz": I[0, 2], "yy": I[1, 1], "yz": I[1, 2], "zz": I[2, 2]}
@@ -205,101 +223,25 @@ class _Symbols:
         ]
 
 
-class _Edge:
-    """A joint element, read."""
+@dataclass(frozen=True)
+class _Settings:
+    """How a file is read: `base` is how its root hangs on the world, `symbols` which numbers become
+    parameters, `stops` whether limits become soft stops, `where` how messages call the file, `actuated` the
+    joints with a motor (all, if it is none)."""
 
-    def __init__(self, element: ElementTree.Element, where: str) -> None:
-        self.name = str(element.get("name"))
-        self.kind = str(element.get("type"))
-        self.parent = _link(element, "parent", self.name, where)
-        self.child = _link(element, "child", self.name, where)
-        self.xyz, self.rpy = _origin(element, f"joint '{self.name}'")
-        axis = element.find("axis")
-        self.axis = (
-            numbers(axis.get("xyz", "0 0 0"), 3, 3, f"the axis of joint '{self.name}'")
-            if axis is not None
-            else np.array([1.0, 0, 0])
-        )
-        self.limit, self.dynamics, self.mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
-        self.leader: tuple[str, float, float] | None = (
-            None  # (joint, ratio, offset), where it mimics one that moves
-        )
+    base: str
+    symbols: _Symbols
+    stops: bool
+    where: str
+    actuated: Collection[str] | None
 
-    def motion(self) -> joints.Joint:
-        length = float(np.linalg.norm(self.axis))
-        if self.kind in ("revolute", "continuous", "prismatic") and abs(length - 1) > 1e-3:
-            raise ModelError(
-                f"joint '{self.name}' has the axis {self.axis.tolist()} of length {length:g}: give a unit "
-                f"vector"
-            )
-        axis = self.axis / length if length else self.axis
-        if self.kind in ("revolute", "continuous"):
-            made = joints.revolute(tuple(axis))
-        elif self.kind == "prismatic":
-            made = joints.prismatic(tuple(axis))
-        elif self.kind == "fixed":
-            made = joints.fixed()
-        elif self.kind == "floating":
-            made = joints.free()
-        elif self.kind == "planar":
-            made = joints.planar("xyz"[int(np.argmax(np.abs(self.axis)))])
-        else:
-            raise ModelError(
-                f"joint '{self.name}' has type '{self.kind}': known are revolute, continuous, prismatic, "
-                f"fixed, floating, planar"
-            )
-        if self.leader is not None:
-            made = joints.gear(name_of(self.leader[0]), *self.leader[1:], of=made)
-        return made
-
-    def mimicked(self) -> tuple[str, float, float]:
-        """What <mimic> says: the joint, the ratio and the offset."""
-        assert self.mimic is not None
-        ratio, offset = (
-            number(self.mimic.get(key, default), f"the {key} of joint '{self.name}'")
-            for key, default in (("multiplier", "1"), ("offset", "0"))
-        )
-        return str(self.mimic.get("joint")), ratio, offset
+    def drives(self, joint: str) -> bool:
+        """Whether a joint has a motor."""
+        return self.actuated is None or name_of(joint) in self.actuated
 
 
-def _follow_leaders(edges: list[_Edge], where: str) -> None:
-    """Give every joint that mimics another its leader, one that mimics nothing itself. <mimic> on a joint
-    that does not move means nothing; of a joint that is not there, or does not move, it leaves the joint
-    free, as Pinocchio does. Both are warned of."""
-    single = {e.name: e for e in edges if e.kind in ("revolute", "continuous", "prismatic")}
-    for edge in edges:
-        if edge.mimic is None:
-            continue
-        name, ratio, offset = edge.mimicked()
-        told = f"{where}: joint '{edge.name}' ({edge.kind}) mimics '{name}'"
-        if edge.name not in single:
-            warnings.warn(
-                f"{told}: it has no coordinate that could follow, so <mimic> is left out",
-                ReadWarning,
-                stacklevel=5,
-            )
-            continue
-        seen = {edge.name}
-        while name in single and (above := single[name]).mimic is not None:
-            if name in seen:
-                raise ModelError(
-                    f"{told}: joints {', '.join(sorted(seen))} mimic one another in a circle; let one of "
-                    f"them lead"
-                )
-            seen.add(name)
-            name, upper_ratio, upper_offset = above.mimicked()
-            ratio, offset = ratio * upper_ratio, ratio * upper_offset + offset
-        if name in single:
-            edge.leader = (name, ratio, offset)
-        else:
-            what = "is fixed" if any(e.name == name for e in edges) else "does not exist"
-            hint = did_you_mean(name, list(single))
-            warnings.warn(f"{told}, which {what}: it moves freely; {hint}", ReadWarning, stacklevel=5)
-
-
-def _join(
-    m: Mechanism, edge: _Edge, bodies: Mapping[str, Body], stops: bool, symbols: _Symbols, actuated: bool
-) -> None:
+def _join(m: Mechanism, edge: JointElement, bodies: Mapping[str, Body], settings: _Settings) -> None:
+    """Put the joint of an edge into the mechanism."""
     stop = None
     if edge.kind in ("revolute", "prismatic") and edge.limit is not None and edge.leader is None:
         low, high = (
@@ -307,43 +249,28 @@ def _join(
             for key in ("lower", "upper")
         )
         m.limits[name_of(edge.name)] = (low, high)
-        stop = Stop(low, high, STOP_STIFFNESS) if stops else None
+        stop = Stop(low, high, STOP_STIFFNESS) if settings.stops else None
     damping = (
         number(edge.dynamics.get("damping", "0"), f"the damping of joint '{edge.name}'")
         if edge.dynamics is not None
         else 0.0
     )
-    made = edge.motion()
+    motion = edge.motion()
     m.joint(
         name_of(edge.name),
         bodies[edge.parent],
         bodies[edge.child],
-        made,
-        at=symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
-        rotation=_rotation(edge.rpy),
-        damping=damping if damping and made.nv else None,
+        motion,
+        at=settings.symbols.place(f"{name_of(edge.name)}_at", edge.xyz),
+        rotation=rotation_matrix(edge.rpy),
+        damping=damping if damping and motion.nv else None,
         stop=stop,
-        actuated=actuated,
+        actuated=settings.drives(edge.name),
     )
 
 
-def _in_order(edges: list[_Edge], root: str, where: str) -> list[_Edge]:
-    """From the root outwards, leaders before the joints that mimic them."""
-    order: list[_Edge] = []
-    reached, joined = {root}, set()
-    waiting = list(edges)
-    while waiting:
-        ready = [e for e in waiting if e.parent in reached and (e.leader is None or e.leader[0] in joined)]
-        if not ready:
-            raise ModelError(f"{where}: joints {', '.join(e.name for e in waiting)} form a cycle")
-        order += ready
-        reached |= {e.child for e in ready}
-        joined |= {e.name for e in ready}
-        waiting = [e for e in waiting if e not in ready]
-    return order
-
-
 def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols, where: str) -> Body:
+    """Add the body of a <link>."""
     inertial = link.find("inertial")
     if inertial is None:
         return m.body(name_of(name))
@@ -353,7 +280,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
             f"{where}: link '{name}' has an <inertial> without {'<mass>' if mass is None else '<inertia>'}: "
             f"give both, or neither"
         )
-    xyz, rpy = _origin(inertial, f"the inertial of link '{name}'")
+    xyz, rpy = origin_of(inertial, f"the inertial of link '{name}'")
     value = number(mass.get("value", "0"), f"the mass of link '{name}'")
     entries = {
         key: number(inertia.get(key, "0"), f"{key} of link '{name}'")
@@ -366,7 +293,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
             [entries["ixz"], entries["iyz"], entries["izz"]],
         ]
     )
-    R = np.array(ca.DM(_rotation(rpy)))
+    R = np.array(ca.DM(rotation_matrix(rpy)))
     about = R @ about_com @ R.T
     return m.body(
         name_of(name),
@@ -379,6 +306,7 @@ def _body(m: Mechanism, name: str, link: ElementTree.Element, symbols: _Symbols,
 
 
 def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str, Body]) -> None:
+    """Close a loop that URDF cannot say."""
     kinds: dict[str, Any] = {"point": constraints.point, "hinge": constraints.hinge, "weld": constraints.weld}
     kind = loop.get("kind", "hinge")
     if kind not in kinds:
@@ -397,25 +325,3 @@ def _close(m: Mechanism, name: str, loop: Mapping[str, Any], bodies: Mapping[str
         m.constrain(constraints.hinge(name_of(name), frames[0], frames[1], loop.get("axis", "y")))
     else:
         m.constrain(kinds[str(kind)](name_of(name), frames[0], frames[1]))
-
-
-def _link(element: ElementTree.Element, tag: str, joint: str, where: str) -> str:
-    found = element.find(tag)
-    if found is None or not found.get("link"):
-        raise ModelError(f"{where}: joint '{joint}' has no <{tag} link=\"...\">")
-    return str(found.get("link"))
-
-
-def _origin(element: ElementTree.Element, what: str) -> tuple[np.ndarray, np.ndarray]:
-    origin = element.find("origin")
-    if origin is None:
-        return np.zeros(3), np.zeros(3)
-    xyz, rpy = (
-        numbers(origin.get(key, "0 0 0"), 3, 3, f"the {key} of the origin of {what}")
-        for key in ("xyz", "rpy")
-    )
-    return xyz, rpy
-
-
-def _rotation(rpy: np.ndarray) -> ca.SX:
-    return ca.SX(ca.DM(rotation_of_rpy(list(rpy)))) if np.any(rpy) else ca.densify(ca.SX.eye(3))

@@ -27,11 +27,12 @@ def visuals(link: Element, robot: Element, where: str) -> Iterator[Shape]:
         try:
             yield _shape(visual, robot, what)
         except ModelError as error:
-            told = str(error) if str(error).startswith(what) else f"{what}: {error}"
-            warnings.warn(f"{told}; this visual is left out", ReadWarning, stacklevel=6)
+            message = str(error) if str(error).startswith(what) else f"{what}: {error}"
+            warnings.warn(f"{message}; this visual is left out", ReadWarning, stacklevel=6)
 
 
 def _shape(visual: Element, robot: Element, what: str) -> Shape:
+    """The shape of a <visual>."""
     geometry, origin = visual.find("geometry"), visual.find("origin")
     if geometry is None or len(geometry) != 1:
         raise ModelError(
@@ -55,19 +56,22 @@ def _shape(visual: Element, robot: Element, what: str) -> Shape:
 
 
 def _number(element: Element, key: str, what: str) -> float:
+    """A number among the attributes of an element."""
     return float(numbers(element.get(key, ""), 1, 1, f"{what}: {key}")[0])
 
 
 def _colour(visual: Element, robot: Element, what: str) -> Colour | None:
-    """Of its material, or of the material of that name on top."""
+    """The colour of a material, or of the material of that name on top; None where there is none."""
     material = visual.find("material")
     if material is None:
         return None
     named = [m for m in robot.findall("material") if m.get("name") == material.get("name")]
-    found = next((colour for m in (material, *named) if (colour := m.find("color")) is not None), None)
-    if found is None:
+    colour_element = next(
+        (colour for m in (material, *named) if (colour := m.find("color")) is not None), None
+    )
+    if colour_element is None:
         return None
-    red, green, blue, opacity = numbers(found.get("rgba", ""), 4, 4, f"{what}: rgba")
+    red, green, blue, opacity = numbers(colour_element.get("rgba", ""), 4, 4, f"{what}: rgba")
     return float(red), float(green), float(blue), float(opacity)
 
 

@@ -11,7 +11,16 @@ from strut.errors import ModelError
 from strut.mechanism.io.names import words
 from strut.mechanism.io.urdf_visual import add_visuals
 from strut.mechanism.mechanism import Mechanism
+from strut.mechanism.parts import Body, Connection
 from strut.mechanism.spatial import rpy_of_rotation
+from strut.system import Expression
+
+Element = ElementTree.Element
+
+KINDS_OF_GEARS = {"revolute": "continuous", "prismatic": "prismatic"}
+"""What URDF calls joints of ours that may mimic another."""
+URDF_KINDS = KINDS_OF_GEARS | {"fixed": "fixed", "free": "floating", "planar": "planar"}
+"""What URDF calls joints of ours."""
 
 
 @checked
@@ -21,67 +30,59 @@ def dump(mechanism: Mechanism) -> str:
     out."""
     robot = ElementTree.Element("robot", name=mechanism.name)
     for body in mechanism.bodies.values():
-        link = ElementTree.SubElement(robot, "link", name=body.name)
-        mass = mechanism.values(body.mass)[0, 0]
-        if mass:
-            inertial = ElementTree.SubElement(link, "inertial")
-            ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
-            ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
-            I = mechanism.values(body.about_com)  # noqa: E741
-            ElementTree.SubElement(
-                inertial,
-                "inertia",
-                {
-                    f"i{a}{b}": repr(float(I[i, j]))
-                    for (i, a), (j, b) in (
-                        ((0, "x"), (0, "x")),
-                        ((0, "x"), (1, "y")),
-                        ((0, "x"), (2, "z")),
-                        ((1, "y"), (1, "y")),
-                        ((1, "y"), (2, "z")),
-                        ((2, "z"), (2, "z")),
-                    )
-                },
-            )
-        add_visuals(mechanism, body.name, link)
+        _add_link(robot, mechanism, body)
     for c in mechanism.connections.values():
-        kind = {
-            "revolute": "continuous",
-            "prismatic": "prismatic",
-            "fixed": "fixed",
-            "free": "floating",
-            "planar": "planar",
-        }.get(c.joint.kind)
-        base = c.joint.kind.removeprefix("gear of ")
-        kind = kind or (
-            {"revolute": "continuous", "prismatic": "prismatic"}.get(base) if c.joint.gear else None
-        )
-        if kind is None:
-            raise ModelError(f"joint '{c.name}' is {c.joint.kind}, which URDF cannot say")
-        joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
-        ElementTree.SubElement(joint, "parent", link=c.parent.name)
-        ElementTree.SubElement(joint, "child", link=c.child.name)
-        ElementTree.SubElement(
-            joint,
-            "origin",
-            xyz=words(mechanism.values(c.X_PJ.p)),
-            rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R))),
-        )
-        if kind in ("continuous", "prismatic"):
-            S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
-            ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
-        if kind == "prismatic":
-            ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
-        if c.damping is not None:
-            ElementTree.SubElement(joint, "dynamics", damping=repr(float(mechanism.values(c.damping)[0, 0])))
-        if c.joint.gear:
-            leader, ratio, offset = c.joint.gear
-            ElementTree.SubElement(
-                joint,
-                "mimic",
-                joint=leader,
-                multiplier=repr(float(mechanism.values(ratio)[0, 0])),
-                offset=repr(float(mechanism.values(offset)[0, 0])),
-            )
+        _add_joint(robot, mechanism, c)
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding="unicode")
+
+
+def _add_link(robot: Element, mechanism: Mechanism, body: Body) -> None:
+    """Write a body as <link>, with its inertia if it has a mass, and its shapes."""
+    link = ElementTree.SubElement(robot, "link", name=body.name)
+    mass = mechanism.values(body.mass)[0, 0]
+    if mass:
+        inertial = ElementTree.SubElement(link, "inertial")
+        ElementTree.SubElement(inertial, "origin", xyz=words(mechanism.values(body.com)), rpy="0 0 0")
+        ElementTree.SubElement(inertial, "mass", value=repr(float(mass)))
+        I = mechanism.values(body.about_com)  # noqa: E741
+        entries = {f"i{'xyz'[i]}{'xyz'[j]}": repr(float(I[i, j])) for i in range(3) for j in range(i, 3)}
+        ElementTree.SubElement(inertial, "inertia", entries)
+    add_visuals(mechanism, body.name, link)
+
+
+def _urdf_kind(c: Connection) -> str:
+    """What URDF calls a joint; ModelError where it has no word for it."""
+    base = c.joint.kind.removeprefix("gear of ")
+    kind = (KINDS_OF_GEARS if c.joint.gear else URDF_KINDS).get(base)
+    if kind is None:
+        raise ModelError(f"joint '{c.name}' is {c.joint.kind}, which URDF cannot say")
+    return kind
+
+
+def _add_joint(robot: Element, mechanism: Mechanism, c: Connection) -> None:
+    """Write a joint as <joint>."""
+
+    def number(value: Expression) -> str:
+        return repr(float(mechanism.values(value)[0, 0]))
+
+    kind = _urdf_kind(c)
+    joint = ElementTree.SubElement(robot, "joint", name=c.name, type=kind)
+    ElementTree.SubElement(joint, "parent", link=c.parent.name)
+    ElementTree.SubElement(joint, "child", link=c.child.name)
+    ElementTree.SubElement(
+        joint,
+        "origin",
+        xyz=words(mechanism.values(c.X_PJ.p)),
+        rpy=words(rpy_of_rotation(mechanism.values(c.X_PJ.R))),
+    )
+    if kind in ("continuous", "prismatic"):
+        S = mechanism.values(c.joint.S(ca.SX.zeros(1)))
+        ElementTree.SubElement(joint, "axis", xyz=words(S[:3] if kind == "continuous" else S[3:]))
+    if kind == "prismatic":
+        ElementTree.SubElement(joint, "limit", lower="-1e9", upper="1e9", effort="1e9", velocity="1e9")
+    if c.damping is not None:
+        ElementTree.SubElement(joint, "dynamics", damping=number(c.damping))
+    if c.joint.gear:
+        leader, ratio, offset = c.joint.gear
+        ElementTree.SubElement(joint, "mimic", joint=leader, multiplier=number(ratio), offset=number(offset))

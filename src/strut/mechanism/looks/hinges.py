@@ -13,17 +13,17 @@ from strut.system import Hinge
 
 
 def hinges_of(tree: Tree) -> tuple[Hinge, ...]:
-    """Joints, and the closures of loops by points and hinges; expressions of the tree's q."""
-    m, carried = tree.mechanism, _carried(tree)
-    found: list[Hinge] = []
+    """List where joints, and closures of loops by points and hinges, are: expressions of the tree's q."""
+    m, carriers = tree.mechanism, _base_carriers(tree)
+    hinges: list[Hinge] = []
     for node, X in zip(tree.nodes, tree.poses, strict=True):
         c = node.connection
         kind, axis = _kind(node)
-        if not kind or c.parent.name in carried or c.child.name in carried:
+        if not kind or c.parent.name in carriers or c.child.name in carriers:
             continue
         parent = Pose.identity() if node.parent < 0 else tree.poses[node.parent]
         at = X.p if kind == "prismatic" else (parent @ c.X_PJ).p  # what slides carries its sleeve along
-        found.append(Hinge(c.name, kind, at, X.R @ axis))
+        hinges.append(Hinge(c.name, kind, at, X.R @ axis))
     for closure in m.constraints.values():
         if closure.kind == "point":
             kind, axis = ("revolute", ca.SX([0, 1, 0])) if m.planar else ("ball", ca.SX.zeros(3))
@@ -34,8 +34,8 @@ def hinges_of(tree: Tree) -> tuple[Hinge, ...]:
             )
         else:
             continue
-        found.append(Hinge(closure.name, kind, observe.position(tree, closure.arguments["a"]), axis))
-    return tuple(found)
+        hinges.append(Hinge(closure.name, kind, observe.position(tree, closure.arguments["a"]), axis))
+    return tuple(hinges)
 
 
 def _kind(node: TreeNode) -> tuple[str, ca.SX]:
@@ -43,26 +43,27 @@ def _kind(node: TreeNode) -> tuple[str, ca.SX]:
     in all ways."""
     angular, linear = node.S[:3, :], node.S[3:, :]
     turns, slides = not angular.is_zero(), not linear.is_zero()
-    kind = node.connection.joint.kind
-    if node.S.shape[1] == 1 or kind.endswith("cylindrical"):
-        column = angular[:, 0] if turns else linear[:, 0]
+    marked = 0 if node.S.shape[1] == 1 else node.connection.joint.marked_velocity
+    if marked is not None:
+        column = angular[:, marked] if turns else linear[:, marked]
         return "revolute" if turns else "prismatic", column / ca.fmax(ca.norm_2(column), 1e-12)
     return ("ball" if turns and not slides else ""), ca.SX.zeros(3)
 
 
-def _carried(tree: Tree) -> set[str]:
+def _base_carriers(tree: Tree) -> set[str]:
     """Bodies without mass or shape between the world and a floating base that slides: they are no part of the
     machine."""
     m = tree.mechanism
-    found: set[str] = set()
+    carriers: set[str] = set()
     for node in tree.nodes:
         c = node.connection
         slides = not node.S[3:, :].is_zero()
         from_world = c.parent is m.world and slides
-        if _empty(tree, c.child) and (from_world or c.parent.name in found):
-            found.add(c.child.name)
-    return found
+        if _empty(tree, c.child) and (from_world or c.parent.name in carriers):
+            carriers.add(c.child.name)
+    return carriers
 
 
 def _empty(tree: Tree, body: Body) -> bool:
+    """Whether a body has neither mass nor shape."""
     return bool(ca.simplify(body.mass).is_zero()) and not tree.mechanism.shapes.get(body.name)

@@ -17,28 +17,29 @@ from strut.mechanism.tree import Tree
 from strut.system import KINDS, Arrow, Floor, Part, Scene
 
 POINTS = ("at", "start", "end")
+"""Values of shapes that are points in the body's frame [m]."""
 
 
 def scene_of(tree: Tree, arrows: Sequence[Arrow] = (), floor: Floor | None = None) -> Scene:
-    """Expressions of the tree's q."""
+    """Draw a tree: shapes, joints and the centre of mass in the world, as expressions of the tree's q."""
     m = tree.mechanism
-    found: list[Part] = []
+    parts: list[Part] = []
     for body, shapes in (m.shapes or default_shapes(m)).items():
         X = Pose.identity() if body == "world" else tree.poses[tree.place[body]]
-        found += [_part(body, shape, X) for shape in shapes]
-    return Scene(tuple(found), tuple(arrows), floor, m.planar, hinges_of(tree), observe.com(tree))
+        parts += [_part(body, shape, X) for shape in shapes]
+    return Scene(tuple(parts), tuple(arrows), floor, m.planar, hinges_of(tree), observe.com(tree))
 
 
 def _part(body: str, shape: Shape, X: Pose) -> Part:
     """One shape, moved from its body's frame into the world."""
     kind = type(shape).__name__.lower()
-    given = {f.name: getattr(shape, f.name) for f in fields(shape)}
+    attributes = {f.name: getattr(shape, f.name) for f in fields(shape)}
     values = {}
     for name in KINDS[kind]:
-        value = given.get(name, ca.SX.eye(3))
+        value = attributes.get(name, ca.SX.eye(3))
         if name in POINTS:
             value = X.p + X.R @ value
         elif name == "rotation":
             value = X.R @ value
         values[name] = value
-    return Part(body, kind, values, shape.colour, given.get("path", ""))
+    return Part(body, kind, values, shape.colour, attributes.get("path", ""))

@@ -23,20 +23,22 @@ class Shape:
 
     colour: Colour | None
 
-    def mapped(self, f: Callable[[Any], Any]) -> Self:
+    def map_numbers(self, f: Callable[[Any], Any]) -> Self:
         """The same shape with `f` applied to all its numbers and expressions."""
-        kept = {k.name: getattr(self, k.name) for k in fields(self) if k.name not in ("colour", "path")}
-        return replace(self, **{name: f(value) for name, value in kept.items()})
+        numbers = {k.name: getattr(self, k.name) for k in fields(self) if k.name not in ("colour", "path")}
+        return replace(self, **{name: f(value) for name, value in numbers.items()})
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         """Seen in a mirror in the x-z plane."""
-        return self.mapped(
+        return self.map_numbers(
             lambda e: reflect(e) if e.shape == (3, 1) else reflect_matrix(e) if e.shape == (3, 3) else e
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
+    """A ball about `at`."""
+
     at: ca.SX
     radius: ca.SX
 
@@ -52,7 +54,7 @@ class Capsule(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """From `start` to `end`."""
+    """A cylinder from `start` to `end`."""
 
     start: ca.SX
     end: ca.SX
@@ -61,25 +63,27 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
-    """`size` are its full lengths along its own x, y and z; `at` is its middle."""
+    """A box: `size` are its full lengths along its own x, y and z; `at` is its middle."""
 
     at: ca.SX
     rotation: ca.SX
     size: ca.SX
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
+        """Seen in a mirror in the x-z plane: its lengths stay."""
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Shape):
-    """`radii` are along its own x, y and z."""
+    """An ellipsoid: `radii` are along its own x, y and z."""
 
     at: ca.SX
     rotation: ca.SX
     radii: ca.SX
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
+        """Seen in a mirror in the x-z plane: its lengths stay."""
         return replace(self, at=reflect(self.at), rotation=reflect_matrix(self.rotation))
 
 
@@ -104,7 +108,7 @@ class Mesh(Shape):
     scale: ca.SX
     path: str
 
-    def mirrored(self) -> Self:
+    def mirror_image(self) -> Self:
         """A negative scale along the mesh's y makes the image: F R (s r) = (F R F) (F s) r."""
         return replace(
             self, at=reflect(self.at), rotation=reflect_matrix(self.rotation), scale=reflect(self.scale)

@@ -34,14 +34,20 @@ from strut.mechanism.spatial import Pose, vector
 from strut.system import Expression, sx
 
 ORIGIN = (0.0, 0.0, 0.0)
-SLENDER = 0.02  # radius of a default capsule, of the reach of its machine
-CROWD = 4  # frames of one body that are drawn as a plate
-BALL = 2.0  # radius of a default ball, of that
-LEAST = 1e-9  # [m]; closer points are one
+"""The origin of a body's frame [m]."""
+CAPSULE_RADIUS_SHARE = 0.02
+"""[1] Radius of a default capsule, as a share of the reach of its machine."""
+MIN_FRAMES_OF_PLATE = 4
+"""Frames of one body from which on a plate is drawn in place of capsules to each."""
+BALL_TO_CAPSULE_RADIUS = 2.0
+"""[1] Radius of a default ball, as a multiple of that of a default capsule."""
+MIN_DISTANCE = 1e-9
+"""[m] below which two points count as one."""
 
 
 @checked
 def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> Sphere:
+    """A ball of `radius` [m] about `at` [m] in the body."""
     return Sphere(
         _colour(colour), vector(at, "the place of a sphere"), _number(radius, "the radius of a sphere")
     )
@@ -49,18 +55,21 @@ def sphere(radius: Expression, at: Expression = ORIGIN, colour: Any = None) -> S
 
 @checked
 def capsule(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Capsule:
+    """A cylinder of `radius` [m] from `start` to `end` [m], with half a ball on either end."""
     ends = vector(start, "the start of a capsule"), vector(end, "the end of a capsule")
     return Capsule(_colour(colour), *ends, _number(radius, "the radius of a capsule"))
 
 
 @checked
 def cylinder(start: Expression, end: Expression, radius: Expression, colour: Any = None) -> Cylinder:
+    """A cylinder of `radius` [m] from `start` to `end` [m]."""
     ends = vector(start, "the start of a cylinder"), vector(end, "the end of a cylinder")
     return Cylinder(_colour(colour), *ends, _number(radius, "the radius of a cylinder"))
 
 
 @checked
 def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None) -> Box:
+    """A box about `at` [m], turned by `rotation`; `size` are its full lengths [m]."""
     return Box(
         _colour(colour),
         vector(at, "the place of a box"),
@@ -73,6 +82,7 @@ def box(size: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None
 def ellipsoid(
     radii: Expression, at: Expression = ORIGIN, rotation: ca.SX | None = None, colour: Any = None
 ) -> Ellipsoid:
+    """An ellipsoid about `at` [m], turned by `rotation`; `radii` [m] are along its own axes."""
     place = vector(at, "the place of an ellipsoid")
     return Ellipsoid(_colour(colour), place, _rotation(rotation), vector(radii, "the radii of an ellipsoid"))
 
@@ -84,8 +94,11 @@ def arc(
     begin: Expression = -0.5,
     finish: Expression = 0.5,
     width: Expression = 0.0,
+    *,
     colour: Any = None,
 ) -> Arc:
+    """Part of a circle in the x-z plane, a rolling foot: about `at` [m], from angle `begin` to `finish`
+    [rad], counted from straight down and positive towards x; `width` [m] is along y."""
     numbers = (
         _number(v, f"the {what} of an arc")
         for v, what in ((radius, "radius"), (begin, "begin"), (finish, "finish"), (width, "width"))
@@ -101,6 +114,7 @@ def mesh(
     rotation: ca.SX | None = None,
     colour: Any = None,
 ) -> Mesh:
+    """A mesh in the file `path`, for pictures: at `at` [m], turned by `rotation`, scaled by `scale`."""
     factors = sx(scale)
     return Mesh(
         _colour(colour),
@@ -120,6 +134,7 @@ MAKERS: dict[str, Callable[..., Shape]] = {
     "arc": arc,
     "mesh": mesh,
 }
+"""The functions that make shapes, by the words of files."""
 
 
 @checked
@@ -128,10 +143,18 @@ def in_numbers(mechanism: Mechanism, p: Mapping[str, Any] | None = None) -> dict
     those in `p`."""
 
     def number(e: Any) -> Any:
-        found = mechanism.values(e, p)
-        return float(found[0, 0]) if found.size == 1 else found.reshape(-1) if found.shape[1] == 1 else found
+        values = mechanism.values(e, p)
+        return (
+            float(values[0, 0])
+            if values.size == 1
+            else values.reshape(-1)
+            if values.shape[1] == 1
+            else values
+        )
 
-    return {name: [shape.mapped(number) for shape in shapes] for name, shapes in mechanism.shapes.items()}
+    return {
+        name: [shape.map_numbers(number) for shape in shapes] for name, shapes in mechanism.shapes.items()
+    }
 
 
 @checked
@@ -146,21 +169,24 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
 
     roots: folders from which meshes may come, besides the file's own.
     """
-    here, given = Path(file).resolve().parent, resolve_roots(roots)
+    here, trusted = Path(file).resolve().parent, resolve_roots(roots)
 
-    def located(path: str) -> str:
+    def locate(path: str) -> str:
         scheme, mark, rest = path.partition("://")
         if mark and scheme not in ("package", "file"):
             return path
         try:
             if scheme == "package" and mark:
                 name, _, inner = rest.partition("/")
-                packages = _packages(name, here, given)
+                packages = _packages(name, here, trusted)
                 places, allowed = [package / inner for package in packages], packages
             else:
                 places, allowed = (
-                    [here / (unquote(rest) if mark else path), *(root / path for root in given if not mark)],
-                    [here, *given],
+                    [
+                        here / (unquote(rest) if mark else path),
+                        *(root / path for root in trusted if not mark),
+                    ],
+                    [here, *trusted],
                 )
             there = [place for place in places if place.is_file()]
             inside = next((place for place in there if is_inside(place, allowed)), None)
@@ -177,7 +203,7 @@ def locate_meshes(mechanism: Mechanism, file: str | Path, roots: Roots = ()) -> 
 
     for name, shapes in mechanism.shapes.items():
         mechanism.shapes[name] = [
-            replace(s, path=located(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes
+            replace(s, path=locate(s.path)) if isinstance(s, Mesh) and s.path else s for s in shapes
         ]
     return mechanism
 
@@ -206,15 +232,15 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
     capsules, whose ends follow the parameters. Frames in a crowd, as under a foot, share a box. A body that
     carries nothing reaches to twice its centre of mass; a mass without extent is a ball. Nothing is added to
     the mechanism; `mechanism.shape(body, *shapes)` does that."""
-    found: dict[str, list[Shape]] = {}
-    thick = SLENDER * _reach(mechanism)
+    guesses: dict[str, list[Shape]] = {}
+    thick = CAPSULE_RADIUS_SHARE * _reach(mechanism)
     for body in mechanism.bodies.values():
         if body is mechanism.world or mechanism.shapes.get(body.name):
             continue
         ends = [c.X_PJ.p for c in mechanism.connections.values() if c.parent is body]
         frames = _distinct(mechanism, [f.X_BF.p for f in mechanism.frames.values() if f.body is body])
         plate = []
-        if len(frames) >= CROWD:
+        if len(frames) >= MIN_FRAMES_OF_PLATE:
             every = ca.horzcat(*frames)
             low, high = (ca.vertcat(*[f(every[i, :].T) for i in range(3)]) for f in (ca.mmin, ca.mmax))
             plate, frames = (
@@ -223,10 +249,10 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[Shape]]:
             )
         ends = _distinct(mechanism, ends + frames) or _distinct(mechanism, [2 * body.com])
         if ends:
-            found[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
+            guesses[body.name] = [*(capsule(ORIGIN, end, thick) for end in ends), *plate]
         elif mechanism.values(body.mass).item() > 0:
-            found[body.name] = [sphere(BALL * thick or 0.1)]
-    return found
+            guesses[body.name] = [sphere(BALL_TO_CAPSULE_RADIUS * thick or 0.1)]
+    return guesses
 
 
 def _reach(mechanism: Mechanism) -> float:
@@ -247,17 +273,18 @@ def _reach(mechanism: Mechanism) -> float:
 
 def _distinct(mechanism: Mechanism, points: Sequence[ca.SX]) -> list[ca.SX]:
     """Points away from the origin and from one another, for the parameters' own values."""
-    kept: list[ca.SX] = []
+    distinct: list[ca.SX] = []
     places = [np.zeros(3)]
     for point in points:
         place = mechanism.values(point).reshape(-1)
-        if min(float(np.linalg.norm(place - other)) for other in places) > LEAST:
-            kept.append(point)
+        if min(float(np.linalg.norm(place - other)) for other in places) > MIN_DISTANCE:
+            distinct.append(point)
             places.append(place)
-    return kept
+    return distinct
 
 
 def _number(value: Expression, what: str) -> ca.SX:
+    """One number as an expression."""
     number = sx(value)
     if number.numel() != 1:
         raise ModelError(f"{what} has {number.numel()} numbers: one is needed")
@@ -265,11 +292,12 @@ def _number(value: Expression, what: str) -> ca.SX:
 
 
 def _rotation(rotation: ca.SX | None) -> ca.SX:
+    """A rotation; none is the identity."""
     return Pose.identity().R if rotation is None else ca.densify(ca.SX(rotation))
 
 
 def _colour(colour: Any) -> Colour | None:
-    """'#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1."""
+    """Read a colour: '#rrggbb', '#rrggbbaa', or three or four numbers from 0 to 1."""
     if colour is None:
         return None
     numbers: list[float] = []
