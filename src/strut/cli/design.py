@@ -149,11 +149,11 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
       strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
     """
     # What the command says about itself in the report: options that differ from what they are anyway.
-    said = {"free": free, "cost": cost}
-    said |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
-    said |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
-    said |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
-    command = command_text(model, settings, said)
+    options = {"free": free, "cost": cost}
+    options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
+    options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
+    options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
+    command = command_text(model, settings, options)
     if output is not None:
         check_directory(output)
         made(output)
@@ -191,7 +191,7 @@ def design(  # noqa: PLR0913 -- every argument is an option of the command line
 class Order:
     """What the command was asked to do.
 
-    system: the walker. arguments: of `optimal.design`, None where nothing was said. output: the folder for
+    system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
         files.
     command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
     """
@@ -407,7 +407,7 @@ def command_text(model: str, settings: list[str], options: Mapping[str, str]) ->
     """Return the command as it would be typed again. options: by flag, without its dashes."""
     words = [word for setting in settings for word in ("--set", setting)]
     for flag, text in options.items():
-        if text not in ("", str(COMMAND_DEFAULTS.get(flag))):
+        if text not in ("", str(COMMAND_DEFAULTS.get(flag, ""))):
             words += [f"--{flag}", text]
     return shlex.join(["strut", "design", model, *words])
 

@@ -21,10 +21,12 @@ from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
 from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
 
-SHORTEST = 1e-4
-"""A phase that is free to end lasts at least so long [s]."""
-WHERE = ("path", "begin", "end", "after")
+MIN_DURATION = 1e-4
+"""The least duration of a phase that is free to end [s]."""
+PLACES = ("path", "begin", "end", "after")
+"""Where something can be required: along a phase, at its ends, or after the event that ends it."""
 SPLITS = ("", "positive", "absolute")
+"""What of a rate can be integrated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +97,8 @@ class Jumps(Quantity):
     def of(self, event: str) -> ca.SX:
         """What one event adds."""
         if isinstance(self.amount, Mapping):
-            return self.amount.get(event, ca.SX(0))
-        return self.amount if self.event in (None, event) else ca.SX(0)
+            return ca.SX(self.amount.get(event, ca.SX(0)))
+        return ca.SX(self.amount) if self.event in (None, event) else ca.SX(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +128,8 @@ class Requirement(Packed):
 
     def bounds(self, place: float) -> tuple[float, float]:
         """Where a part `place`, 0 to 1, of the phase is over."""
-        kept = self.margin * 4 * place * (1 - place)
-        return self.low + kept, self.high - kept
+        margin = self.margin * 4 * place * (1 - place)
+        return self.low + margin, self.high - margin
 
 
 @checked
@@ -167,7 +169,7 @@ class Problem(Packed):
         self,
         name: str = "motion",
         until: str | None = None,
-        duration: float | tuple[float, float] = (SHORTEST, math.inf),
+        duration: float | tuple[float, float] = (MIN_DURATION, math.inf),
         z: Mapping[str, Any] | None = None,
     ) -> Problem:
         """A further phase. until: the event that ends it; without one it ends with its duration, a number or
@@ -208,16 +210,15 @@ class Problem(Packed):
     @checked
     def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
         """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
-        known = {label: None for g in ("x", "u") for label in self.system.labels(g)}
-        found = {}
+        names = [label for g in ("x", "u") for label in self.system.labels(g)]
+        limits = {}
         for name, value in {**(values or {}), **more}.items():
-            if name not in known:
+            if name not in names:
                 raise UnknownNameError(
-                    f"'{name}' is no state or input of '{self.system.name}': "
-                    f"{did_you_mean(name, list(known))}"
+                    f"'{name}' is no state or input of '{self.system.name}': {did_you_mean(name, names)}"
                 )
-            found[name] = _pair(value, f"'{name}'")
-        return replace(self, limits={**self.limits, **found})
+            limits[name] = _pair(value, f"'{name}'")
+        return replace(self, limits={**self.limits, **limits})
 
     def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
         """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own,
@@ -235,23 +236,23 @@ class Problem(Packed):
     def path_requirements(self) -> tuple[Requirement, ...]:
         """All that must hold all along: what was required along the path, and bounds of states and inputs, as
         'bounds of NAME'."""
-        found = [r for r in self.requirements if r.at == "path"]
+        along = [r for r in self.requirements if r.at == "path"]
         for group, column in zip("xu", self.system.vectors("xu"), strict=True):
             for i, (name, low, high) in enumerate(
                 zip(self.system.labels(group), *self.bounds(group), strict=True)
             ):
                 if math.isfinite(low) or math.isfinite(high):
-                    found.append(
+                    along.append(
                         Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None)
                     )
-        return tuple(found)
+        return tuple(along)
 
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-        known = self.system.labels("x")
+        names = self.system.labels("x")
         for name in values:
-            if name not in known:
+            if name not in names:
                 raise UnknownNameError(
-                    f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}"
+                    f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(names))}"
                 )
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
@@ -276,8 +277,8 @@ class Problem(Packed):
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
         an event may have it zero: so that it holds between the points of the mesh, too."""
-        if at not in WHERE:
-            raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
+        if at not in PLACES:
+            raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(PLACES)}")
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
         low, high = (equal, equal) if equal is not None else (low, high)
         if not margin >= 0 or (margin and at != "path"):
@@ -295,14 +296,14 @@ class Problem(Packed):
                 f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: "
                 f"say at='end'"
             )
-        kept = (*self.totals, *(t for t in totals if t not in self.totals))
+        every_total = (*self.totals, *(t for t in totals if t not in self.totals))
         return replace(
             self,
             requirements=(
                 *self.requirements,
                 Requirement(name, column, float(low), float(high), at, phase, float(margin)),
             ),
-            totals=kept,
+            totals=every_total,
         )
 
     @checked
@@ -310,7 +311,7 @@ class Problem(Packed):
         """Parameters that are found together with the motion, within their own bounds or those given:
         free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
-        found = dict(self.parameters)
+        parameters = dict(self.parameters)
         for name in (*names, *bounds):
             if name not in places:
                 raise UnknownNameError(
@@ -319,8 +320,8 @@ class Problem(Packed):
                 )
             if places[name].size != 1:
                 raise ModelError(f"parameter '{name}' is a vector: only single numbers can be free")
-            found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
-        return replace(self, parameters=found)
+            parameters[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
+        return replace(self, parameters=parameters)
 
     @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
@@ -331,19 +332,19 @@ class Problem(Packed):
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
     @checked
-    def resuming(self, inputs: Mapping[str, str]) -> Problem:
+    def resume(self, inputs: Mapping[str, str]) -> Problem:
         """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in
         them: by name, or with a minus
-        sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
-        known, found = self.system.labels("u"), {}
+        sign before it for its negative: resume({"hip_torque": "-hip_torque"})."""
+        names, resumes = self.system.labels("u"), {}
         for name, other in inputs.items():
             for each in (name, other.lstrip("-")):
-                if each not in known:
+                if each not in names:
                     raise UnknownNameError(
-                        f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(known))}"
+                        f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(names))}"
                     )
-            found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
-        return replace(self, resumes={**self.resumes, **found})
+            resumes[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
+        return replace(self, resumes={**self.resumes, **resumes})
 
     @checked
     def minimise(self, cost: Expression) -> Problem:
@@ -359,12 +360,12 @@ class Problem(Packed):
 
     def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
         """Integrals and sums in an expression; other strangers are refused."""
-        known = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
+        own = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
             time.element_hash()
         }
-        found: list[Integral | Jumps] = []
+        totals: list[Integral | Jumps] = []
         for symbol in ca.symvar(expression):
-            if symbol.element_hash() in known:
+            if symbol.element_hash() in own:
                 continue
             owner = known_symbol(symbol)
             if not isinstance(owner, (Integral, Jumps)):
@@ -373,8 +374,8 @@ class Problem(Packed):
                     f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
-            found.append(owner)
-        return found
+            totals.append(owner)
+        return totals
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:

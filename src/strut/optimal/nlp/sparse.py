@@ -17,6 +17,7 @@ import numpy as np
 from strut.optimal.nlp.stage_function import StageFunction
 
 Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows, columns and values."""
 
 
 @dataclass(eq=False)
@@ -35,6 +36,7 @@ class Block:
 
     @property
     def count(self) -> int:
+        """How many evaluations there are."""
         return int(self.index.shape[1])
 
 
@@ -185,7 +187,8 @@ class Assembled:
         return ca.MX(sparsity, ca.densify(total)) if total is not None else ca.MX(self.size, self.size)
 
 
-def _matrix(triplets: tuple, shape: tuple[int, int]) -> ca.DM:
+def _matrix(triplets: Triplets, shape: tuple[int, int]) -> ca.DM:
+    """Return a sparse matrix of rows, columns and values; those of one place are added."""
     r, c, w = triplets
     return ca.DM.triplet([int(k) for k in r], [int(k) for k in c], ca.DM([float(k) for k in w]), *shape)
 

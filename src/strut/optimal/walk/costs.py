@@ -178,4 +178,4 @@ def cost_of_transport(system: System, name: str | Mapping[str, float], events: t
     return Cost(name, expression, totals)
 
 
-__all__ = ["COSTS", "Cost", "cost_of_transport", "impact", "add_weight_parameters"]
+__all__ = ["COSTS", "Cost", "add_weight_parameters", "cost_of_transport", "impact"]

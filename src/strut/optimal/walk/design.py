@@ -12,7 +12,7 @@ import casadi as ca
 
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
-from strut.optimal.solver.result import TRUSTED, Solution
+from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
 from strut.optimal.walk.costs import Cost, impact
 from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
@@ -66,7 +66,7 @@ class Design(Packed):
     def drifts(self) -> bool:
         """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable
         gait magnifies the errors of its plan."""
-        return self.replay.happened == self.replay.planned and (
+        return self.replay.actual_events == self.replay.planned_events and (
             not self.replay.ok or self.replay.balance.relative > MAX_IMBALANCE
         )
 
@@ -80,9 +80,10 @@ class Design(Packed):
                 f"not solved: {r.status}" + (f"; of what was asked, {', '.join(cannot)}" if cannot else ""),
             )
         reasons = []
-        if max(r.kkt.values()) > TRUSTED:
+        if max(r.kkt.values()) > MAX_KKT_RESIDUAL:
             reasons.append(
-                f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to {TRUSTED:g}"
+                f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to "
+                f"{MAX_KKT_RESIDUAL:g}"
             )
         if r.accuracy is not None and r.defect > r.accuracy:
             reasons.append(
@@ -90,7 +91,7 @@ class Design(Packed):
                 f"give more intervals"
             )
         if not replayed.ok:
-            reasons.append(f"the simulator tells another story than the plan: {replayed.told}")
+            reasons.append(f"the simulator tells another story than the plan: {replayed.outcome_text}")
         else:
             reasons += self._pulls()
             reasons += self.limits.broken(replayed)
@@ -116,7 +117,7 @@ class Design(Packed):
         return self.result.system
 
     @property
-    def planned(self) -> System:
+    def planned_system(self) -> System:
         """The system as the plan has it: with the default parameters, and events that do what they did in the
         gait it began from."""
         return self.result.problem.system
@@ -145,14 +146,14 @@ class Design(Packed):
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], self.planned.vectors()
+        m, groups = self.result.phases[-1], self.planned_system.vectors()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 
     @cached_property
     def step_length(self) -> float:
         """[m], along the ground."""
-        return self._at_end(distance(self.planned, self.section))
+        return self._at_end(distance(self.planned_system, self.section))
 
     @property
     def speed(self) -> float:
@@ -162,7 +163,7 @@ class Design(Packed):
     @cached_property
     def energy_lost(self) -> float:
         """In the impact [J]."""
-        return self._at_end(impact(self.planned, self.section))
+        return self._at_end(impact(self.planned_system, self.section))
 
     def parts(self) -> dict[str, float]:
         """What each of several costs comes to, before its weight."""
@@ -176,6 +177,11 @@ class Design(Packed):
     def weight(self) -> float:
         """[N]"""
         return weight_of(self.system)
+
+    @property
+    def mass(self) -> float:
+        """Of the whole walker [kg]: weight by gravity."""
+        return self.weight / gravity_of(self.system)
 
     def guess(self) -> Any:
         """To begin another search from."""
@@ -192,22 +198,22 @@ class Design(Packed):
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
-            ("mass", self.weight / gravity_of(self.system), "kg"),
+            ("mass", self.mass, "kg"),
         ]
         b = self.replay.balance
         if self.replay.ok:  # else it is that of another motion
             rows += [
-                ("given by gravity", b.rounded(b.fallen), "J"),
-                ("work of the motors", b.rounded(b.work), "J"),
-                ("lost in impacts", b.rounded(b.lost), "J"),
-                ("lost in dampers", b.rounded(b.dissipated), "J"),
+                ("given by gravity", b.round_energy(b.fallen), "J"),
+                ("work of the motors", b.round_energy(b.work), "J"),
+                ("lost in impacts", b.round_energy(b.lost), "J"),
+                ("lost in dampers", b.round_energy(b.dissipated), "J"),
                 ("energy balance, relative", b.relative, ""),
             ]
             rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
         rows += [
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
-            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.told}", ""),
+            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.outcome_text}", ""),
             ("ends later than planned by", self.replay.late, "s"),
             (
                 "largest multiplier",
@@ -254,7 +260,7 @@ class Design(Packed):
 
     def data(self) -> dict[str, Any]:
         """What `strut design --json` prints."""
-        g = self.gait
+        g, b = self.gait, self.replay.balance
         return {
             **self.result.summary(),
             "ok": self.ok,
@@ -269,9 +275,13 @@ class Design(Packed):
                 "ended": self.replay.ended,
             },
             "balance": {
-                **vars(self.replay.balance),
-                "residual": self.replay.balance.residual,
-                "relative": self.replay.balance.relative,
+                "fallen": b.fallen,
+                "work": b.work,
+                "lost": b.lost,
+                "dissipated": b.dissipated,
+                "kept": b.stored,
+                "residual": b.residual,
+                "relative": b.relative,
             },
             "foot_loads": [vars(load) for load in self.replay.foot_loads],
             "stable": None if g is None else g.stable,

@@ -184,26 +184,26 @@ def reach_speed(problem: Problem, limits: StepLimits, guess: Any, settings: Mapp
     return last if last.ok or not direct.success else direct
 
 
-def sharpen(made: Design, settings: Mapping[str, Any]) -> Design:
+def sharpen(best: Design, settings: Mapping[str, Any]) -> Design:
     """Return a design solved again with smaller defects, where the simulator drifts away from its plan; the
     same one where that is not needed, or does not help.
 
     Not of solutions that were improved after solving, nor where another accuracy was asked for.
     """
-    if made.limits.improves or not made.result.ok or settings["accuracy"] != MAX_DEFECT:
-        return made
-    problem = made.result.problem
+    if best.limits.improves or not best.result.ok or settings["accuracy"] != MAX_DEFECT:
+        return best
+    problem = best.result.problem
     for defect in SHARP_DEFECTS:
-        if not made.drifts:
+        if not best.drifts:
             break
-        gentle = made.gait is not None and abs(made.gait.multipliers[0]) < LARGE_MULTIPLIER
+        gentle = best.gait is not None and abs(best.gait.multipliers[0]) < LARGE_MULTIPLIER
         if defect < SHARP_DEFECTS[0] and gentle:
             break
         sharper = {**settings, "accuracy": defect, "tolerance": SHARP_TOLERANCE}
-        solution = replace(solve(problem, made.result, **sharper), accuracy=MAX_DEFECT)
-        other = replace(made, result=solution)
-        made = other if other.ok else made
-    return made
+        solution = replace(solve(problem, best.result, **sharper), accuracy=MAX_DEFECT)
+        other = replace(best, result=solution)
+        best = other if other.ok else best
+    return best
 
 
 DESIGN_OPTIONS = sorted(

@@ -138,10 +138,10 @@ def take_goal(goal: type, after: str, names: Iterable[str] | None = None) -> Cal
 
     def decorate(function: F) -> F:
         described, types = goal_fields(goal), get_type_hints(goal)
-        shown = {name: described[name] for name in (described if names is None else names)}
+        chosen = {name: described[name] for name in (described if names is None else names)}
         keywords = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
-            for name in shown
+            for name in chosen
         ]
         parameters = list(inspect.signature(function).parameters.values())
         at = [each.name for each in parameters].index(after) + 1
@@ -149,17 +149,17 @@ def take_goal(goal: type, after: str, names: Iterable[str] | None = None) -> Cal
             parameters=[*parameters[:at], *keywords, *parameters[at:]]
         )
         function.__signature__ = signature  # type: ignore[attr-defined]  # what `help` and `inspect` show
-        function.__annotations__ |= {name: types[name] for name in shown}
-        function.__doc__ = (function.__doc__ or "").replace("    {goal}\n", _docstring_lines(shown))
+        function.__annotations__ |= {name: types[name] for name in chosen}
+        function.__doc__ = (function.__doc__ or "").replace("    {goal}\n", _docstring_lines(chosen))
         return function
 
     return decorate
 
 
-def _docstring_lines(shown: Mapping[str, GoalField]) -> str:
+def _docstring_lines(chosen: Mapping[str, GoalField]) -> str:
     """Return what stands in a docstring of these fields: name, unit and meaning."""
     texts = [
-        f"{name}{f' [{each.unit}]' if each.unit else ''}: {each.meaning}" for name, each in shown.items()
+        f"{name}{f' [{each.unit}]' if each.unit else ''}: {each.meaning}" for name, each in chosen.items()
     ]
     return "".join(
         textwrap.fill(text, DOCSTRING_COLUMNS, initial_indent=" " * 4, subsequent_indent=" " * 8) + "\n"

@@ -64,7 +64,7 @@ def find_reference(walker: System, section: str | None, guess: Any, like: Gait |
     gait that is looked for; and an even stride where no gait is known."""
     where = section or default_section(walker)
     passive = (like or find_passive_gait(walker, where)) if guess is None else None
-    start = passive if guess is None else guess
+    start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
     return Reference(
         section=where,

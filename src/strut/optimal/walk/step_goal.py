@@ -296,7 +296,7 @@ class StepGoal:
             if value is not None and each.check is not None:
                 object.__setattr__(self, name, each.check(name, value))
 
-    def asked(self) -> dict[str, GoalValue]:
+    def asked_values(self) -> dict[str, GoalValue]:
         """Return what is asked, by name."""
         values = {name: getattr(self, name) for name in goal_fields(self)}
         return {name: value for name, value in values.items() if value is not None}

@@ -29,7 +29,7 @@ class StepLimits:
 
     def __getitem__(self, name: str) -> GoalValue | None:
         """Return what is asked by a name, else its default, else None."""
-        return self.goal.asked().get(name, self.defaults.get(name))
+        return self.goal.asked_values().get(name, self.defaults.get(name))
 
     def with_defaults(self, **values: GoalValue) -> StepLimits:
         """Return the same limits with other defaults of these names."""
@@ -69,7 +69,7 @@ class StepLimits:
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return for tables: name, value, unit and whether it was asked or is a default."""
-        asked = self.goal.asked()
+        asked = self.goal.asked_values()
         return [
             (name.replace("_", " "), value_text(value), each.unit, "asked" if name in asked else "default")
             for name, each in self.fields.items()
@@ -78,7 +78,7 @@ class StepLimits:
 
     def data(self) -> dict[str, dict[str, object]]:
         """Return for JSON: 'asked' and 'default', values by name."""
-        return {"asked": dict(self.goal.asked()), "default": dict(self.defaults)}
+        return {"asked": dict(self.goal.asked_values()), "default": dict(self.defaults)}
 
 
 def value_text(value: GoalValue) -> str:
@@ -90,7 +90,7 @@ def value_text(value: GoalValue) -> str:
 
 def adapt_walker(walker: System, goal: StepGoal) -> System:
     """Return the walker on which a goal is pursued: on another slope, where one is asked."""
-    for name, value in goal.asked().items():
+    for name, value in goal.asked_values().items():
         change = goal_fields(goal)[name].on_walker
         walker = walker if change is None else change(walker, value)
     return walker
@@ -98,7 +98,7 @@ def adapt_walker(walker: System, goal: StepGoal) -> System:
 
 def complete_limits(goal: StepGoal, walker: System, reference: UsualStep) -> StepLimits:
     """Return what is asked, with a default for everything else that has one for this walker and reference."""
-    asked = goal.asked()
+    asked = goal.asked_values()
     defaults = {
         name: value
         for name, each in goal_fields(goal).items()

@@ -18,8 +18,9 @@ from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
 from strut.system import Discrete, Event, Param, State, System, join, sx
 
-PIECES = 16
-"""Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs, occur."""
+PIECE_MULTIPLE = 16
+"""Plans are fill_unknowns up to a multiple of so many pieces, so that few lengths, and so few programs,
+occur."""
 
 
 @checked
@@ -33,7 +34,7 @@ def machine(result: Solution) -> System:
     places = len(basis) * nu
     w = np.concatenate([m.w.reshape(len(m.w), -1) for m in result.phases])
     times = np.concatenate([result.phases[0].t[:1], *[m.t[1:] for m in result.phases]])
-    used, n = len(w), PIECES * math.ceil(len(w) / PIECES)
+    used, n = len(w), PIECE_MULTIPLE * math.ceil(len(w) / PIECE_MULTIPLE)
     w = np.vstack([w, np.repeat(w[-1:], n - used, axis=0)])
     times = np.concatenate([[0.0], times[1:], np.full(n - used, times[-1])])
     count = Param("plan_pieces", used)
@@ -95,10 +96,10 @@ def machine(result: Solution) -> System:
         now.name: table[:, 0],
     }
     if often > 1:
-        done = strikes.sym >= often - 1.5
-        held = {q.name: q.sym for q in (piece, since, begin, end, now)}
-        anew = {name: ca.if_else(done, value, held[name]) for name, value in anew.items()}
-        anew[strikes.name] = ca.if_else(done, 0, strikes.sym + 1)
+        is_last = strikes.sym >= often - 1.5
+        unchanged = {q.name: q.sym for q in (piece, since, begin, end, now)}
+        anew = {name: ca.if_else(is_last, value, unchanged[name]) for name, value in anew.items()}
+        anew[strikes.name] = ca.if_else(is_last, 0, strikes.sym + 1)
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
     events = [
