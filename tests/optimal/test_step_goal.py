@@ -9,7 +9,7 @@ import typer
 
 from strut import gait, optimal, walkers
 from strut.cli.app import app
-from strut.cli.design import read_goal
+from strut.cli.design_texts import read_goal
 from strut.errors import UnknownNameError, ValueRangeError
 from strut.optimal.walk.goal_field import GoalField, as_number, goal_fields, requirement, take_goal
 from strut.optimal.walk.reference import Reference
