@@ -95,7 +95,7 @@ class Jumps(Quantity):
         self.__post_init__()
 
     def of(self, event: str) -> ca.SX:
-        """What one event adds."""
+        """Return what one event adds."""
         if isinstance(self.amount, Mapping):
             return ca.SX(self.amount.get(event, ca.SX(0)))
         return ca.SX(self.amount) if self.event in (None, event) else ca.SX(0)
@@ -127,7 +127,7 @@ class Requirement(Packed):
     margin: float = 0.0
 
     def bounds(self, place: float) -> tuple[float, float]:
-        """Where a part `place`, 0 to 1, of the phase is over."""
+        """Return the bounds where a part `place`, 0 to 1, of the phase is over."""
         margin = self.margin * 4 * place * (1 - place)
         return self.low + margin, self.high - margin
 
@@ -172,7 +172,9 @@ class Problem(Packed):
         duration: float | tuple[float, float] = (MIN_DURATION, math.inf),
         z: Mapping[str, Any] | None = None,
     ) -> Problem:
-        """A further phase. until: the event that ends it; without one it ends with its duration, a number or
+        """Return the problem with a further phase.
+
+        until: the event that ends it; without one it ends with its duration, a number or
         bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system
         begins."""
@@ -198,18 +200,18 @@ class Problem(Packed):
 
     @checked
     def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """States at the beginning of the motion: numbers, or bounds (low, high)."""
+        """Bound states at the beginning of the motion: numbers, or bounds (low, high)."""
         return replace(self, begins={**self.begins, **self._states({**(values or {}), **more})})
 
     @checked
     def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds
-        (low, high)."""
+        """Bound states at the end of the motion (before the event that ends it, if one does): numbers, or
+        bounds (low, high)."""
         return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
 
     @checked
     def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
+        """Bound states and inputs all along by (low, high), beside those they have by themselves."""
         names = [label for g in ("x", "u") for label in self.system.labels(g)]
         limits = {}
         for name, value in {**(values or {}), **more}.items():
@@ -221,8 +223,8 @@ class Problem(Packed):
         return replace(self, limits={**self.limits, **limits})
 
     def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own,
-        and those of `within`."""
+        """Return the smallest and largest values that states ('x') or inputs ('u') may have all along: their
+        own, and those of `within`."""
         quantities, labels = getattr(self.system, group), self.system.labels(group)
         low, high = (
             np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)])
@@ -234,8 +236,8 @@ class Problem(Packed):
         return low, high
 
     def path_requirements(self) -> tuple[Requirement, ...]:
-        """All that must hold all along: what was required along the path, and bounds of states and inputs, as
-        'bounds of NAME'."""
+        """Return all that must hold all along: what was required along the path, and bounds of states and
+        inputs, as 'bounds of NAME'."""
         along = [r for r in self.requirements if r.at == "path"]
         for group, column in zip("xu", self.system.vectors("xu"), strict=True):
             for i, (name, low, high) in enumerate(
@@ -269,7 +271,9 @@ class Problem(Packed):
         phase: str | None = None,
         margin: float = 0.0,
     ) -> Problem:
-        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name
+        """Require low <= expression <= high, or equality; by its name it is called if it cannot be met.
+
+        expression: an output's name
         or an expression of time,
         states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after'
         the event at the end.
@@ -308,7 +312,7 @@ class Problem(Packed):
 
     @checked
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
-        """Parameters that are found together with the motion, within their own bounds or those given:
+        """Free parameters, to be found together with the motion, within their own bounds or those given:
         free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
         parameters = dict(self.parameters)
@@ -325,15 +329,17 @@ class Problem(Packed):
 
     @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
-        """After the last event the motion is where it began, left and right exchanged where the system has a
-        `symmetry` (unless symmetry=False); states that only say how far it has come are left out."""
+        """Require that after the last event the motion is where it began, left and right exchanged where the
+        system has a `symmetry` (unless symmetry=False); states that only say how far it has come are left
+        out."""
         if symmetry and not self.system.symmetry:
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
     @checked
     def resume(self, inputs: Mapping[str, str]) -> Problem:
-        """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in
+        """Require that inputs begin as another, or the same, ended, so that a motion that repeats does not
+        jump in
         them: by name, or with a minus
         sign before it for its negative: resume({"hip_torque": "-hip_torque"})."""
         names, resumes = self.system.labels("u"), {}
@@ -348,8 +354,8 @@ class Problem(Packed):
 
     @checked
     def minimise(self, cost: Expression) -> Problem:
-        """What should be small: an expression of integrals, sums over events, parameters, and state and time
-        at the end of the motion."""
+        """Return the problem with what should be small: an expression of integrals, sums over events,
+        parameters, and state and time at the end of the motion."""
         column = sx(cost)
         if column.numel() != 1:
             raise ModelError(f"the cost has {column.numel()} numbers: one is needed")
@@ -359,7 +365,7 @@ class Problem(Packed):
         )
 
     def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
-        """Integrals and sums in an expression; other strangers are refused."""
+        """Return the integrals and sums in an expression; `UnknownNameError` for other strangers."""
         own = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
             time.element_hash()
         }
@@ -379,6 +385,7 @@ class Problem(Packed):
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
+    """Return bounds (low, high): a number is both."""
     pair = number_array(what, value).reshape(-1)
     if not len(pair):
         raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
@@ -389,7 +396,7 @@ def _pair(value: Any, what: str) -> tuple[float, float]:
 
 
 def check_problem(problem: Problem) -> None:
-    """What can only be seen when everything has been said."""
+    """Check what can only be seen when everything has been said: phases, and names of phases."""
     if not problem.phases:
         raise ModelError(
             f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')"

@@ -76,13 +76,14 @@ def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, s
             for i2, state in enumerate(states[first:]):
                 mesh.linear.append((row, state, np.full(nx, -inverse[j, i2])))
             mesh.linear.append((row, span.x[i], np.full(nx, inverse[j].sum())))
-        if not table.ends:
+        if not table.ends:  # Gauss: the end of the interval is no stage, and follows from all of them
             weights = table.b @ inverse
             row = mesh.rows.add([f"end of {n} in {label}" for n in mesh.system.labels("x")], 0.0, 0.0)
             mesh.linear.append((row, span.x[i + 1], np.ones(nx)))
             mesh.linear.append((row, span.x[i], np.full(nx, weights.sum() - 1)))
             for weight, state in zip(weights, states, strict=True):
                 mesh.linear.append((row, state, np.full(nx, -weight)))
+        # One evaluation of the stage function for every point, and where its numbers contribute.
         for j, (c, b) in enumerate(zip(table.c, table.b, strict=True)):
             e = len(index)
             index.append(mesh.index(k, states[j], i))
@@ -131,6 +132,7 @@ def add_shooting(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, spli
         t, _, _, u, _, _ = mesh.context(k, v, d, tau)
         return point(t, state, z, u, p)
 
+    # Classical Runge-Kutta steps, states and integrals side by side.
     for i in range(m):
         a, c, b = i / m, (i + 0.5) / m, (i + 1) / m
         k1 = at(a, x)

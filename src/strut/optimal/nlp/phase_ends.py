@@ -51,6 +51,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         results.append(ca.vec(expression))
         targets.extend((at + out, 0, row, factor) for out, (row, factor) in enumerate(rows))
 
+    # What was required here; along the path too, where the end is no point of the method.
     asked = mesh.requirements(k, "end")
     if mesh.table is None or not mesh.table.ends:
         asked = asked + mesh.requirements(k, "path")
@@ -58,6 +59,7 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
         rows = mesh.require([r], f"end of {span.phase.name}")
         give(e, [(row, 1.0) for row in rows])
+    # The event: its guard is zero, and crosses in its direction.
     if until is not None:
         event = system.event(until)
         guard = sx(event.guard)
@@ -70,12 +72,14 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
         for total in problem.totals:
             if isinstance(total, Jumps) and not total.of(until).is_zero():
                 give(total.of(until), [mesh.total_row[total.name]])
+    # What follows: the next phase, or the motion anew; and the cost, which is known at the end.
     if not last:
         link_next_phase(mesh, k, give)
     else:
         require_repetition(mesh, k, give)
         resume_inputs(mesh)
         give(mesh.objective, [(0, 1.0)])
+    # All of it is one stage function, evaluated once.
     totals = (
         [(mesh.total_at[t.name], t.sym) for t in problem.totals if t.name in mesh.total_at] if last else []
     )
@@ -91,7 +95,8 @@ def add_phase_end(mesh: MeshRows, k: int) -> None:
 
 
 def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
-    """The next phase begins where the event leaves the state, and with the discrete states it sets."""
+    """Require that the next phase begins where the event leaves the state, and with the discrete states it
+    sets."""
     span, following, system = mesh.spans[k], mesh.spans[k + 1], mesh.system
     until = span.phase.until
     assert until is not None
@@ -107,7 +112,7 @@ def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
 
 
 def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
-    """The end, after its event and the exchange of left and right, is the beginning."""
+    """Require that the end, after its event and the exchange of left and right, is the beginning."""
     problem, system, until = mesh.problem, mesh.system, mesh.spans[k].phase.until
     if problem.repeats is None:
         return
@@ -122,7 +127,7 @@ def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
 
 
 def resume_inputs(mesh: MeshRows) -> None:
-    """Inputs begin as they, or others, ended."""
+    """Require that inputs begin as they, or others, ended."""
     labels, first, last = mesh.system.labels("u"), mesh.spans[0].w[0, 0], mesh.spans[-1].w[-1, -1]
     for name, (other, sign) in mesh.problem.resumes.items():
         row = mesh.rows.add([f"{name} begins as {other} ended"], 0.0, 0.0)

@@ -31,12 +31,12 @@ class CollocationTableau:
 
     @property
     def explicit_first(self) -> bool:
-        """The first stage is the beginning of the interval."""
+        """Whether the first stage is the beginning of the interval."""
         return bool(self.c[0] == 0.0)
 
     @property
     def ends(self) -> bool:
-        """The last stage is the end of the interval."""
+        """Whether the last stage is the end of the interval."""
         return bool(self.c[-1] == 1.0)
 
 
@@ -94,7 +94,7 @@ class Transcription:
 
     @property
     def order(self) -> int:
-        """By which power of the interval the error at its ends shrinks."""
+        """The order of accuracy: by which power of the interval the error at its ends shrinks."""
         return 4 if self.method == "shooting" else tableau(self.method, self.stages).order
 
 

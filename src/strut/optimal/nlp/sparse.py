@@ -77,11 +77,13 @@ class Assembled:
         }
 
     def _locals(self, block: Block, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """Return the unknowns and the data of every evaluation of a block, a column each."""
         local = ca.reshape(v[block.index.flatten("F").tolist()], *block.index.shape)
         return local, ca.vertcat(ca.MX(ca.DM(block.data)), ca.repmat(p, 1, block.count))
 
     def _scatter(self, block: Block, rows: bool) -> ca.DM:
-        """Of the block's outputs, to the constraints (`rows`) or to the objective."""
+        """Return the matrix that puts the outputs of a block where they belong: to the constraints (`rows`)
+        or to the objective."""
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         place = at[chosen] * block.stage.size + out[chosen]
@@ -91,6 +93,7 @@ class Assembled:
         )
 
     def _values(self, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """Return the objective and the constraints."""
         f = ca.mtimes(self._linear[0, :], v)
         g = ca.mtimes(self._linear[1:, :], v)
         for block in self.blocks:
@@ -101,8 +104,8 @@ class Assembled:
         return ca.densify(f), ca.densify(g)
 
     def _derivatives(self, block: Block, rows: bool) -> Triplets:
-        """Where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution, and which
-        one it is."""
+        """Return where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution,
+        and which one it is."""
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         r, c = block.stage.jacobian_at
@@ -119,6 +122,7 @@ class Assembled:
         return whole[:, 0].astype(int), whole[:, 1].astype(int), whole[:, 2:]
 
     def _gradient(self, v: ca.MX, p: ca.MX) -> ca.MX:
+        """Return the gradient of the objective."""
         total = ca.MX(ca.densify(self._linear[0, :].T))
         for block in self.blocks:
             _, column, source = self._derivatives(block, False)
@@ -131,6 +135,7 @@ class Assembled:
         return ca.densify(total)
 
     def _jacobian(self, v: ca.MX, p: ca.MX) -> ca.MX:
+        """Return the sparse Jacobian of the constraints."""
         places = [self._derivatives(block, True) for block in self.blocks]
         lr, lc, lw = self.linear
         keep = lr > 0
@@ -154,6 +159,7 @@ class Assembled:
         return ca.MX(sparsity, ca.densify(total))
 
     def _hessian(self, v: ca.MX, p: ca.MX, lam_f: ca.MX, lam_g: ca.MX) -> ca.MX:
+        """Return the upper triangle of the sparse Hessian of the Lagrangian."""
         keys, sources = [], []
         for block in self.blocks:
             r, c = block.stage.hessian_at
@@ -194,6 +200,6 @@ def _matrix(triplets: Triplets, shape: tuple[int, int]) -> ca.DM:
 
 
 def _pattern(r: np.ndarray, c: np.ndarray, shape: tuple[int, int]) -> ca.Sparsity:
-    """Rows and columns already in the order of a compressed matrix."""
+    """Return the sparsity of rows and columns that are in the order of a compressed matrix."""
     columns = np.searchsorted(c, np.arange(shape[1] + 1))
     return ca.Sparsity(*shape, columns.tolist(), r.tolist())

@@ -110,7 +110,7 @@ def _digest(functions: Sequence[ca.Function]) -> str:
 
 
 def _source(functions: Sequence[ca.Function]) -> str:
-    """C of all of them, with what they share written once."""
+    """Return C of all functions, with what they share written once."""
     generator = ca.CodeGenerator("stages.c", {"with_header": False})
     for f in functions:
         generator.add(f)

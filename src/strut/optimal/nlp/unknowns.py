@@ -144,7 +144,7 @@ class Layout:
         return ca.vertcat(*[ca.vec(e) for e in parts])
 
     def rates(self, phase: Phase) -> list[tuple[Integral, ca.SX]]:
-        """Integrals that run in a phase."""
+        """Return the integrals that run in a phase, with their rates."""
         return [
             (t, t.rate)
             for t in self.problem.totals
@@ -152,7 +152,7 @@ class Layout:
         ]
 
     def requirements(self, k: int, at: str) -> list[Requirement]:
-        """Those of a phase at one of its places."""
+        """Return the requirements on phase k at one of its places: 'path', 'begin', 'end' or 'after'."""
         phases = self.problem.phases
         default = {"path": None, "begin": phases[0].name, "end": phases[-1].name, "after": phases[-1].name}[
             at
@@ -164,12 +164,15 @@ class Layout:
         ]
 
     def _fractions(self, k: int, given: Sequence[np.ndarray] | None) -> np.ndarray:
+        """Return the widths of the intervals of phase k, of one: those given, or equal ones."""
         if given is not None:
             return np.asarray(given[k], dtype=float)
         n = np.broadcast_to(self.how.intervals, len(self.problem.phases))[k]
         return np.full(int(n), 1 / int(n))
 
     def _place(self) -> None:
+        """Number the unknowns: free parameters, then of every phase its duration, discrete states that move,
+        and interval by interval states, inputs, inner states and slacks."""
         problem, how, system = self.problem, self.how, self.system
         self.p_at = self.unknowns.add(
             list(problem.parameters),
@@ -201,6 +204,7 @@ class Layout:
                 )
                 if i == n:
                     break
+                # Inputs are continuous in a phase: the first place of an interval is the last of the one before.
                 places = [last] if how.degree and i else []
                 while len(places) <= how.degree:
                     places.append(
@@ -220,13 +224,15 @@ class Layout:
     def _state(
         self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]
     ) -> np.ndarray:
+        """Add the unknowns of one state, within bounds and, where it is fixed, within those."""
         labels = self.system.labels("x")
         lows = [max(low[i], fixed.get(n, FREE)[0]) for i, n in enumerate(labels)]
         highs = [min(high[i], fixed.get(n, FREE)[1]) for i, n in enumerate(labels)]
         return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs)
 
     def _cyclic(self) -> None:
-        """States that only say how far a repeating motion has come begin where the system does."""
+        """Fix where the motion begins: states that only say how far a repeating motion has come begin where
+        the system does."""
         last = self.problem.phases[-1].until
         self.cyclic: tuple[int, ...] = ()
         if self.problem.repeats is None or last is None:
@@ -239,7 +245,8 @@ class Layout:
                 )
 
     def weights(self) -> np.ndarray:
-        """Of the points of an interval, for integrals that are not part of the integration itself."""
+        """Return the weights of the points of an interval, for integrals that are not part of the
+        integration itself."""
         if self.table is not None:
             return self.table.b
         m = self.how.steps
@@ -248,8 +255,8 @@ class Layout:
         return np.array([1, *([4, 2] * (m // 2))[:-1], 1]) / (3 * m)
 
     def context(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> tuple[Symbolic, ...]:
-        """Time, state, discrete states, inputs and parameters at a place of an interval, and its duration
-        [s]."""
+        """Return time, state, discrete states, inputs and parameters at a place of an interval, and its
+        duration [s]."""
         span, at = self.spans[k], 0
 
         def take(n: int) -> Symbolic:
@@ -273,7 +280,7 @@ class Layout:
         return t, x, z, u, p, durations[k] * width
 
     def index(self, k: int, x: np.ndarray, interval: int, extra: Sequence[int] = ()) -> np.ndarray:
-        """Of the unknowns that a stage takes; see `context`."""
+        """Return the indices of the unknowns that a stage takes; see `context`."""
         span = self.spans[k]
         durations = [each.duration for each in self.spans[: k + 1]]
         return np.concatenate(
@@ -281,7 +288,7 @@ class Layout:
         ).astype(int)
 
     def symbols(self, kind: Any, k: int, data: int, extra: int = 0) -> tuple[Symbolic, Symbolic]:
-        """Of a stage: local variables, and numbers of which `data` are its own."""
+        """Return the symbols of a stage: local variables, and numbers of which `data` are its own."""
         n = (
             self.nx
             + (self.how.degree + 1) * self.nu
@@ -294,7 +301,7 @@ class Layout:
         return kind.sym("v", n), kind.sym("d", data + self.data)
 
     def numbers(self, p: np.ndarray | None = None) -> np.ndarray:
-        """The problem's own parameters: those of the system, and the discrete states of every phase."""
+        """Return the NLP's own parameters: those of the system, and the discrete states of every phase."""
         return np.concatenate([self.start.p if p is None else p, *[z for z, _ in self.discrete]])
 
     @property
@@ -304,7 +311,7 @@ class Layout:
 
 
 def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symbolic:
-    """A vector with some entries replaced."""
+    """Return a vector with some entries replaced."""
     if not len(places):
         return numbers
     at = {place: k for k, place in enumerate(places)}

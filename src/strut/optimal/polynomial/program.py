@@ -27,8 +27,11 @@ Moment = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class PolynomialMesh:
-    """degree: of the polynomials. nodes: points of a phase at which the dynamics hold and costs are summed.
-    rule: where they are, 'riemann' or 'gauss'."""
+    """The polynomials of a search, and its points.
+
+    degree: of the polynomials. nodes: points of a phase at which the dynamics hold and costs are summed.
+    rule: where they are, 'riemann' or 'gauss'.
+    """
 
     degree: int
     nodes: int
@@ -76,7 +79,7 @@ class _Rows:
         self.names += [name] * n
 
     def worst_violations(self, g: np.ndarray) -> dict[str, float]:
-        """By name, and by how much, the three worst."""
+        """Return the three constraints that are violated most: by name, by how much."""
         wrong = np.maximum(np.array(self.low) - g, g - np.array(self.high))
         worst: dict[str, float] = {}
         for i in np.argsort(-wrong):
@@ -121,6 +124,7 @@ class Program:
         self.rows, self.unknowns = _Rows(), _Unknowns()
         self.totals: dict[str, Any] = {t.name: ca.MX(0) for t in problem.totals}
         self._set_mesh(mesh)
+        # Free parameters are unknowns; the others keep their values.
         bounds = list(problem.parameters.values())
         free = ca.MX.sym("p", len(self.layout.free))
         start = [begin.parameters[name] for name in problem.parameters]
@@ -128,6 +132,7 @@ class Program:
         self.p[self.layout.free] = self.unknowns.add(
             free, start, [low for low, _ in bounds], [high for _, high in bounds]
         )
+        # Phase after phase: its motion, what holds along it and at its ends, and where the next one begins.
         now, first, last = ca.MX(0), ca.MX(0), ca.MX(0)
         final: Moment = ()
         for k, stretch in enumerate(begin.phases):
@@ -166,7 +171,8 @@ class Program:
             self.bases.append(np.column_stack(columns))
 
     def _motion(self, k: int, stretch: Stretch) -> tuple[Any, Any, Any, Any]:
-        """The unknowns of a phase: its duration, states, inputs, and the accelerations of its polynomials."""
+        """Add the unknowns of a phase, and return its duration, states, inputs, and the accelerations of its
+        polynomials."""
         layout, phase, count = self.layout, self.problem.phases[k], len(self.place)
         fit = np.linalg.lstsq(
             self.bases[0], stretch.x(self.place)[:, [at for at, _ in self.pairs]], rcond=None
@@ -183,7 +189,7 @@ class Program:
         return T, x, u, q[2]
 
     def _along(self, k: int, motion: Moment, T: Any, wanted: Any) -> None:
-        """At every point: the dynamics, what is required along the path, and what is summed."""
+        """Require at every point the dynamics and what is required along the path, and add what is summed."""
         layout, phase, (t, x, z, u) = self.layout, self.problem.phases[k], motion
         asked, rates, count = layout.requirements(k, "path"), layout.rates(phase), len(self.place)
         columns = [
@@ -201,8 +207,8 @@ class Program:
             self.rows.add(along[j, :], r.low, r.high, f"{r.name} ({phase.name})")
 
     def _fix_states(self, k: int, x: Any) -> None:
-        """States that are given where the motion begins and ends; those that only say how far it came begin
-        where the system does."""
+        """Require the states that are given where the motion begins and ends; those that only say how far it
+        came begin where the system does."""
         problem, labels = self.problem, list(self.problem.system.labels("x"))
         ends = [(problem.begins, 0, "beginning")] if k == 0 else []
         ends += [(problem.ends, -1, "end")] if k == len(problem.phases) - 1 else []
@@ -266,8 +272,8 @@ def _add_phase_begin(layout: Layout, k: int, rows: _Rows, moment: Moment) -> Non
 
 
 def _add_phase_end(layout: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
-    """The event at the end of a phase; the state after it, left and right exchanged where the motion repeats
-    so."""
+    """Require the event at the end of a phase, and return the state after it, left and right exchanged where
+    the motion repeats so."""
     problem, system, until = layout.problem, layout.system, layout.spans[k].phase.until
     is_last = k == len(layout.spans) - 1
     if until is not None:

@@ -65,7 +65,7 @@ class Search:
         return sum(c.duration for c in self.curves)
 
     def motion(self, k: int, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """States and inputs of a phase, rows, at places 0 to 1."""
+        """Return states and inputs of a phase, rows, at places 0 to 1."""
         curves, pairs = self.curves[k], position_pairs(self.problem.system)
         s, per = 2 * np.asarray(place, dtype=float) - 1, 2 / curves.duration
         q = [
@@ -81,7 +81,7 @@ class Search:
         return x, self._inputs(k, curves.duration * np.asarray(place), x, q[2].T)
 
     def _inputs(self, k: int, t: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """The least inputs that give these accelerations."""
+        """Return the least inputs (least squares) that give these accelerations."""
         layout = Layout(self.problem, Transcription(intervals=1))
         rates, before = (
             [rate for _, rate in position_pairs(self.problem.system)],
@@ -126,7 +126,7 @@ class Search:
         }
 
     def guess(self) -> Guess:
-        """To begin an accurate search from: `problem.solve(search)`."""
+        """Return what an accurate search begins from: `problem.solve(search)`."""
 
         def part(k: int, which: int) -> Any:
             return lambda s: self.motion(k, np.asarray(s))[which]

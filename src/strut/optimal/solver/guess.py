@@ -1,4 +1,4 @@
-"""`Guess`: a motion to begin the search from, whatever it was mesh of."""
+"""`Guess`: a motion to begin the search from, whatever it was made of."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ class Stretch:
 @checked
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """phases: of the motion. parameters: of those that are free; what is not named begins with the system's
-    own value."""
+    """A motion to begin from.
+
+    phases: of the motion. parameters: of those that are free; what is not named begins with the system's own
+        value.
+    """
 
     phases: tuple[Stretch, ...]
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -139,11 +142,14 @@ def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
 
 
 def _inside(bounds: tuple[float, float]) -> float:
+    """Return a duration within bounds."""
     low, high = bounds
     return (low + high) / 2 if np.isfinite(high) else max(low, 1.0)
 
 
 def _profile(problem: Problem, name: str, profile: Any, default: float, place: np.ndarray) -> np.ndarray:
+    """Return a state or input at places 0 to 1: of a function, of a number, of numbers that are joined by
+    straight lines, or of what the problem says of both ends."""
     if callable(profile):
         return np.array([float(profile(s)) for s in place])
     if profile is None:
@@ -162,6 +168,7 @@ def _profile(problem: Problem, name: str, profile: Any, default: float, place: n
 
 
 def _middle(bounds: tuple[float, float] | None, default: float) -> float:
+    """Return the middle of bounds, or what is nearest to the default within them."""
     low, high = bounds or (-np.inf, np.inf)
     return (low + high) / 2 if np.isfinite(low) and np.isfinite(high) else float(np.clip(default, low, high))
 
@@ -186,11 +193,12 @@ def fill_unknowns(mesh: Transcribed, guess: Guess) -> np.ndarray:
             s = (nodes[:-1, None] + span.fractions[:, None] * c).reshape(-1)
             v[span.inner] = stretch.x(s).reshape(span.inner.shape)
     low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
-    return _split(mesh, np.clip(v, low, high))
+    return _fit_slacks(mesh, np.clip(v, low, high))
 
 
-def _split(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
-    """Slacks and totals that fit the rest: what the rows that define them leave over."""
+def _fit_slacks(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
+    """Return the unknowns with slacks and totals that fit the rest: what the rows that define them leave
+    over."""
     g = np.array(mesh.assembled.functions["nlp"](v, mesh.numbers())[1]).reshape(-1)
     for span in mesh.spans:
         for pair in span.slack.reshape(-1, 2):

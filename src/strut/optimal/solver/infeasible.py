@@ -22,8 +22,8 @@ MIN_SLACK = 1e-5
 
 
 def relaxed_problem(problem: Problem) -> tuple[Problem, dict[str, str]]:
-    """The problem in which everything asked of motion and ends may give way; and which slack belongs to
-    what."""
+    """Return the problem in which everything asked of motion and ends may give way; and which slack belongs
+    to what."""
     asked = [*problem.requirements, *_ends(problem)]
     names = list(dict.fromkeys(r.name for r in asked))
     slacks = {name: Param(f"slack_{k}", 0.0, bounds=(0.0, math.inf)) for k, name in enumerate(names)}
@@ -53,7 +53,7 @@ def relaxed_problem(problem: Problem) -> tuple[Problem, dict[str, str]]:
 
 
 def _ends(problem: Problem) -> list[Requirement]:
-    """Values of states at both ends, as requirements."""
+    """Return the values of states at both ends, as requirements."""
     system = problem.system
     symbols = dict(zip(system.labels("x"), ca.vertsplit(ca.vertcat(*[q.sym for q in system.x])), strict=True))
     first, last = problem.phases[0].name, problem.phases[-1].name
@@ -67,8 +67,8 @@ def _ends(problem: Problem) -> list[Requirement]:
 
 
 def unmet_requirements(result: Solution, iterations: int = 500) -> dict[str, float]:
-    """What was asked and cannot be met near to where a search ended, by name, and by how much; empty where
-    the problem was solved, and where that is not clear either."""
+    """Return what was asked and cannot be met near to where a search ended, by name, and by how much; empty
+    where the problem was solved, and where that is not clear either."""
     if result.success:
         return {}
     problem, names = relaxed_problem(result.problem)

@@ -49,11 +49,11 @@ class Motion:
         return float(self.t[-1] - self.t[0])
 
     def states(self, t: np.ndarray) -> np.ndarray:
-        """At any times [s], by cubic polynomials between the nodes."""
+        """Return states at any times [s], by cubic polynomials between the nodes."""
         return between(self.t, self.x, self.slopes)(np.asarray(t, dtype=float))
 
     def inputs(self, t: np.ndarray) -> np.ndarray:
-        """At any times [s], by the polynomials of the plan."""
+        """Return inputs at any times [s], by the polynomials of the plan."""
         return pieces(self.t, self.w, lagrange(self.w.shape[1] - 1))(np.asarray(t, dtype=float))
 
 
@@ -117,7 +117,7 @@ class Solution(Packed):
 
     @cached_property
     def defects(self) -> tuple[Defects, ...]:
-        """Every interval against the adaptive integrator."""
+        """The collocation defects of every phase: its intervals against the adaptive integrator."""
         return tuple(
             find_defects(
                 self.problem,
@@ -128,7 +128,7 @@ class Solution(Packed):
 
     @property
     def defect(self) -> float:
-        """The largest of them."""
+        """The largest collocation defect."""
         return max(d.worst for d in self.defects)
 
     @cached_property
@@ -158,8 +158,8 @@ class Solution(Packed):
         return violations
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
-        """By how much a requirement is violated at most in each interval of a phase; and how large what it
-        asks of is at most."""
+        """Return by how much a requirement is violated at most in each interval of a phase; and how large
+        what it asks of is at most."""
         system = self.problem.system
         groups = system.vectors()
         f = ca.Function("asked", [time, *groups], [r.expression])
@@ -170,7 +170,7 @@ class Solution(Packed):
         return over.reshape(-1, PATH_SAMPLES).max(axis=1), float(np.abs(values).max(initial=0.0))
 
     def at(self, times: Any) -> dict[str, np.ndarray]:
-        """States and inputs, by name, at times [s]; where a phase ends, what was before."""
+        """Return states and inputs, by name, at times [s]; where a phase ends, what was before."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         if t.size and not (t.min() >= self.phases[0].t[0] - 1e-12 and t.max() <= self.duration * (1 + 1e-12)):
             raise ValueRangeError(
@@ -188,8 +188,8 @@ class Solution(Packed):
         return {n: v[0] for n, v in columns.items()} if np.ndim(times) == 0 else columns
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A state at the nodes of all phases, or an input at the beginnings of intervals and the end; a
-        parameter's value."""
+        """Return a state at the nodes of all phases, or an input at the beginnings of intervals and the end;
+        a parameter's value."""
         system = self.problem.system
         if name in system.labels("x"):
             return np.concatenate([m.x[:, system.labels("x").index(name)] for m in self.phases])
@@ -211,7 +211,7 @@ class Solution(Packed):
         return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
 
     def guess(self) -> Guess:
-        """This motion as the beginning of another search."""
+        """Return this motion as the beginning of another search."""
         stretches = []
         for m in self.phases:
 
@@ -222,7 +222,7 @@ class Solution(Packed):
         return Guess(tuple(stretches), dict(self.parameters))
 
     def summary(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Return what `--json` prints."""
         return {
             "ok": self.ok,
             "status": self.status,

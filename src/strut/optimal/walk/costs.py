@@ -46,8 +46,8 @@ class Cost(Packed):
 
 @checked
 def impact(system: System, event: str) -> ca.SX:
-    """Energy that an event takes [J]: what is stored before less what is stored after. For an inelastic
-    impact it is half the squared change of velocity in the metric of the masses."""
+    """Return the energy that an event takes [J]: what is stored before less what is stored after. For an
+    inelastic impact it is half the squared change of velocity in the metric of the masses."""
     stored = ca.vertcat(*system.ledger.stored.values(), ca.SX(0, 1))
     if not stored.numel():
         raise ModelError(
@@ -105,7 +105,7 @@ def _squared_torque(system: System, events: tuple[str, ...], carried: ca.SX) -> 
 
 
 def _per_metre(name: str) -> CostFunction:
-    """A cost whose weight is not divided by."""
+    """Return a cost by name that is divided by the distance, not by weight and distance."""
 
     def cost(system: System, events: tuple[str, ...], carried: ca.SX) -> Terms:
         return COSTS[name](system, events, distance(system, events[-1]))
@@ -131,13 +131,13 @@ COSTS: dict[str, CostFunction] = {
 
 
 def weight_name(cost: str) -> str:
-    """The parameter by which a cost counts in a sum of several."""
+    """Return the name of the parameter by which a cost counts in a sum of several."""
     return f"weight_{cost.replace('-', '_')}"
 
 
 def add_weight_parameters(system: System, cost: str | Mapping[str, float]) -> System:
-    """The system with a parameter for the weight of each cost, where there are several: it can be swept, and
-    nothing is compiled anew."""
+    """Return the system with a parameter for the weight of each cost, where there are several: it can be
+    swept, and nothing is compiled anew."""
     if isinstance(cost, str):
         return system
     names = {q.name for q in system.p}
@@ -160,8 +160,8 @@ def _check_cost(name: str) -> None:
 
 @checked
 def cost_of_transport(system: System, name: str | Mapping[str, float], events: tuple[str, ...]) -> Cost:
-    """A cost by name, for a motion whose phases end with these events; the distance is that of the last one.
-    Several with weights are added, the system having their weights as parameters
+    """Return a cost by name, for a motion whose phases end with these events; the distance is that of the
+    last one. Several with weights are added, the system having their weights as parameters
     (`add_weight_parameters`)."""
     if not isinstance(name, str):
         parts = [cost_of_transport(system, each, events) for each in name]

@@ -36,7 +36,7 @@ SI_UNITS = ("s", "m", "m/s", "kg", "J", "N")
 
 
 def rounded_cost(cost: float) -> float:
-    """A cost to be shown."""
+    """Return a cost to be shown: 0 where it is below `COST_RESOLUTION`."""
     return 0.0 if abs(cost) <= COST_RESOLUTION else cost
 
 
@@ -44,7 +44,7 @@ def rounded_cost(cost: float) -> float:
 class Design(Packed):
     """A walker and its gait.
 
-    result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the
+    result: of the optimal control problem. cost: what was minimised. passive: the gait from which the
         search began, if there was one.
     limits: what was asked of a step, and the defaults that were kept beside it.
     ok: solved, accurate, the simulator agrees, and what was asked of feet and multipliers holds there;
@@ -54,7 +54,7 @@ class Design(Packed):
 
     result: Solution = field(repr=False)
     cost: Cost = field(repr=False)
-    begun: Gait | None = field(repr=False, default=None)
+    passive: Gait | None = field(repr=False, default=None)
     limits: StepLimits = field(repr=False, default_factory=StepLimits)
 
     @property
@@ -64,8 +64,8 @@ class Design(Packed):
 
     @property
     def drifts(self) -> bool:
-        """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable
-        gait magnifies the errors of its plan."""
+        """Whether the simulator does what was planned, but ends elsewhere, or with another energy: a very
+        unstable gait magnifies the errors of its plan."""
         return self.replay.actual_events == self.replay.planned_events and (
             not self.replay.ok or self.replay.balance.relative > MAX_IMBALANCE
         )
@@ -134,8 +134,8 @@ class Design(Packed):
 
     @property
     def gait(self) -> Gait | None:
-        """With exact multipliers, of the walker that follows its plan; None if the plan does not repeat in
-        the simulator."""
+        """The gait of the walker that follows its plan, with exact multipliers; None if the plan does not
+        repeat in the simulator."""
         return self.replay.gait
 
     @property
@@ -146,6 +146,7 @@ class Design(Packed):
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
+        """Return the value of an expression at the end of the plan."""
         m, groups = self.result.phases[-1], self.planned_system.vectors()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
@@ -166,7 +167,7 @@ class Design(Packed):
         return self._at_end(impact(self.planned_system, self.section))
 
     def parts(self) -> dict[str, float]:
-        """What each of several costs comes to, before its weight."""
+        """Return what each of several costs comes to, before its weight."""
         totals = [t.sym for t in self.result.problem.totals]
         numbers = [ca.DM(self.result.totals[t.name]) for t in self.result.problem.totals]
         return {
@@ -184,11 +185,11 @@ class Design(Packed):
         return self.weight / gravity_of(self.system)
 
     def guess(self) -> Any:
-        """To begin another search from."""
+        """Return what another search begins from."""
         return self.result.guess()
 
     def rows(self) -> list[tuple[str, float | str, str]]:
-        """What there is to say: name, value, unit."""
+        """Return what there is to say, for tables: name, value, unit."""
         r, units = self.result, {q.name: q.unit for q in self.system.p}
         rows: list[tuple[str, float | str, str]] = [
             (name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()
@@ -242,7 +243,7 @@ class Design(Packed):
         )
 
     def _bound(self, name: str) -> str:
-        """Said of a parameter that would go further if it might."""
+        """Return what is said of a parameter that is at its bound; empty otherwise."""
         low, high = self.result.problem.parameters[name]
         v, width = self.parameters[name], high - low
         near = [
@@ -253,13 +254,13 @@ class Design(Packed):
         return " (at its bound)" if near else ""
 
     def table(self) -> str:
-        """`rows` as text."""
+        """Return `rows` as text."""
         rows = [(n, v if isinstance(v, str) else f"{v:.6g}", unit) for n, v, unit in self.rows()]
         wide, long = max(len(n) for n, _, _ in rows), max(len(v) for _, v, _ in rows)
         return "\n".join(f"{n:<{wide}}  {v:>{long}}  {unit}".rstrip() for n, v, unit in rows)
 
     def data(self) -> dict[str, Any]:
-        """What `strut design --json` prints."""
+        """Return what `strut design --json` prints."""
         g, b = self.gait, self.replay.balance
         return {
             **self.result.summary(),

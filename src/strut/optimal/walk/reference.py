@@ -77,7 +77,7 @@ def find_reference(walker: System, section: str | None, guess: Any, like: Gait |
 
 def gait_of(guess: Any) -> Gait | None:
     """Return the gait in a guess: itself, or that from which a design began; None otherwise."""
-    return guess if isinstance(guess, Gait) else guess.begun if isinstance(guess, Design) else None
+    return guess if isinstance(guess, Gait) else guess.passive if isinstance(guess, Design) else None
 
 
 def find_passive_gait(walker: System, section: str) -> Gait | None:

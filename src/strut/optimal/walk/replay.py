@@ -60,8 +60,8 @@ class Balance:
         return abs(self.residual) / max(self.largest_energy, 1e-300)
 
     def round_energy(self, energy: float) -> float:
-        """An energy to be shown: 0 where it cannot be told from the residual, or from `ENERGY_RESOLUTION` of
-        what moved."""
+        """Return an energy to be shown: 0 where it cannot be told from the residual, or from
+        `ENERGY_RESOLUTION` of what moved."""
         return (
             0.0
             if abs(energy)
@@ -83,7 +83,7 @@ class FootLoad:
     friction_needed: float
 
     def rows(self) -> list[tuple[str, float]]:
-        """For tables."""
+        """Return name and value of what it says, for tables."""
         rows = [(f"{self.foot}: smallest normal force [N]", self.least_normal)]
         return rows + (
             [(f"{self.foot}: friction needed", self.friction_needed)]
@@ -111,7 +111,7 @@ class Replay:
 
     @property
     def ok(self) -> bool:
-        """The simulator agrees: same events, same end."""
+        """Whether the simulator agrees: same events, same end."""
         return (
             self.actual_events == self.planned_events
             and abs(self.late) <= MAX_DEVIATION
@@ -248,6 +248,7 @@ def replay(result: Solution) -> Replay:
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the largest difference of two states, relative to 1 + |b|."""
     return float((np.abs(a - b) / (1 + np.abs(b))).max(initial=0.0))
 
 

@@ -44,7 +44,7 @@ class SweepPoint:
 
     @property
     def stable(self) -> bool | None:
-        """Do disturbances of its gait die out? None where it is no gait."""
+        """Whether disturbances of its gait die out; None where it is no gait."""
         largest = self.numbers.get("largest multiplier", math.nan)
         return None if math.isnan(largest) else largest < 1 - FAMILY
 
@@ -100,13 +100,13 @@ class SweepFile:
             raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
 
     def put(self, point: SweepPoint, plan: bytes | None) -> None:
-        """A point, at once and for good."""
+        """Write a point, at once and for good."""
         row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan)
         with self._open() as base:
             base.execute("insert or replace into points values (?, ?, ?, ?, ?)", row)
 
     def points(self) -> dict[float, SweepPoint]:
-        """What is there, by value."""
+        """Return the points that are there, by value."""
         with self._open() as base:
             rows = base.execute(f"select {COLUMNS} from points order by value").fetchall()
         try:
@@ -122,7 +122,7 @@ class SweepFile:
 
 
 def _json_object(text: Any) -> dict[str, Any]:
-    """What a text of JSON says, as far as it can be read."""
+    """Return what a text of JSON says, as far as it can be read."""
     try:
         document = json.loads(text)
     except DAMAGE:
@@ -131,7 +131,7 @@ def _json_object(text: Any) -> dict[str, Any]:
 
 
 def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> SweepPoint:
-    """A row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
+    """Return a row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
     by_name = json.loads(numbers)
     if not isinstance(by_name, dict) or not all(isinstance(each, (int, float)) for each in by_name.values()):
         raise ValueError("its numbers are none")
@@ -145,7 +145,7 @@ def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:
 
 
 def pack_motion(result: Solution) -> bytes:
-    """The motion of a result, as bytes that hold numbers and nothing else."""
+    """Return the motion of a result, as bytes that hold numbers and nothing else."""
     arrays: dict[str, Any] = {
         "names": np.array(list(result.parameters)),
         "values": np.array(list(result.parameters.values())),
@@ -158,7 +158,7 @@ def pack_motion(result: Solution) -> bytes:
 
 
 def unpack_motion(data: bytes) -> Guess:
-    """The motion, to begin a search from."""
+    """Return the motion that bytes hold, to begin a search from."""
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         arrays = dict(file)
     stretches, k = [], 0

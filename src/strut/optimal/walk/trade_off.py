@@ -65,22 +65,22 @@ class TradeOff:
         return np.array([point.value for point in self.points])
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """A number of every point, by name; nan where there is none."""
+        """Return a number of every point, by name; nan where there is none."""
         names = dict.fromkeys(name for point in self.points for name in point.numbers)
         if quantity not in names:
             raise UnknownNameError(f"the sweep has no '{quantity}': {did_you_mean(quantity, list(names))}")
         return np.array([point.numbers.get(quantity, math.nan) for point in self.points])
 
     def design(self, value: float) -> Design:
-        """The whole design nearest to a value, solved once more from where it was found."""
+        """Return the whole design nearest to a value, solved once more from where it was found."""
         if self.again is None:
             raise ValueRangeError("this trade-off has lost its problem: sweep again to get whole designs")
         point = min(self.points, key=lambda each: abs(each.value - value))
         return self.again(point.value, point.plan)
 
     def rows(self, rounded: bool = True) -> tuple[list[str], list[list[object]]]:
-        """A table: its head, and a row for each point. rounded: what is nothing beside the other rows of its
-        column is 0."""
+        """Return a table: its head, and a row for each point. rounded: what is nothing beside the other rows
+        of its column is 0."""
         names = [
             n
             for n in dict.fromkeys(name for point in self.points for name in point.numbers)
@@ -101,7 +101,7 @@ class TradeOff:
         return head, body
 
     def data(self) -> dict[str, Any]:
-        """What `strut design --sweep --json` prints."""
+        """Return what `strut design --sweep --json` prints."""
         points = [
             {"value": p.value, "ok": p.ok, "stable": p.stable, "status": p.status, **p.numbers}
             for p in self.points
@@ -118,7 +118,7 @@ def _with_unit(name: str, unit: str) -> str:
 
 
 def _without_rounding(column: np.ndarray) -> np.ndarray:
-    """A column with 0 for what is `NUMBER_RESOLUTION` of its largest value, or less."""
+    """Return a column with 0 for what is `NUMBER_RESOLUTION` of its largest value, or less."""
     largest = float(np.max(np.abs(column[np.isfinite(column)]), initial=0.0))
     return np.where(np.abs(column) <= max(NUMBER_RESOLUTION * largest, COST_RESOLUTION), 0.0, column)
 

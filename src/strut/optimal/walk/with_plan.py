@@ -1,4 +1,4 @@
-"""The machine that was found: the system with its plan of inputs built in, again a `System`, which runs,
+"""`machine`: the system that was found with its plan of inputs built in, again a `System`, which runs,
 repeats and is exported.
 
 Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins
@@ -55,7 +55,7 @@ class PlanQuantities:
     now: Discrete
 
     @property
-    def changing(self) -> tuple[State | Discrete, ...]:
+    def states(self) -> tuple[State | Discrete, ...]:
         """What is set when the plan begins anew."""
         return self.piece, self.clock, self.begin, self.end, self.now
 
@@ -105,7 +105,7 @@ def machine(result: Solution) -> System:
     anew = plan.anew(pieces.count)
     if often > 1:
         is_last = strikes.sym >= often - 1.5
-        unchanged = {q.name: q.sym for q in plan.changing}
+        unchanged = {q.name: q.sym for q in plan.states}
         anew = {name: ca.if_else(is_last, value, unchanged[name]) for name, value in anew.items()}
         anew[strikes.name] = ca.if_else(is_last, 0, strikes.sym + 1)
     events = [
