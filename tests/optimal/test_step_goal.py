@@ -12,7 +12,7 @@ from strut.cli.app import app
 from strut.cli.design_texts import read_goal
 from strut.errors import UnknownNameError, ValueRangeError
 from strut.optimal.walk.goal_field import GoalField, as_number, goal_fields, requirement, take_goal
-from strut.optimal.walk.reference import Reference
+from strut.optimal.walk.reference import ReferenceStep
 from strut.optimal.walk.step_goal import SWEPT_UNITS, StepGoal
 from strut.optimal.walk.step_limits import StepLimits, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, problem_of
@@ -89,7 +89,7 @@ def test_one_more_field_is_one_more_requirement():
     walker = walkers.compass()
     assert list(goal_fields(GoalWithSwing)) == [*FIELDS, "swing_rate"]
     goal = GoalWithSwing(speed=0.8, swing_rate=3.0)
-    limits = complete_limits(goal, walker, Reference(section="heel_strike", guess=None))
+    limits = complete_limits(goal, walker, ReferenceStep(section="heel_strike", guess=None))
     problem = problem_of(walker, StepPlan(events=("heel_strike",)), limits, list(limits.fields))
     names = [r.name for r in problem.requirements]
     assert "the leg swings slowly" in names
@@ -110,7 +110,7 @@ def test_one_more_field_is_one_more_requirement():
 def test_defaults_are_known_by_name():
     walker = walkers.compass()
     passive = gait.find(walker)
-    reference = Reference(section="heel_strike", guess=passive, gait=passive)
+    reference = ReferenceStep(section="heel_strike", guess=passive, gait=passive)
     limits = complete_limits(StepGoal(friction=0.5), walker, reference)
     assert set(limits.defaults) == {"speed", "step_length", "duration", "torque"}
     assert limits["friction"] == 0.5

@@ -204,7 +204,7 @@ class Layout:
                 )
                 if i == n:
                     break
-                # Inputs are continuous in a phase: the first place of an interval is the last of the one before.
+                # Inputs are continuous in a phase: an interval begins with the last place of the one before.
                 places = [last] if how.degree and i else []
                 while len(places) <= how.degree:
                     places.append(

@@ -29,7 +29,7 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.frozen_branch import freeze_branch
 from strut.optimal.walk.goal_field import as_bounds, goal_fields, take_goal
 from strut.optimal.walk.read_walk import swing_foot
-from strut.optimal.walk.reference import Reference, find_reference
+from strut.optimal.walk.reference import ReferenceStep, find_reference
 from strut.optimal.walk.step_goal import StepGoal, require_speed
 from strut.optimal.walk.step_limits import StepLimits, adapt_walker, complete_limits
 from strut.optimal.walk.step_problem import StepPlan, phase_events, problem_of
@@ -64,7 +64,7 @@ class DesignTask:
     walker: System
     free: FreeParameters
     cost: str | Mapping[str, float]
-    reference: Reference
+    reference: ReferenceStep
     settings: Mapping[str, Any]
 
 

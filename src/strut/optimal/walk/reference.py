@@ -1,4 +1,4 @@
-"""`Reference`: the motion a search for a design begins from, and which says what is usual for the walker."""
+"""`ReferenceStep`: the motion that a search for a design begins from, and that says what is usual."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASSIVE_STARTS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ReferenceStep:
     """What a search begins from.
 
     section: the event that ends a step.
@@ -59,14 +59,14 @@ class Reference:
         return self.gait
 
 
-def find_reference(walker: System, section: str | None, guess: Any, like: Gait | None) -> Reference:
+def find_reference(walker: System, section: str | None, guess: Any, like: Gait | None) -> ReferenceStep:
     """Return what a search begins from: the guess that was given, else the gait `like` it, else a passive
     gait that is looked for; and an even stride where no gait is known."""
     where = section or default_section(walker)
     passive = (like or find_passive_gait(walker, where)) if guess is None else None
     start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
-    return Reference(
+    return ReferenceStep(
         section=where,
         guess=start.guess() if hasattr(start, "guess") else start,
         gait=gait,
@@ -94,4 +94,4 @@ def find_passive_gait(walker: System, section: str) -> Gait | None:
     return None
 
 
-__all__ = ["Reference", "find_passive_gait", "find_reference", "gait_of"]
+__all__ = ["ReferenceStep", "find_passive_gait", "find_reference", "gait_of"]
