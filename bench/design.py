@@ -9,8 +9,8 @@ from bench.timing import Effort, Row, Section
 from strut import optimal, walkers
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import Transcription
-from strut.optimal.solver.guess import filled, guessed, shaken
-from strut.optimal.solver.solve import solved
+from strut.optimal.solver.guess import fill_unknowns, make_guess, shake_unknowns
+from strut.optimal.solver.solve import solve_mesh
 
 SEEDS = 8
 GUESS = {"stance": (0.2, -0.2), "swing": (-0.2, 0.2), "stance_rate": -0.6, "swing_rate": 0.6, "duration": 0.7}
@@ -35,12 +35,12 @@ def run(effort: Effort) -> list[Section]:
     rows = []
     for how in HOW:
         made = Transcribed(problem(), how)
-        begin, random = filled(made, guessed(made.problem, GUESS)), np.random.default_rng(0)
-        starts = [shaken(begin, made, 0.05, random) for _ in range(SEEDS)]
+        begin, random = fill_unknowns(made, make_guess(made.problem, GUESS)), np.random.default_rng(0)
+        starts = [shake_unknowns(begin, made, 0.05, random) for _ in range(SEEDS)]
         times, good, costs, iterations = [], 0, [], []
         for _ in range(effort.rounds):
             for start in starts:
-                found = solved(made, start, {"tol": 1e-8})
+                found = solve_mesh(made, start, {"tol": 1e-8})
                 times.append(found.times["cpu"])
                 good += found.success
                 costs.append(found.cost)

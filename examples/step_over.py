@@ -25,8 +25,8 @@ def planned() -> optimal.Solution:
     passive = gait.find(walker)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
     step = ("passes", "knee_strike", "heel_strike")
-    problem = optimal.walking(
-        walker, step * STEPS, torque=2.0, friction=0.9, clearance=0.0, firm=0.01, like=passive, periodic=False
+    problem = optimal.step_problem(
+        walker, step * STEPS, torque=2.0, friction=0.9, clearance=0.0, foot_margin=0.01, like=passive, periodic=False
     )
     problem = problem.begin(passive.x0).minimise(effort)
     problem = problem.require(

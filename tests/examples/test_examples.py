@@ -173,7 +173,7 @@ def test_step_over(capsys, tmp_path):
     assert again.result.ok
     assert again.ok
     assert again.balance.relative < 1e-9
-    assert again.balance.kept == pytest.approx(0, abs=1e-7)  # as fast as before
+    assert again.balance.stored == pytest.approx(0, abs=1e-7)  # as fast as before
     names = [e for e in again.run.events.names if e in ("passes", "knee_strike", "heel_strike")]
     assert names == ["passes", "knee_strike", "heel_strike"] * 2
     heights = [again.run.at(e.t)["clearance"] for e in again.run.events if e.name == "passes"]

@@ -103,7 +103,7 @@ def test_on_level_ground_motors_give_what_the_impact_takes(level):
     assert balance.relative < 1e-5
     assert abs(balance.lost - level.energy_lost) < 1e-5
     assert level.result.totals["squared_torque"] == pytest.approx(
-        level.result.integrated["squared_torque"], rel=1e-6
+        level.result.accurate_totals["squared_torque"], rel=1e-6
     )
 
 
@@ -163,7 +163,9 @@ def test_friction_and_normal_force_are_kept(compass, passive):
         compass, cost="energy", step_length=(0.4, 0.8), torque=20, guess=passive, accuracy=1e-5, friction=0.2
     )
     assert held.result.ok
-    slack = max(held.result.exceeded[f"stance does not slip {way}"] for way in ("forwards", "backwards"))
+    slack = max(
+        held.result.path_violations[f"stance does not slip {way}"] for way in ("forwards", "backwards")
+    )
     assert 0 < slack < 1.0  # [N] of about 100: between the points of the mesh
     assert held.replay.foot_loads[0].friction_needed < 0.2 * 1.02
     assert free.replay.foot_loads[0].friction_needed > 0.21

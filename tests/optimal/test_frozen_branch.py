@@ -7,8 +7,8 @@ import pytest
 from strut import gait, walkers
 from strut.errors import ModelError
 from strut.optimal import design
-from strut.optimal.walk.frozen_branch import answered, branch
-from strut.optimal.walk.step_problem import clears
+from strut.optimal.walk.frozen_branch import freeze_branch, freeze_event
+from strut.optimal.walk.read_walk import clears_ground
 from strut.system import Discrete, Event, Param, State, System
 
 
@@ -29,7 +29,7 @@ def test_questions_are_answered_and_become_conditions():
         flow={x: 1.0},
         events=(Event("turn", guard=x.sym - 1, reset={x: bent, side: 1}),),
     )
-    event, conditions = answered(system, system.events[0], (0.0, [1.0], [0.0], [], [2.0]))
+    event, conditions = freeze_event(system, system.events[0], (0.0, [1.0], [0.0], [], [2.0]))
     f = ca.Function("f", [x.sym, p.sym], [ca.SX(event.reset["x"]), ca.vertcat(*conditions)])
     value, margins = f(1.25, 2.0)
     assert float(value) == pytest.approx(2 * 1.25 + (3 - 1.25) + 2.0, abs=1e-14)
@@ -42,7 +42,7 @@ def test_questions_are_answered_and_become_conditions():
 
 def test_a_smooth_reset_needs_no_branch():
     walker = walkers.simplest()
-    assert branch(walker, gait.find(walker), ("heel_strike",)) is None
+    assert freeze_branch(walker, gait.find(walker), ("heel_strike",)) is None
 
 
 def test_the_passive_gait_is_found_again(passive):
@@ -64,8 +64,8 @@ def test_a_driven_walk_with_a_free_mass(passive):
     assert found.replay.balance.relative < 1e-6
     assert [load.foot for load in found.replay.foot_loads] == ["foot_l"]
     assert 0 < found.replay.foot_loads[0].friction_needed < 0.5
-    assert found.system.name == found.planned.name
-    assert found.system.events != found.planned.events
+    assert found.system.name == found.planned_system.name
+    assert found.system.events != found.planned_system.events
 
 
 def test_knees_keep_the_foot_clear_of_the_ground():
@@ -77,12 +77,12 @@ def test_knees_keep_the_foot_clear_of_the_ground():
     passing = next(e.t for e in run.events if e.name == "passes")
     assert run.at(passing)["clearance"] >= 0.02 - 1e-6
     assert run.at(np.linspace(1e-3, run.t1 - 1e-3, 300))["clearance"].min() > 0
-    assert max(found.result.exceeded.values()) < 1e-6
+    assert max(found.result.path_violations.values()) < 1e-6
 
 
 def test_stiff_legs_are_not_asked_to_clear(passive):
-    assert not clears(passive)
-    assert clears(gait.find(walkers.kneed_walker()))
+    assert not clears_ground(passive)
+    assert clears_ground(gait.find(walkers.kneed()))
     with pytest.raises(
         ModelError,
         match="clearance is asked, but 'rimless_wheel' has no foot that lands in 'heel_strike' of which",

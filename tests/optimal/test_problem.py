@@ -11,7 +11,7 @@ from strut.errors import ModelError, UnknownNameError, ValueRangeError
 from strut.optimal.nlp import stage_function as stage
 from strut.optimal.nlp.nlp import Transcribed
 from strut.optimal.nlp.scheme import METHODS, Transcription
-from strut.optimal.solver.guess import filled, guessed, shaken
+from strut.optimal.solver.guess import fill_unknowns, make_guess, shake_unknowns
 from tests.optimal import textbook
 
 
@@ -36,7 +36,10 @@ def test_assembled_derivatives_are_exact(method, case):
     made = Transcribed(problem, Transcription(method, 3, steps=2, control="linear"), backend="virtual")
     f, n = made.assembled.functions, made.assembled
     rng = np.random.default_rng(2)
-    v, numbers = shaken(filled(made, guessed(problem, None)), made, 0.1, rng), made.numbers()
+    v, numbers = (
+        shake_unknowns(fill_unknowns(made, make_guess(problem, None)), made, 0.1, rng),
+        made.numbers(),
+    )
     x, p = ca.MX.sym("x", n.size), ca.MX.sym("p", n.parameters)
     value, rows = f["nlp"](x, p)
     weights = rng.standard_normal(n.rows)
@@ -130,9 +133,9 @@ def test_a_margin_keeps_a_requirement_between_the_points():
     bare = problem.require("above", above, low=0.0).solve({"h": 1.0}, **how | {"accuracy": None})
     kept = problem.require("above", above, low=0.0, margin=1e-2).solve({"h": 1.0}, **how)
     assert bare.success
-    assert bare.exceeded["above"] > 1e-3
+    assert bare.path_violations["above"] > 1e-3
     assert kept.success
-    assert kept.exceeded["above"] <= 1e-9
+    assert kept.path_violations["above"] <= 1e-9
     assert len(kept.meshes) > 1
     with pytest.raises(ValueRangeError, match="margin -1"):
         problem.require("above", above, low=0.0, margin=-1.0)
@@ -257,9 +260,9 @@ def test_bounds_are_looked_at_between_the_nodes():
     problem = optimal.Problem(cart).phase(duration=1.0).begin(x=0, v=1).end(x=0, v=-1)
     problem = problem.within(x=(-1.0, 1 / 9)).minimise(optimal.Integral("effort", u.sym**2 / 2))
     coarse = problem.solve(intervals=7, method="shooting", control="linear")
-    over = coarse.exceeded["bounds of x"]
+    over = coarse.path_violations["bounds of x"]
     t = np.linspace(0, 1, 20001)
     assert over == pytest.approx(coarse.at(t)["x"].max() - 1 / 9, rel=0.05)
     assert over > 1e-4
-    assert "bounds of v" not in coarse.exceeded
+    assert "bounds of v" not in coarse.path_violations
     assert "bounds of x" in coarse.summary()["exceeded"]

@@ -30,17 +30,17 @@ def test_sums_over_few_points_hide_torque_and_gauss_does_not(walk):
     exact = problem.solve(sound, accuracy=1e-7)
     assert exact.ok
     assert few.cost < 0.6 * exact.cost  # the sum
-    assert few.integrated["effort"] > 2 * exact.cost  # the truth
-    assert sound.integrated["effort"] == pytest.approx(sound.cost, rel=1e-3)
+    assert few.accurate_totals["effort"] > 2 * exact.cost  # the truth
+    assert sound.accurate_totals["effort"] == pytest.approx(sound.cost, rel=1e-3)
     assert exact.cost <= sound.cost < 1.01 * exact.cost  # polynomials are motions among others
     assert exact.cost == pytest.approx(0.268, abs=1e-3)
 
 
 def test_says_what_it_cannot_do(walk):
     with pytest.raises(ModelError, match="has 1 inputs for 2 positions"):
-        optimal.gait_search(optimal.walking(walkers.compass(), ["heel_strike"]))
+        optimal.gait_search(optimal.step_problem(walkers.compass(), ["heel_strike"]))
     power = optimal.Integral("power", walk.walker["hip_torque"], split="absolute")
     with pytest.raises(ModelError, match="'power' is split by sign"):
-        optimal.gait_search(optimal.walking(walk.walker, ["heel_strike"]).minimise(power))
+        optimal.gait_search(optimal.step_problem(walk.walker, ["heel_strike"]).minimise(power))
     with pytest.raises(ModelError, match="rule 'simpson' is unknown"):
         optimal.gait_search(walk.problem(None), rule="simpson")

@@ -8,9 +8,9 @@ import pytest
 
 from strut import gait, optimal, walkers
 from strut.errors import ModelError
-from strut.optimal.solver.guess import guessed
+from strut.optimal.solver.guess import make_guess
 from strut.optimal.walk import stability
-from strut.optimal.walk.stability import evaluated, lifted, varied
+from strut.optimal.walk.stability import add_variations, lift_guess, value_at_end
 
 
 @pytest.fixture(scope="module")
@@ -47,24 +47,26 @@ def test_the_derivative_is_that_of_the_return_map():
         .periodic()
         .minimise(effort)
     )
-    bigger, A = varied(walker, "heel_strike")
-    whole = replace(problem, system=bigger).require("growth", optimal.growth(A), high=1e6, at="end")
+    varied = add_variations(walker, "heel_strike")
+    whole = replace(problem, system=varied.system).require(
+        "growth", optimal.growth(varied.derivative), high=1e6, at="end"
+    )
     found = whole.solve(
-        lifted(whole, guessed(problem, passive)),
+        lift_guess(whole, make_guess(problem, passive)),
         intervals=20,
         control="constant",
         accuracy=None,
         backend="virtual",
     )
     assert found.success
-    derivative = evaluated(found, A)
+    derivative = value_at_end(found, varied.derivative)
     known = np.sort(np.abs(passive.multipliers))
     assert np.allclose(np.sort(np.abs(np.linalg.eigvals(derivative))), known, atol=1e-6)
 
 
 def test_growth_is_minimised_within_a_budget(fast, monkeypatch):
     """Stability as the objective: one percent more torque may be spent."""
-    monkeypatch.setattr(stability, "CLOSE", 0.04)  # rough, for the sake of time
+    monkeypatch.setattr(stability, "BOUND_RESOLUTION", 0.04)  # rough, for the sake of time
     price = fast.result.problem.objective
     budget = replace(
         fast.result,

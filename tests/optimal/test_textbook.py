@@ -27,7 +27,7 @@ def test_kirk_and_the_order_of_every_transcription(method):
         < 4e-3
     )
     assert np.abs(found[-1].at(t)["x2"] - (7.289 - 6.696 * np.exp(-t) - 0.593 * np.exp(t))).max() < 4e-3
-    assert abs(found[-1].integrated["effort"] - exact) < 1e-4
+    assert abs(found[-1].accurate_totals["effort"] - exact) < 1e-4
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -77,7 +77,7 @@ def test_split_by_sign_is_exact_where_signs_change_at_nodes(split, share, method
     found = problem.solve(method=method, control="constant", intervals=10, steps=2)
     assert found.ok
     assert abs(found.cost - share * burn) < 1e-6
-    assert abs(found.totals["fuel"] - found.integrated["fuel"]) < 1e-6
+    assert abs(found.totals["fuel"] - found.accurate_totals["fuel"]) < 1e-6
 
 
 def test_tables_are_those_of_the_books():

@@ -51,7 +51,7 @@ def test_torques_resume_on_the_other_side():
         "swing_hip_torque": "stance_hip_torque",
     }
     with pytest.raises(UnknownNameError, match="'knee' is no input"):
-        Problem(walker).resuming({"stance_hip_torque": "-knee"})
+        Problem(walker).resume({"stance_hip_torque": "-knee"})
 
 
 def trusted(found):

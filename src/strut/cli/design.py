@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json as documents
-import shlex
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,27 +15,61 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from strut import actuator, optimal
-from strut.cli.model import Reading, Root, find_model, python_of, with_drive, with_settings
+from strut.cli.design_texts import (
+    command_text,
+    python_text,
+    read_cost,
+    read_free,
+    read_goal,
+    read_sweep,
+    source_of,
+)
+from strut.cli.model import Reading, Root, find_model, with_drive, with_settings
 from strut.cli.save import check_directory
 from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
-from strut.optimal import COSTS, Design
-from strut.optimal.walk.trade_off import ASKED
+from strut.optimal import COSTS, Design, StepGoal, TradeOff
+from strut.optimal.walk.goal_field import goal_fields
+from strut.optimal.walk.step_goal import SWEPT_UNITS
 from strut.report import design_result, sweep_result
 from strut.system import System
-from strut.units import number
 from strut.view.pages.folder import made
 
-NARROW = ("defect", "step time")
-"""What the table of a sweep leaves out, to fit a terminal; its files have it."""
+FILES_ONLY = ("defect", "step time")
+"""Columns of a sweep that its table leaves out, to fit a terminal; its files have them."""
+PLAN_ROWS = 201
+"""Moments of a plan that are written as plan.csv."""
 
 
-def design(
+def take_goal_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for every field of a `StepGoal`, behind its `cost`: they come to it among its
+    `**goal`, as texts by name of the field."""
+    signature = inspect.signature(function, eval_str=True)
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default="",
+            annotation=Annotated[str, typer.Option(each.flag, metavar=each.metavar, help=each.help)],
+        )
+        for name, each in goal_fields(StepGoal).items()
+    ]
+    parameters = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    at = [each.name for each in parameters].index("cost") + 1
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]  # typer reads it
+        parameters=[*parameters[:at], *options, *parameters[at:]]
+    )
+    return function
+
+
+@take_goal_options
+def design(  # noqa: PLR0913 -- every argument is an option of the command line
     model: Annotated[
         str,
         typer.Argument(help="A name from [bold]strut list[/bold], or FILE.py:NAME for a System of your own."),
     ],
+    *,
     free: Annotated[
         str,
         typer.Option(
@@ -49,36 +84,6 @@ def design(
             help=f"What should be small: {', '.join(COSTS)}; of several, A=WEIGHT,B=WEIGHT.",
         ),
     ] = "squared-torque",
-    speed: Annotated[
-        str,
-        typer.Option(
-            "--speed", metavar="V", help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait."
-        ),
-    ] = "",
-    slope: Annotated[
-        str, typer.Option("--slope", metavar="ANGLE", help="Of the ground, positive downhill: 3deg.")
-    ] = "",
-    step_length: Annotated[
-        str, typer.Option("--step", metavar="LENGTH", help="Length of a step in m, or LOW:HIGH.")
-    ] = "",
-    duration: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Duration of a step in s, or LOW:HIGH.")
-    ] = "",
-    torque: Annotated[str, typer.Option("--torque", metavar="MOST", help="Largest torque in N m.")] = "",
-    friction: Annotated[
-        str, typer.Option("--friction", metavar="MU", help="Friction that the feet must not exceed.")
-    ] = "",
-    clearance: Annotated[
-        str,
-        typer.Option(
-            "--clearance",
-            metavar="HEIGHT",
-            help="Of the swing foot where it passes the other, in m; stiff legs have none.",
-        ),
-    ] = "",
-    stability: Annotated[
-        str, typer.Option("--stability", metavar="R", help="No multiplier is larger; below 1 it is stable.")
-    ] = "",
     drive: Annotated[
         str,
         typer.Option(
@@ -129,6 +134,7 @@ def design(
     ] = "",
     workers: Annotated[int, typer.Option(help="Processes of a sweep; 0: as many as there are cores.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of a table.")] = False,
+    **goal: str,
 ) -> None:
     """Find how a walker should walk and be built, at once: gait, torques and parameters. The simulator
     replays what was found.
@@ -149,50 +155,24 @@ def design(
 
       strut design compass --slope 0 --speed 0.5 --cost squared-torque=1,energy=1 --sweep weight_energy=0:5:6
     """
-    options: dict[str, Any] = {
-        "free": free,
-        "cost": cost,
-        "speed": speed,
-        "slope": slope,
-        "step": step_length,
-        "time": duration,
-        "torque": torque,
-    }
-    options |= {
-        "friction": friction,
-        "control": control,
-        "method": method,
-        "intervals": intervals,
-        "starts": starts,
-        "seed": seed,
-    }
-    options |= {
-        "clearance": clearance,
-        "stability": stability,
-        "sweep": sweep,
-        "drive": drive,
-        "section": section,
-    }
-    asked = _asked(model, settings, options)
+    # What the command says about itself in the report: options that differ from what they are anyway.
+    options = {"free": free, "cost": cost}
+    options |= {goal_fields(StepGoal)[name].flag.lstrip("-"): text for name, text in goal.items()}
+    options |= {"control": control, "method": method, "intervals": str(intervals), "starts": str(starts)}
+    options |= {"seed": str(seed), "sweep": sweep, "drive": drive, "section": section}
+    command = command_text(model, settings, options)
     if output is not None:
         check_directory(output)
         made(output)
     rigid = find_model(model, Reading(roots=tuple(root)))
     system = with_settings(with_drive(rigid, drive), settings)
-    said = {setting.partition("=")[0].strip() for setting in settings}
-    springs = {name: bounds for name, bounds in actuator.constants(rigid, drive).items() if name not in said}
-    given: dict[str, Any] = {
+    chosen = {setting.partition("=")[0].strip() for setting in settings}
+    springs = {name: pair for name, pair in actuator.constants(rigid, drive).items() if name not in chosen}
+    arguments: dict[str, Any] = {
         "free": springs
-        | _free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
-        "cost": _cost(cost),
-        "speed": _range(speed, "m/s"),
-        "slope": number(slope, "rad") if slope else None,
-        "step_length": _range(step_length, "m"),
-        "duration": _range(duration, "s"),
-        "torque": number(torque, "N m") if torque else None,
-        "friction": number(friction) if friction else None,
-        "clearance": number(clearance, "m") if clearance else None,
-        "stability": number(stability) if stability else None,
+        | read_free(free, {q.name: q.unit for q in system.p}, {q.name: q.bounds for q in system.p}),
+        "cost": read_cost(cost),
+        **read_goal(goal),
         "section": section or None,
         "control": control or ("quadratic" if method == "hermite-simpson" else "cubic"),
         "method": method,
@@ -200,220 +180,171 @@ def design(
         "starts": starts,
         "seed": seed,
     }
-    source = _source(model, settings, system, drive)
+    order = Order(
+        system=system,
+        arguments=arguments,
+        output=output,
+        command=command,
+        source=source_of(model, settings, system, drive),
+        json=json,
+    )
     if sweep:
-        swept(
-            system,
-            sweep,
-            {n: v for n, v in given.items() if v is not None},
-            workers,
-            output,
-            asked,
-            json,
-            source,
-        )
-        return
-    found = optimal.design(system, **given)
-    if json:
-        as_json(found.data())
+        run_sweep(order, sweep, workers)
     else:
-        design_text(found)
-    if output is not None:
-        written(found, output, asked, _python("design", source, given))
-    if not found.ok:
+        run_design(order)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the command was asked to do.
+
+    system: the walker. arguments: of `optimal.design`, None where nothing was asked. output: the folder for
+        files.
+    command: as it would be typed again. source: Python that makes the walker. json: whether to print JSON.
+    """
+
+    system: System
+    arguments: dict[str, Any]
+    output: Path | None
+    command: str
+    source: str
+    json: bool
+
+
+def run_design(order: Order) -> None:
+    """Search for a design, print it, and write its report where one is asked."""
+    result = optimal.design(order.system, **order.arguments)
+    if order.json:
+        as_json(result.data())
+    else:
+        design_text(result)
+    if order.output is not None:
+        write_design(result, order)
+    if not result.ok:
         raise typer.Exit(1)
 
 
-def design_text(found: Design) -> None:
-    """As a table, and where it failed, why."""
-    out.print(f"[bold]{escape(found.system.name)}[/bold]: {escape(found.cost.meaning)}\n", soft_wrap=True)
-    r = found.result
+def design_text(result: Design) -> None:
+    """Print a design as a table, and where it failed, why."""
+    out.print(f"[bold]{escape(result.system.name)}[/bold]: {escape(result.cost.meaning)}\n", soft_wrap=True)
+    r = result.result
     table(
         "",
         ["", "value" if r.success else "where the search stopped", "unit"],
-        [list(row) for row in found.rows()],
+        [list(row) for row in result.rows()],
     )
-    for why in found.wrong:
+    for why in result.wrong:
         notes.print(f"[{'yellow' if r.success else 'red'}]{escape(why)}[/]", soft_wrap=True)
     for name, amount in r.worst.items() if not r.success else ():
         notes.print(f"  violated by {amount:.3g}: {escape(name)}", soft_wrap=True)
-    if found.advice:
-        notes.print(escape(found.advice), soft_wrap=True)
+    if result.advice:
+        notes.print(escape(result.advice), soft_wrap=True)
 
 
-def written(found: Design, directory: Path, asked: str, again: str) -> None:
-    """The report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
-    done = replace(design_result(found, asked), again=again).folder(directory)
-    put(directory / "design.json", documents.dumps(_plain(found.data()), indent=1) + "\n")
-    t = np.linspace(0, found.result.duration, 201)
-    columns = found.result.at(t)
+def write_design(result: Design, order: Order) -> None:
+    """Write the report: a page, the data, every figure; and the numbers as design.json and plan.csv."""
+    assert order.output is not None
+    directory, again = order.output, python_text("design", order.source, order.arguments)
+    folder = replace(design_result(result, order.command), again=again).folder(directory)
+    put(directory / "design.json", documents.dumps(without_nan(result.data()), indent=1) + "\n")
+    t = np.linspace(0, result.result.duration, PLAN_ROWS)
+    columns = result.result.at(t)
     rows = [",".join(f"{v:.17g}" for v in row) for row in np.column_stack([t, *columns.values()])]
     put(directory / "plan.csv", "\n".join([",".join(["t", *columns]), *rows]) + "\n")
-    for why in done.missing:
+    for why in folder.missing:
         notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     page = directory / "index.html"
-    look = f"; open {page}" if page.name in done.files else ""
-    notes.print(escape(f"wrote {len(done.files) + 2} files to {directory}/{look}"), soft_wrap=True)
+    look = f"; open {page}" if page.name in folder.files else ""
+    notes.print(escape(f"wrote {len(folder.files) + 2} files to {directory}/{look}"), soft_wrap=True)
 
 
-def swept(
-    system: System,
-    text: str,
-    given: dict[str, Any],
-    workers: int,
-    output: Path | None,
-    asked: str,
-    json: bool,
-    source: str,
-) -> None:
-    """A design for every value; with a directory, every one is kept as soon as it is found, and a sweep that
-    was stopped goes on."""
-    name, values = _values(text, {**ASKED, **{q.name: q.unit for q in system.p}})
-    bar = Progress(console=notes, transient=True)
-    task = bar.add_task(f"designs over {name}", total=len(values))
+def run_sweep(order: Order, text: str, workers: int) -> None:
+    """Search for a design at every value of a sweep; with a directory, every one is kept as soon as it is
+    found, and a sweep that was stopped goes on."""
+    name, values = read_sweep(text, {**SWEPT_UNITS, **{q.name: q.unit for q in order.system.p}})
+    arguments = {n: v for n, v in order.arguments.items() if v is not None}
     if workers < 0:
         raise ValueRangeError(
             f"--workers is {workers}: give a number of processes, or 0 for as many as there are cores"
         )
-    file = output / "sweep.sqlite" if output is not None else None
+    curve = _solve_sweep(order, name, values, arguments, workers)
+    if order.json:
+        as_json(curve.data())
+    else:
+        sweep_text(curve)
+    if order.output is not None:
+        again = python_text("trade_off", order.source, {"name": name, "values": values, **arguments})
+        write_sweep(curve, order, again)
+    if not curve.ok:
+        raise typer.Exit(1)
+
+
+def _solve_sweep(
+    order: Order, name: str, values: list[float], arguments: dict[str, Any], workers: int
+) -> TradeOff:
+    """Return the trade-off, with a bar that shows how far it is; stopped by hand, say what is kept."""
+    bar = Progress(console=notes, transient=True)
+    task = bar.add_task(f"designs over {name}", total=len(values))
+    file = order.output / "sweep.sqlite" if order.output is not None else None
     try:
         with bar:
-            found = optimal.trade_off(
-                system,
+            return optimal.trade_off(
+                order.system,
                 name,
                 values,
-                **given,
+                **arguments,
                 file=file,
                 workers=workers or None,
-                progress=lambda done, _: bar.update(task, completed=done),
+                progress=lambda count, _: bar.update(task, completed=count),
             )
     except KeyboardInterrupt:
-        kept = (
+        what = (
             f"{int(bar.tasks[0].completed)} of {len(values)} designs are kept in {file}; the same command "
             f"goes on"
         )
         notes.print(
             escape(
-                f"stopped: {kept if file is not None else 'nothing is kept; with -o DIR every design is'}"
+                f"stopped: {what if file is not None else 'nothing is kept; with -o DIR every design is'}"
             ),
             soft_wrap=True,
         )
         raise typer.Exit(130) from None
-    if json:
-        as_json(found.data())
-    else:
-        head, rows = found.rows()
-        shown = [k for k, title in enumerate(head) if title.split(" [")[0] not in NARROW]
-        table(
-            "",
-            [head[k] for k in shown],
-            [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in shown] for row in rows],
-        )
-        for point in found.points:
-            if not point.ok:
-                notes.print(f"[yellow]{escape(f'{name} {point.value:g}: {point.status}')}[/]", soft_wrap=True)
-    if output is not None:
-        python = _python("trade_off", source, {"name": name, "values": values, **given})
-        done = replace(sweep_result(found, asked), again=python).folder(output)
-        head, rows = found.rows(rounded=False)
-        lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
-        put(output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
-        for why in done.missing:
-            notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
-        notes.print(
-            escape(f"wrote {len(done.files) + 2} files to {output}/; open {output / 'index.html'}"),
-            soft_wrap=True,
-        )
-    if not found.ok:
-        raise typer.Exit(1)
 
 
-def _values(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
-    """NAME=FROM:TO:N, or NAME=A,B,C."""
-    name, equals, rest = (part.strip() for part in text.partition("="))
-    unit, parts = units.get(name, ""), rest.split(":")
-    if equals and len(parts) == 3 and parts[2].strip().isdigit() and int(parts[2]) > 1:
-        return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
-    if equals and len(parts) == 1 and "," in rest:
-        return name, [number(part, unit) for part in rest.split(",")]
-    raise ValueRangeError(
-        f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C"
+def sweep_text(curve: TradeOff) -> None:
+    """Print a trade-off as a table, and why points failed."""
+    head, rows = curve.rows()
+    columns = [k for k, title in enumerate(head) if title.split(" [")[0] not in FILES_ONLY]
+    table(
+        "",
+        [head[k] for k in columns],
+        [[f"{c:.4g}" if isinstance(c := row[k], float) else c for k in columns] for row in rows],
+    )
+    for point in curve.points:
+        if not point.ok:
+            why = f"{curve.name} {point.value:g}: {point.status}"
+            notes.print(f"[yellow]{escape(why)}[/]", soft_wrap=True)
+
+
+def write_sweep(curve: TradeOff, order: Order, again: str) -> None:
+    """Write the report of a trade-off: a page, the data, every figure, and the table as sweep.csv."""
+    assert order.output is not None
+    folder = replace(sweep_result(curve, order.command), again=again).folder(order.output)
+    head, rows = curve.rows(rounded=False)
+    lines = [",".join(f"{c:.17g}" if isinstance(c, float) else f'"{c}"' for c in row) for row in rows]
+    put(order.output / "sweep.csv", "\n".join([",".join(f'"{h}"' for h in head), *lines]) + "\n")
+    for why in folder.missing:
+        notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
+    page = order.output / "index.html"
+    notes.print(
+        escape(f"wrote {len(folder.files) + 2} files to {order.output}/; open {page}"), soft_wrap=True
     )
 
 
-def _cost(text: str) -> str | dict[str, float]:
-    if "=" not in text and "," not in text:
-        return text
-    found = {}
-    for part in text.split(","):
-        name, _, weight = part.partition("=")
-        found[name.strip()] = number(weight) if weight else 1.0
-    return found
-
-
-def _source(model: str, settings: list[str], system: System, drive: str) -> str:
-    """Python that makes the walker, with the parameters that were set."""
-    names = [setting.partition("=")[0].strip() for setting in settings]
-    values = {q.name: np.asarray(q.value).tolist() for q in system.p if q.name in names}
-    made_by = python_of(model) or "walker"
-    made_by = made_by if drive == "rigid" else f"actuator.driven({made_by}, {drive!r})"
-    return f"{made_by}.using({values!r})" if values else made_by
-
-
-def _python(verb: str, source: str, given: dict[str, Any]) -> str:
-    """Python that does what the command did."""
-    usual = {**USUAL, "control": "cubic", "cost": "squared-torque", "free": {}}
-    said = [
-        f"    {name}={value!r},"
-        for name, value in given.items()
-        if value is not None and value != usual.get(name)
-    ]
-    head = "from strut import " + ", ".join(
-        n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source
-    )
-    return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *said, ")"])
-
-
-USUAL = {"control": "", "method": "radau", "intervals": 10, "starts": 1, "seed": 0, "drive": "rigid"}
-
-
-def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
-    """The command, as it would be typed again."""
-    given = {name: str(value) for name, value in options.items() if value not in ("", USUAL.get(name))}
-    words = [word for setting in settings for word in ("--set", setting)] + [
-        word for n, v in given.items() for word in (f"--{n}", v)
-    ]
-    return shlex.join(["strut", "design", model, *words])
-
-
-def _plain(item: Any) -> Any:
+def without_nan(item: Any) -> Any:
+    """Return data for JSON, None for numbers that are not finite."""
     if isinstance(item, dict):
-        return {k: _plain(v) for k, v in item.items()}
+        return {k: without_nan(v) for k, v in item.items()}
     if isinstance(item, (list, tuple)):
-        return [_plain(v) for v in item]
+        return [without_nan(v) for v in item]
     return None if isinstance(item, float) and not np.isfinite(item) else item
-
-
-def _free(
-    text: str, units: dict[str, str], bounds: dict[str, tuple[float, float]]
-) -> dict[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
-    for part in filter(None, (p.strip() for p in text.split(","))):
-        name, equals, values = part.partition("=")
-        name = name.strip()
-        pair = _range(values, units.get(name, "")) if equals else bounds.get(name, (-np.inf, np.inf))
-        if not isinstance(pair, tuple):
-            raise ValueRangeError(
-                f"--free {part}: bounds are LOW:HIGH; a value that stays is set by --set {part}"
-            )
-        found[name] = pair
-    return found
-
-
-def _range(text: str, unit: str) -> float | tuple[float, float] | None:
-    if not text:
-        return None
-    parts = [number(p, unit) for p in text.split(":")]
-    if len(parts) > 2:
-        raise ValueRangeError(f"'{text}' is not a range: write VALUE or LOW:HIGH")
-    return parts[0] if len(parts) == 1 else (parts[0], parts[1])

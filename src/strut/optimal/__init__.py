@@ -15,7 +15,8 @@ from strut.optimal.walk.design import Design
 from strut.optimal.walk.design_search import design
 from strut.optimal.walk.replay import Balance, FootLoad, Replay, replay
 from strut.optimal.walk.stability import growth, stabilise
-from strut.optimal.walk.step_problem import walking
+from strut.optimal.walk.step_goal import StepGoal
+from strut.optimal.walk.step_problem import step_problem
 from strut.optimal.walk.trade_off import TradeOff, trade_off
 from strut.optimal.walk.with_plan import machine
 
@@ -37,6 +38,7 @@ __all__ = [
     "Replay",
     "Search",
     "Solution",
+    "StepGoal",
     "TradeOff",
     "Transcription",
     "cost_of_transport",
@@ -48,6 +50,6 @@ __all__ = [
     "replay",
     "solve",
     "stabilise",
+    "step_problem",
     "trade_off",
-    "walking",
 ]

@@ -21,10 +21,12 @@ from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.simulate.options import check_system
 from strut.system import Expression, Packed, Quantity, System, known_symbol, sx, time
 
-SHORTEST = 1e-4
-"""A phase that is free to end lasts at least so long [s]."""
-WHERE = ("path", "begin", "end", "after")
+MIN_DURATION = 1e-4
+"""The least duration of a phase that is free to end [s]."""
+PLACES = ("path", "begin", "end", "after")
+"""Where something can be required: along a phase, at its ends, or after the event that ends it."""
 SPLITS = ("", "positive", "absolute")
+"""What of a rate can be integrated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +95,10 @@ class Jumps(Quantity):
         self.__post_init__()
 
     def of(self, event: str) -> ca.SX:
-        """What one event adds."""
+        """Return what one event adds."""
         if isinstance(self.amount, Mapping):
-            return self.amount.get(event, ca.SX(0))
-        return self.amount if self.event in (None, event) else ca.SX(0)
+            return ca.SX(self.amount.get(event, ca.SX(0)))
+        return ca.SX(self.amount) if self.event in (None, event) else ca.SX(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +127,9 @@ class Requirement(Packed):
     margin: float = 0.0
 
     def bounds(self, place: float) -> tuple[float, float]:
-        """Where a part `place`, 0 to 1, of the phase is over."""
-        kept = self.margin * 4 * place * (1 - place)
-        return self.low + kept, self.high - kept
+        """Return the bounds where a part `place`, 0 to 1, of the phase is over."""
+        margin = self.margin * 4 * place * (1 - place)
+        return self.low + margin, self.high - margin
 
 
 @checked
@@ -167,10 +169,12 @@ class Problem(Packed):
         self,
         name: str = "motion",
         until: str | None = None,
-        duration: float | tuple[float, float] = (SHORTEST, math.inf),
+        duration: float | tuple[float, float] = (MIN_DURATION, math.inf),
         z: Mapping[str, Any] | None = None,
     ) -> Problem:
-        """A further phase. until: the event that ends it; without one it ends with its duration, a number or
+        """Return the problem with a further phase.
+
+        until: the event that ends it; without one it ends with its duration, a number or
         bounds [s].
         z: values of discrete states; what is not named is as the last event left it, or as the system
         begins."""
@@ -196,32 +200,31 @@ class Problem(Packed):
 
     @checked
     def begin(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """States at the beginning of the motion: numbers, or bounds (low, high)."""
+        """Bound states at the beginning of the motion: numbers, or bounds (low, high)."""
         return replace(self, begins={**self.begins, **self._states({**(values or {}), **more})})
 
     @checked
     def end(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """States at the end of the motion (before the event that ends it, if one does): numbers, or bounds
-        (low, high)."""
+        """Bound states at the end of the motion (before the event that ends it, if one does): numbers, or
+        bounds (low, high)."""
         return replace(self, ends={**self.ends, **self._states({**(values or {}), **more})})
 
     @checked
     def within(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Problem:
-        """Bounds (low, high) of states and inputs all along, beside those they have by themselves."""
-        known = {label: None for g in ("x", "u") for label in self.system.labels(g)}
-        found = {}
+        """Bound states and inputs all along by (low, high), beside those they have by themselves."""
+        names = [label for g in ("x", "u") for label in self.system.labels(g)]
+        limits = {}
         for name, value in {**(values or {}), **more}.items():
-            if name not in known:
+            if name not in names:
                 raise UnknownNameError(
-                    f"'{name}' is no state or input of '{self.system.name}': "
-                    f"{did_you_mean(name, list(known))}"
+                    f"'{name}' is no state or input of '{self.system.name}': {did_you_mean(name, names)}"
                 )
-            found[name] = _pair(value, f"'{name}'")
-        return replace(self, limits={**self.limits, **found})
+            limits[name] = _pair(value, f"'{name}'")
+        return replace(self, limits={**self.limits, **limits})
 
     def bounds(self, group: str) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and largest values that states ('x') or inputs ('u') may have all along: their own,
-        and those of `within`."""
+        """Return the smallest and largest values that states ('x') or inputs ('u') may have all along: their
+        own, and those of `within`."""
         quantities, labels = getattr(self.system, group), self.system.labels(group)
         low, high = (
             np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)])
@@ -233,25 +236,25 @@ class Problem(Packed):
         return low, high
 
     def path_requirements(self) -> tuple[Requirement, ...]:
-        """All that must hold all along: what was required along the path, and bounds of states and inputs, as
-        'bounds of NAME'."""
-        found = [r for r in self.requirements if r.at == "path"]
+        """Return all that must hold all along: what was required along the path, and bounds of states and
+        inputs, as 'bounds of NAME'."""
+        along = [r for r in self.requirements if r.at == "path"]
         for group, column in zip("xu", self.system.vectors("xu"), strict=True):
             for i, (name, low, high) in enumerate(
                 zip(self.system.labels(group), *self.bounds(group), strict=True)
             ):
                 if math.isfinite(low) or math.isfinite(high):
-                    found.append(
+                    along.append(
                         Requirement(f"bounds of {name}", column[i], float(low), float(high), "path", None)
                     )
-        return tuple(found)
+        return tuple(along)
 
     def _states(self, values: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-        known = self.system.labels("x")
+        names = self.system.labels("x")
         for name in values:
-            if name not in known:
+            if name not in names:
                 raise UnknownNameError(
-                    f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(known))}"
+                    f"'{name}' is no state of '{self.system.name}': {did_you_mean(name, list(names))}"
                 )
         return {name: _pair(value, f"state '{name}'") for name, value in values.items()}
 
@@ -268,7 +271,9 @@ class Problem(Packed):
         phase: str | None = None,
         margin: float = 0.0,
     ) -> Problem:
-        """A constraint with a name, by which it is called if it cannot be met. expression: an output's name
+        """Require low <= expression <= high, or equality; by its name it is called if it cannot be met.
+
+        expression: an output's name
         or an expression of time,
         states, inputs, parameters, and (asked at the end) integrals. at: 'path', 'begin', 'end' or 'after'
         the event at the end.
@@ -276,8 +281,8 @@ class Problem(Packed):
             end.
         margin: along the path, kept by so much in the middle of a phase, and by less towards its ends, where
         an event may have it zero: so that it holds between the points of the mesh, too."""
-        if at not in WHERE:
-            raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(WHERE)}")
+        if at not in PLACES:
+            raise ModelError(f"requirement '{name}' is at '{at}': allowed are {', '.join(PLACES)}")
         column = self.system[expression] if isinstance(expression, str) else sx(expression)
         low, high = (equal, equal) if equal is not None else (low, high)
         if not margin >= 0 or (margin and at != "path"):
@@ -295,22 +300,22 @@ class Problem(Packed):
                 f"requirement '{name}' uses the integral '{totals[0].name}', which is known at the end only: "
                 f"say at='end'"
             )
-        kept = (*self.totals, *(t for t in totals if t not in self.totals))
+        every_total = (*self.totals, *(t for t in totals if t not in self.totals))
         return replace(
             self,
             requirements=(
                 *self.requirements,
                 Requirement(name, column, float(low), float(high), at, phase, float(margin)),
             ),
-            totals=kept,
+            totals=every_total,
         )
 
     @checked
     def free(self, *names: str, **bounds: tuple[float, float]) -> Problem:
-        """Parameters that are found together with the motion, within their own bounds or those given:
+        """Free parameters, to be found together with the motion, within their own bounds or those given:
         free("mass", stiffness=(0, 100))."""
         places = {q.name: q for q in self.system.p}
-        found = dict(self.parameters)
+        parameters = dict(self.parameters)
         for name in (*names, *bounds):
             if name not in places:
                 raise UnknownNameError(
@@ -319,36 +324,38 @@ class Problem(Packed):
                 )
             if places[name].size != 1:
                 raise ModelError(f"parameter '{name}' is a vector: only single numbers can be free")
-            found[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
-        return replace(self, parameters=found)
+            parameters[name] = _pair(bounds.get(name, places[name].bounds), f"parameter '{name}'")
+        return replace(self, parameters=parameters)
 
     @checked
     def periodic(self, symmetry: bool | None = None) -> Problem:
-        """After the last event the motion is where it began, left and right exchanged where the system has a
-        `symmetry` (unless symmetry=False); states that only say how far it has come are left out."""
+        """Require that after the last event the motion is where it began, left and right exchanged where the
+        system has a `symmetry` (unless symmetry=False); states that only say how far it has come are left
+        out."""
         if symmetry and not self.system.symmetry:
             raise ModelError(f"system '{self.system.name}' has no symmetry: leave out symmetry=True")
         return replace(self, repeats=bool(self.system.symmetry) if symmetry is None else symmetry)
 
     @checked
-    def resuming(self, inputs: Mapping[str, str]) -> Problem:
-        """Inputs that begin as another, or the same, ended, so that a motion that repeats does not jump in
+    def resume(self, inputs: Mapping[str, str]) -> Problem:
+        """Require that inputs begin as another, or the same, ended, so that a motion that repeats does not
+        jump in
         them: by name, or with a minus
-        sign before it for its negative: resuming({"hip_torque": "-hip_torque"})."""
-        known, found = self.system.labels("u"), {}
+        sign before it for its negative: resume({"hip_torque": "-hip_torque"})."""
+        names, resumes = self.system.labels("u"), {}
         for name, other in inputs.items():
             for each in (name, other.lstrip("-")):
-                if each not in known:
+                if each not in names:
                     raise UnknownNameError(
-                        f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(known))}"
+                        f"'{each}' is no input of '{self.system.name}': {did_you_mean(each, list(names))}"
                     )
-            found[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
-        return replace(self, resumes={**self.resumes, **found})
+            resumes[name] = (other.lstrip("-"), -1.0 if other.startswith("-") else 1.0)
+        return replace(self, resumes={**self.resumes, **resumes})
 
     @checked
     def minimise(self, cost: Expression) -> Problem:
-        """What should be small: an expression of integrals, sums over events, parameters, and state and time
-        at the end of the motion."""
+        """Return the problem with what should be small: an expression of integrals, sums over events,
+        parameters, and state and time at the end of the motion."""
         column = sx(cost)
         if column.numel() != 1:
             raise ModelError(f"the cost has {column.numel()} numbers: one is needed")
@@ -358,13 +365,13 @@ class Problem(Packed):
         )
 
     def _totals(self, expression: ca.SX, where: str) -> list[Integral | Jumps]:
-        """Integrals and sums in an expression; other strangers are refused."""
-        known = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
+        """Return the integrals and sums in an expression; `UnknownNameError` for other strangers."""
+        own = {s.element_hash() for q in self.system.quantities() for s in ca.vertsplit(q.sym)} | {
             time.element_hash()
         }
-        found: list[Integral | Jumps] = []
+        totals: list[Integral | Jumps] = []
         for symbol in ca.symvar(expression):
-            if symbol.element_hash() in known:
+            if symbol.element_hash() in own:
                 continue
             owner = known_symbol(symbol)
             if not isinstance(owner, (Integral, Jumps)):
@@ -373,11 +380,12 @@ class Problem(Packed):
                     f"quantities, time, or an Integral "
                     "that is kept in a variable"
                 )
-            found.append(owner)
-        return found
+            totals.append(owner)
+        return totals
 
 
 def _pair(value: Any, what: str) -> tuple[float, float]:
+    """Return bounds (low, high): a number is both."""
     pair = number_array(what, value).reshape(-1)
     if not len(pair):
         raise ValueRangeError(f"{what} is {value!r}: give a number, or bounds (low, high) with low <= high")
@@ -388,7 +396,7 @@ def _pair(value: Any, what: str) -> tuple[float, float]:
 
 
 def check_problem(problem: Problem) -> None:
-    """What can only be seen when everything has been said."""
+    """Check what can only be seen when everything has been said: phases, and names of phases."""
     if not problem.phases:
         raise ModelError(
             f"the problem of '{problem.system.name}' has no phase: say .phase('step', until='heel_strike')"

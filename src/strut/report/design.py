@@ -149,6 +149,12 @@ def _found(design: Design) -> Chapter:
         for (n, v), q in zip(plan.x0.items(), _each(plan.problem.system.x), strict=True)
     ]
     tables.append(Rows(("state", "value", "unit"), begin, "Where the step begins"))
+    goal = [
+        (name, text, shown_unit(design.system, unit), source)
+        for name, text, unit, source in design.limits.rows()
+    ]
+    if goal:
+        tables.append(Rows(("of a step", "value", "unit", "because"), goal, "What was asked"))
     return Chapter("The design", f"Cost: {design.cost.meaning}.", tables)
 
 
@@ -178,8 +184,8 @@ def _plan(design: Design) -> Chapter:
             system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit)
         )
         largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
-        moved = design.replay.balance.moved
-        if unit == "N m" and largest > 0 and design.replay.balance.rounded(largest) == 0:
+        moved = design.replay.balance.largest_energy
+        if unit == "N m" and largest > 0 and design.replay.balance.round_energy(largest) == 0:
             figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
             told = (
                 f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} "
@@ -213,10 +219,10 @@ def _curves(of: System, t: np.ndarray, curves: dict[str, np.ndarray], title: str
 def _energy(design: Design) -> Chapter:
     b = design.replay.balance
     rows = [
-        ("gravity", "given by the way down", b.rounded(b.fallen)),
-        ("motors", "given, on balance", b.rounded(b.work)),
-        ("events", "lost", b.rounded(b.lost)),
-        ("dampers", "dissipated", b.rounded(b.dissipated)),
+        ("gravity", "given by the way down", b.round_energy(b.fallen)),
+        ("motors", "given, on balance", b.round_energy(b.work)),
+        ("events", "lost", b.round_energy(b.lost)),
+        ("dampers", "dissipated", b.round_energy(b.dissipated)),
         ("", "unexplained", b.residual),
     ]
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
@@ -243,13 +249,13 @@ def _trust(design: Design) -> Chapter:
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
     told = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
     told += [("largest difference of a state", float(again.missed))]
-    over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
+    over = {name: float(v) for name, v in plan.path_violations.items() if v > NOT_OVER}
     told += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
-    if len(over) < len(plan.exceeded):
+    if len(over) < len(plan.path_violations):
         told.append(
             (
                 "kept between the points, to 1e-9: bounds and requirements along the path",
-                len(plan.exceeded) - len(over),
+                len(plan.path_violations) - len(over),
             )
         )
     meshes = [(n, float(d)) for n, d in plan.meshes]

@@ -43,7 +43,7 @@ def rows() -> list[Row]:
         sound = gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
         exact = problem.solve(sound, accuracy=1e-7)
         hidden = (
-            f"along the same polynomials the integral is {his.integrated['effort']:.4g}: torque hides "
+            f"along the same polynomials the integral is {his.accurate_totals['effort']:.4g}: torque hides "
             f"between the points"
         )
         found += [
@@ -57,7 +57,7 @@ def rows() -> list[Row]:
                 f"{v} m/s: the same, 20 points of Gauss",
                 said,
                 f"{sound.cost:.4g}",
-                f"the integral is {sound.integrated['effort']:.4g}",
+                f"the integral is {sound.accurate_totals['effort']:.4g}",
             ),
             Row(
                 f"{v} m/s: the optimum, by collocation",

@@ -9,7 +9,7 @@ from dataclasses import replace
 import casadi as ca
 
 from strut.gait import distance, find
-from strut.optimal import Integral, Problem, Solution, walking
+from strut.optimal import Integral, Problem, Solution, step_problem
 from strut.studies.study import Row, Study
 from strut.system import System, time
 from strut.walkers import compass_driven
@@ -75,7 +75,11 @@ class SpringWalk:
         self.pace = distance(w, "heel_strike") / time
 
     def problem(self, speed: float | None, free: Mapping[str, tuple[float, float]] | None = None) -> Problem:
-        made = walking(self.walker, ("heel_strike",), (0.2, 2.0)).free(**(free or {})).minimise(self.effort)
+        made = (
+            step_problem(self.walker, ("heel_strike",), duration=(0.2, 2.0))
+            .free(**(free or {}))
+            .minimise(self.effort)
+        )
         made = made.require("touchdown", self.sinking, high=-TOUCHDOWN, at="end")
         if speed is not None:
             made = made.require("speed", self.pace, equal=speed, at="end")

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from strut.actuator import constants, driven, drives
-from strut.optimal import Design, Problem, cost_of_transport, walking
+from strut.optimal import Design, Problem, cost_of_transport, step_problem
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
 from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, resumed
@@ -76,7 +76,7 @@ class Driven:
     @property
     def value(self) -> float:
         """What was to be small, integrated anew: [J/m], or [N^2 m s]."""
-        integrated = self.result.integrated
+        integrated = self.result.accurate_totals
         names = [
             n
             for n in integrated
@@ -117,7 +117,9 @@ def problem(
     rigid = MODELS[model]()
     system = driven(rigid, drive)
     system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
-    p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(resumed(system))
+    p = step_problem(
+        system, EVENTS, duration=duration, step_length=step_length, torque=MOST, friction=FRICTION
+    ).resume(resumed(system))
     p = p.within(
         {
             name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES)

@@ -32,7 +32,7 @@ def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
     build = found.coarse.times["build"] + result.times["build"]
     compile_ = found.coarse.times["compile"] + result.times["compile"]
     return [
-        Row(f"{case.name}: mass [kg]", f"{case.mass}", f"{design.weight / design._gravity():.2f}"),
+        Row(f"{case.name}: mass [kg]", f"{case.mass}", f"{design.mass:.2f}"),
         Row(
             f"{case.name}: cost of transport",
             f"{cost}",

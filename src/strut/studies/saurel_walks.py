@@ -15,7 +15,7 @@ import numpy as np
 from strut.actuator import drives
 from strut.actuator.exchange import after_event
 from strut.gait import distance, weight
-from strut.optimal import Design, Integral, Jumps, Problem, impact, walking
+from strut.optimal import Design, Integral, Jumps, Problem, impact, step_problem
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
 from strut.system import System, sx, time
@@ -126,7 +126,7 @@ class SaurelWalk:
     @property
     def work(self) -> float:
         """What motors and dampers give on balance [J], integrated anew."""
-        return self.result.integrated["work"]
+        return self.result.accurate_totals["work"]
 
     @property
     def fallen(self) -> float:
@@ -175,7 +175,9 @@ def problem(
 ) -> Problem:
     """One step of a walker: as short an impact as there is, for the distance."""
     section = EVENTS[-1]
-    p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
+    p = step_problem(
+        system, EVENTS, duration=STEP_TIME, step_length=step_length, torque=torque, friction=FRICTION
+    ).resume(resumed(system))
     ahead = sx(system.event(EVENTS[0]).guard)
     p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
     known = set(system.labels("x"))

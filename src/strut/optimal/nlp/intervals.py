@@ -1,4 +1,4 @@
-"""The inside of phases: what makes a motion one of the system, interval by interval."""
+"""Inside phases: defect constraints (collocation or shooting) and path constraints, interval by interval."""
 
 from __future__ import annotations
 
@@ -8,82 +8,85 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.optimal.nlp.mesh_rows import MeshRows
+from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.scheme import hull
-from strut.optimal.nlp.stage_function import derived
+from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.problem import Integral
 from strut.system import time
 
 Rates = list[tuple[Integral, ca.SX]]
+"""Integrals with what is integrated."""
 
 
-def add_intervals(made: MeshRows, k: int) -> None:
-    """The intervals of a phase, with its integrals and the requirements along it."""
-    rates = made.rates(made.spans[k].phase)
+def add_intervals(mesh: MeshRows, k: int) -> None:
+    """Add the intervals of a phase, with its integrals and the requirements along it."""
+    rates = mesh.rates(mesh.spans[k].phase)
     smooth, split = [each for each in rates if not each[0].split], [each for each in rates if each[0].split]
     columns = [ca.vertcat(*[e for _, e in group], ca.SX(0, 1)) for group in (smooth, split)]
-    asked = ca.vertcat(*[r.expression for r in made.requirements(k, "path")], ca.SX(0, 1))
+    asked = ca.vertcat(*[r.expression for r in mesh.requirements(k, "path")], ca.SX(0, 1))
     point = ca.Function(
-        "point", [time, *made.vectors], [made.flow, *[ca.densify(e) for e in (*columns, asked)]]
+        "point", [time, *mesh.vectors], [mesh.flow, *[ca.densify(e) for e in (*columns, asked)]]
     )
-    if made.table is None:
-        add_shooting(made, k, point, smooth, split)
+    if mesh.table is None:
+        add_shooting(mesh, k, point, smooth, split)
     else:
-        add_collocation(made, k, point, smooth, split)
-    add_slack_integrals(made, k, split)
-    add_input_limits(made, k)
+        add_collocation(mesh, k, point, smooth, split)
+    add_slack_integrals(mesh, k, split)
+    add_input_limits(mesh, k)
 
 
-def add_input_limits(made: MeshRows, k: int) -> None:
-    """Inputs with bounds keep them between their places, too."""
-    span, corners = made.spans[k], hull(made.how.degree)
-    for j, name in enumerate(made.system.labels("u")):
+def add_input_limits(mesh: MeshRows, k: int) -> None:
+    """Require that inputs with bounds keep them between their places, too, by the corners of Bernstein."""
+    span, corners = mesh.spans[k], hull(mesh.how.degree)
+    for j, name in enumerate(mesh.system.labels("u")):
         at = span.w[0, 0, j]
-        low, high = made.unknowns.low[at], made.unknowns.high[at]
+        low, high = mesh.unknowns.low[at], mesh.unknowns.high[at]
         if not len(corners) or not (math.isfinite(low) or math.isfinite(high)):
             continue
         for i in range(span.count):
-            rows = made.rows.add([f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high)
+            rows = mesh.rows.add([f"{name} in {span.phase.name}, interval {i}"] * len(corners), low, high)
             for row, corner in zip(rows, corners, strict=True):
-                made.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
+                mesh.linear.append((np.full(len(corner), row), span.w[i, :, j], corner))
 
 
-def add_collocation(made: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
-    """f at every point; the states there are on the polynomial whose derivative this is."""
-    span, table, nx, path = made.spans[k], made.table, made.nx, made.requirements(k, "path")
+def add_collocation(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
+    """Add the collocation defects of a phase: f at every point, where the states are on the polynomial whose
+    derivative this is; and its path constraints."""
+    span, table, nx, path = mesh.spans[k], mesh.table, mesh.nx, mesh.requirements(k, "path")
     assert table is not None
-    v, d = made.symbols(ca.SX, k, 4)
-    *where, h = made.context(k, v, d, d[2])
+    v, d = mesh.symbols(ca.SX, k, 4)
+    *where, h = mesh.context(k, v, d, d[2])
     flow, rates, powers, asked = point(*where)
-    stage = derived(f"point_{k}", v, d, ca.vertcat(h * flow, h * d[3] * rates, powers, asked))
+    stage = make_stage(f"point_{k}", v, d, ca.vertcat(h * flow, h * d[3] * rates, powers, asked))
     first = int(table.explicit_first)
     inverse = np.linalg.inv(table.A[first:, first:])
-    index: list = []
-    data: list = []
-    targets: list = []
+    index: list[np.ndarray] = []
+    data: list[list[float]] = []
+    targets: Targets = []
     nodes, n_path = span.nodes, asked.numel()
     for i in range(span.count):
         inner = iter(span.inner[i])
         states = [span.x[i] if c == 0 else span.x[i + 1] if c == 1 else next(inner) for c in table.c]
         label = f"{span.phase.name}, interval {i}"
         rows = [
-            made.rows.add([f"flow of {n} in {label}" for n in made.system.labels("x")], 0.0, 0.0)
+            mesh.rows.add([f"flow of {n} in {label}" for n in mesh.system.labels("x")], 0.0, 0.0)
             for _ in states[first:]
         ]
         for j, row in enumerate(rows):  # h f_j + h (inverse a_0)_j f_0 - sum inverse_ji (X_i - x) = 0
             for i2, state in enumerate(states[first:]):
-                made.linear.append((row, state, np.full(nx, -inverse[j, i2])))
-            made.linear.append((row, span.x[i], np.full(nx, inverse[j].sum())))
-        if not table.ends:
+                mesh.linear.append((row, state, np.full(nx, -inverse[j, i2])))
+            mesh.linear.append((row, span.x[i], np.full(nx, inverse[j].sum())))
+        if not table.ends:  # Gauss: the end of the interval is no stage, and follows from all of them
             weights = table.b @ inverse
-            row = made.rows.add([f"end of {n} in {label}" for n in made.system.labels("x")], 0.0, 0.0)
-            made.linear.append((row, span.x[i + 1], np.ones(nx)))
-            made.linear.append((row, span.x[i], np.full(nx, weights.sum() - 1)))
+            row = mesh.rows.add([f"end of {n} in {label}" for n in mesh.system.labels("x")], 0.0, 0.0)
+            mesh.linear.append((row, span.x[i + 1], np.ones(nx)))
+            mesh.linear.append((row, span.x[i], np.full(nx, weights.sum() - 1)))
             for weight, state in zip(weights, states, strict=True):
-                made.linear.append((row, state, np.full(nx, -weight)))
+                mesh.linear.append((row, state, np.full(nx, -weight)))
+        # One evaluation of the stage function for every point, and where its numbers contribute.
         for j, (c, b) in enumerate(zip(table.c, table.b, strict=True)):
             e = len(index)
-            index.append(made.index(k, states[j], i))
+            index.append(mesh.index(k, states[j], i))
             data.append([nodes[i], span.fractions[i], c, b])
             if j < first:
                 share = inverse @ table.A[first:, 0]
@@ -91,41 +94,45 @@ def add_collocation(made: MeshRows, k: int, point: ca.Function, smooth: Rates, s
                     targets += [(out, e, r, factor) for out, r in enumerate(row)]
             else:
                 targets += [(out, e, r, 1.0) for out, r in enumerate(rows[j - first])]
-            targets += [(nx + out, e, *made.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
+            targets += [(nx + out, e, *mesh.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
             at = nx + len(smooth)
-            targets += add_split_rows(made, k, split, i, j, at, e)
+            targets += add_split_rows(mesh, k, split, interval=i, place=j, output=at, evaluation=e)
             if n_path:
-                rows_path = made.require(path, f"{label}, at {c:.3g} of it", nodes[i] + c * span.fractions[i])
+                rows_path = mesh.require(path, f"{label}, at {c:.3g} of it", nodes[i] + c * span.fractions[i])
                 targets += [(at + len(split) + out, e, r, 1.0) for out, r in enumerate(rows_path)]
-    made.add(stage, index, data, targets)
+    mesh.add(stage, index, data, targets)
 
 
-def add_split_rows(made: MeshRows, k: int, split: Rates, interval: int, place: int, at: int, e: int) -> list:
+def add_split_rows(
+    mesh: MeshRows, k: int, split: Rates, *, interval: int, place: int, output: int, evaluation: int
+) -> Targets:
     """Add the rows by which the rates that are split by sign equal their slacks, at one place of an interval;
     returns what a stage contributes to them."""
-    targets = []
+    targets: Targets = []
     for s, (t, _) in enumerate(split):
-        row = made.rows.add(
-            [f"sign of {t.name} in {made.spans[k].phase.name}, interval {interval}"], 0.0, 0.0
+        row = mesh.rows.add(
+            [f"sign of {t.name} in {mesh.spans[k].phase.name}, interval {interval}"], 0.0, 0.0
         )
-        targets.append((at + s, e, int(row[0]), 1.0))
-        pair = made.spans[k].slack[interval, place, s]
-        made.linear.append((np.repeat(row, 2), pair, np.array([-1.0, 1.0])))
-        made.slack_row[int(pair[0])] = int(row[0])
+        targets.append((output + s, evaluation, int(row[0]), 1.0))
+        pair = mesh.spans[k].slack[interval, place, s]
+        mesh.linear.append((np.repeat(row, 2), pair, np.array([-1.0, 1.0])))
+        mesh.slack_row[int(pair[0])] = int(row[0])
     return targets
 
 
-def add_shooting(made: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
-    """Every interval integrated by RK4; its end is the beginning of the next."""
-    span, m, nx = made.spans[k], made.how.steps, made.nx
-    v, d = made.symbols(ca.MX, k, 2)
-    *_, z, _, p, h = made.context(k, v, d, 0.0)
+def add_shooting(mesh: MeshRows, k: int, point: ca.Function, smooth: Rates, split: Rates) -> None:
+    """Add the shooting defects of a phase: every interval integrated by RK4, its end the beginning of the
+    next."""
+    span, m, nx = mesh.spans[k], mesh.how.steps, mesh.nx
+    v, d = mesh.symbols(ca.MX, k, 2)
+    *_, z, _, p, h = mesh.context(k, v, d, 0.0)
     step, x, q, powers = h / m, v[:nx], ca.MX.zeros(len(smooth), 1), []
 
     def at(tau: float, state: ca.MX) -> Any:
-        t, _, _, u, _, _ = made.context(k, v, d, tau)
+        t, _, _, u, _, _ = mesh.context(k, v, d, tau)
         return point(t, state, z, u, p)
 
+    # Classical Runge-Kutta steps, states and integrals side by side.
     for i in range(m):
         a, c, b = i / m, (i + 0.5) / m, (i + 1) / m
         k1 = at(a, x)
@@ -137,50 +144,58 @@ def add_shooting(made: MeshRows, k: int, point: ca.Function, smooth: Rates, spli
         q = q + step / 6 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
     if split:
         powers.append(at(1.0, x)[2])
-    stage = derived(f"interval_{k}", v, d, ca.vertcat(x, q, *(powers if split else [])))
-    index: list = []
-    data: list = []
-    targets: list = []
+    stage = make_stage(f"interval_{k}", v, d, ca.vertcat(x, q, *(powers if split else [])))
+    index: list[np.ndarray] = []
+    data: list[list[float]] = []
+    targets: Targets = []
     for i in range(span.count):
-        row = made.rows.add(
-            [f"end of {n} in {span.phase.name}, interval {i}" for n in made.system.labels("x")], 0.0, 0.0
+        row = mesh.rows.add(
+            [f"end of {n} in {span.phase.name}, interval {i}" for n in mesh.system.labels("x")], 0.0, 0.0
         )
-        made.linear.append((row, span.x[i + 1], np.ones(nx)))
-        index.append(made.index(k, span.x[i], i))
+        mesh.linear.append((row, span.x[i + 1], np.ones(nx)))
+        index.append(mesh.index(k, span.x[i], i))
         data.append([span.nodes[i], span.fractions[i]])
         targets += [(out, i, r, -1.0) for out, r in enumerate(row)]
-        targets += [(nx + out, i, *made.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
+        targets += [(nx + out, i, *mesh.total_row[t.name]) for out, (t, _) in enumerate(smooth)]
         for j in range(m + 1 if split else 0):
-            targets += add_split_rows(made, k, split, i, j, nx + len(smooth) + j * len(split), i)
-    made.add(stage, index, data, targets)
-    add_shooting_path(made, k, point)
+            targets += add_split_rows(
+                mesh,
+                k,
+                split,
+                interval=i,
+                place=j,
+                output=nx + len(smooth) + j * len(split),
+                evaluation=i,
+            )
+    mesh.add(stage, index, data, targets)
+    add_shooting_path(mesh, k, point)
 
 
-def add_shooting_path(made: MeshRows, k: int, point: ca.Function) -> None:
-    """Path constraints hold where intervals begin."""
-    span, path = made.spans[k], made.requirements(k, "path")
+def add_shooting_path(mesh: MeshRows, k: int, point: ca.Function) -> None:
+    """Require path constraints where intervals begin."""
+    span, path = mesh.spans[k], mesh.requirements(k, "path")
     if not path:
         return
-    v, d = made.symbols(ca.SX, k, 2)
-    *where, _ = made.context(k, v, d, 0.0)
-    stage = derived(f"path_{k}", v, d, point(*where)[3])
-    index = [made.index(k, span.x[i], i) for i in range(1, span.count)]
+    v, d = mesh.symbols(ca.SX, k, 2)
+    *where, _ = mesh.context(k, v, d, 0.0)
+    stage = make_stage(f"path_{k}", v, d, point(*where)[3])
+    index = [mesh.index(k, span.x[i], i) for i in range(1, span.count)]
     data = [[span.nodes[i], span.fractions[i]] for i in range(1, span.count)]
-    targets = []
+    targets: Targets = []
     for e in range(len(index)):
-        rows = made.require(path, f"{span.phase.name}, node {e + 1}", span.nodes[e + 1])
+        rows = mesh.require(path, f"{span.phase.name}, node {e + 1}", span.nodes[e + 1])
         targets += [(out, e, r, 1.0) for out, r in enumerate(rows)]
-    made.add(stage, index, data, targets)
+    mesh.add(stage, index, data, targets)
 
 
-def add_slack_integrals(made: MeshRows, k: int, split: Rates) -> None:
-    """The integral of the slacks: of one for what is positive, of both for the absolute value."""
-    span = made.spans[k]
+def add_slack_integrals(mesh: MeshRows, k: int, split: Rates) -> None:
+    """Add the integral of the slacks: of one for what is positive, of both for the absolute value."""
+    span = mesh.spans[k]
     for s, (total, _) in enumerate(split):
-        v, d = ca.SX.sym("v", 3), ca.SX.sym("d", 1 + made.data)
+        v, d = ca.SX.sym("v", 3), ca.SX.sym("d", 1 + mesh.data)
         what = v[1] if total.split == "positive" else v[1] + v[2]
-        weights = made.weights()
-        index = [[span.duration, *span.slack[i, j, s]] for i in range(span.count) for j in range(made.points)]
-        data = [[span.fractions[i] * weights[j]] for i in range(span.count) for j in range(made.points)]
-        targets = [(0, e, *made.total_row[total.name]) for e in range(len(index))]
-        made.add(derived(f"slack_{k}_{s}", v, d, v[0] * d[0] * what), index, data, targets)
+        weights = mesh.weights()
+        index = [[span.duration, *span.slack[i, j, s]] for i in range(span.count) for j in range(mesh.points)]
+        data = [[span.fractions[i] * weights[j]] for i in range(span.count) for j in range(mesh.points)]
+        targets = [(0, e, *mesh.total_row[total.name]) for e in range(len(index))]
+        mesh.add(make_stage(f"slack_{k}_{s}", v, d, v[0] * d[0] * what), index, data, targets)

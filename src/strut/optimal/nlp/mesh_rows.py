@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,6 +13,9 @@ from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.stage_function import StageFunction
 from strut.optimal.nlp.unknowns import Layout, RowBlock
 from strut.optimal.problem import Problem, Requirement
+
+Targets = list[tuple[int, int, int, float]]
+"""Of every contribution of a stage: its output, the evaluation (place), the row, and the factor."""
 
 
 class MeshRows(Layout):
@@ -30,12 +34,13 @@ class MeshRows(Layout):
         self.rows = RowBlock()
         self.rows.add(["the cost"], -math.inf, math.inf)
         self.linear: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, list]] = []
+        self.pieces: list[tuple[StageFunction, np.ndarray, np.ndarray, Targets]] = []
         self.slack_row: dict[int, int] = {}
         self._totals()
 
     def _totals(self) -> None:
-        """Integrals and sums: those in which the cost is linear go into it directly, others are unknowns."""
+        """Add integrals and sums: those in which the cost is linear go into it directly, others are
+        unknowns."""
         problem = self.problem
         asked = ca.vertcat(*[r.expression for r in problem.requirements], ca.SX(0, 1))
         self.direct: dict[str, float] = {}
@@ -55,16 +60,17 @@ class MeshRows(Layout):
                 self.total_at[total.name], self.total_row[total.name] = at, (row, -1.0)
 
     def require(self, asked: Sequence[Requirement], where: str, place: float = 0.0) -> np.ndarray:
-        """Rows for requirements at one place, where that part of the phase, 0 to 1, is over."""
+        """Add rows for requirements at one place, and return them; `place` says where that part of the
+        phase, 0 to 1, is over."""
         rows = [r for r in asked for _ in range(r.expression.numel())]
         low, high = zip(*[r.bounds(place) for r in rows], strict=True) if rows else ((), ())
         return self.rows.add([f"{r.name} ({where})" for r in rows], low, high)
 
-    def add(self, stage: StageFunction, index: list, data: list, targets: list) -> None:
-        """A stage function at some places: unknowns and data of each, and (output, place, row, factor) of
+    def add(self, stage: StageFunction, index: Sequence[Any], data: Sequence[Any], targets: Targets) -> None:
+        """Add a stage function at some places: unknowns and data of each, and (output, place, row, factor) of
         what it contributes to."""
         if index:
             self.pieces.append((stage, np.array(index, dtype=int).T, np.array(data, dtype=float).T, targets))
 
 
-__all__ = ["MeshRows"]
+__all__ = ["MeshRows", "Targets"]

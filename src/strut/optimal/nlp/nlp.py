@@ -1,4 +1,4 @@
-"""From a `Problem` to an `Assembled` one: which stage function says what of which number."""
+"""`Transcribed`: the nonlinear program (NLP) of a problem on a mesh, assembled of stage functions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import casadi as ca
 import numpy as np
 
 from strut.optimal.nlp.intervals import add_intervals
-from strut.optimal.nlp.mesh_rows import MeshRows
+from strut.optimal.nlp.mesh_rows import MeshRows, Targets
 from strut.optimal.nlp.phase_ends import add_phase_begin, add_phase_end
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.sparse import Assembled, Block
-from strut.optimal.nlp.stage_function import compiled
+from strut.optimal.nlp.stage_function import compile_stages
 from strut.optimal.problem import Problem
 
 
@@ -34,9 +34,11 @@ class Transcribed(MeshRows):
             add_intervals(self, k)
             add_phase_begin(self, k)
             add_phase_end(self, k)
-        stages, self.compile_time = compiled([piece[0] for piece in self.pieces], self.system.name, backend)
+        stages, self.compile_time = compile_stages(
+            [piece[0] for piece in self.pieces], self.system.name, backend
+        )
         self.blocks = [
-            Block(s, index, data, _targets(targets))
+            Block(s, index, data, _target_arrays(targets))
             for s, (_, index, data, targets) in zip(stages, self.pieces, strict=True)
         ]
         parts = [np.concatenate([part[i] for part in self.linear] or [np.zeros(0)]) for i in range(3)]
@@ -46,9 +48,10 @@ class Transcribed(MeshRows):
         )
         self.build_time = clock.perf_counter() - began - self.compile_time
 
-    def planned(self, v: np.ndarray) -> list[np.ndarray]:
-        """What the integrals of every phase come to in each interval, a column for each."""
-        found, numbers = [], self.numbers()
+    def planned_integrals(self, v: np.ndarray) -> list[np.ndarray]:
+        """Return what the plan `v` takes the integrals of every phase for: a row for each interval, a column
+        for each integral."""
+        by_phase, numbers = [], self.numbers()
         for k, span in enumerate(self.spans):
             rates = self.rates(span.phase)
             column = np.zeros((span.count, len(rates)))
@@ -64,11 +67,12 @@ class Transcribed(MeshRows):
                 slack = v[span.slack[:, :, next(splits)]]
                 what = slack[:, :, 0] if total.split == "positive" else slack.sum(axis=2)
                 column[:, j] = v[span.duration] * span.fractions * (what @ weights)
-            found.append(column)
-        return found
+            by_phase.append(column)
+        return by_phase
 
 
-def _targets(targets: list) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _target_arrays(targets: Targets) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return outputs, places, rows and factors of contributions, an array each."""
     array = np.array(targets, dtype=float).reshape(-1, 4)
     return array[:, 0].astype(int), array[:, 1].astype(int), array[:, 2].astype(int), array[:, 3]
 

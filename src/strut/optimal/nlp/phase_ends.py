@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 import numpy as np
 
-from strut.optimal.nlp.mesh_rows import MeshRows
-from strut.optimal.nlp.stage_function import derived
+from strut.optimal.nlp.mesh_rows import MeshRows, Targets
+from strut.optimal.nlp.stage_function import make_stage
 from strut.optimal.problem import Jumps
 from strut.system import sx, time
 
@@ -18,113 +18,118 @@ Give = Callable[[ca.SX, Sequence[tuple[int, float]]], None]
 """Takes an expression, and to which row, by which factor, each of its numbers contributes."""
 
 
-def add_phase_begin(made: MeshRows, k: int) -> None:
+def add_phase_begin(mesh: MeshRows, k: int) -> None:
     """Add what is required where a phase begins."""
-    span, asked = made.spans[k], made.requirements(k, "begin")
-    if made.table is None or not made.table.explicit_first:
-        asked = asked + made.requirements(k, "path")
+    span, asked = mesh.spans[k], mesh.requirements(k, "begin")
+    if mesh.table is None or not mesh.table.explicit_first:
+        asked = asked + mesh.requirements(k, "path")
     if not asked:
         return
-    v, d = made.symbols(ca.SX, k, 2)
-    *where, _ = made.context(k, v, d, 0.0)
-    f = ca.Function("begin", [time, *made.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
-    rows = made.require(asked, f"beginning of {span.phase.name}")
-    stage = derived(f"begin_{k}", v, d, f(*where))
-    made.add(
+    v, d = mesh.symbols(ca.SX, k, 2)
+    *where, _ = mesh.context(k, v, d, 0.0)
+    f = ca.Function("begin", [time, *mesh.vectors], [ca.densify(ca.vertcat(*[r.expression for r in asked]))])
+    rows = mesh.require(asked, f"beginning of {span.phase.name}")
+    stage = make_stage(f"begin_{k}", v, d, f(*where))
+    mesh.add(
         stage,
-        [made.index(k, span.x[0], 0)],
+        [mesh.index(k, span.x[0], 0)],
         [[0.0, span.fractions[0]]],
         [(out, 0, r, 1.0) for out, r in enumerate(rows)],
     )
 
 
-def add_phase_end(made: MeshRows, k: int) -> None:
+def add_phase_end(mesh: MeshRows, k: int) -> None:
     """Add what is required where a phase ends: the event, what follows from it, and after the last the
     cost."""
-    problem, span, system = made.problem, made.spans[k], made.system
-    until, last = span.phase.until, k == len(made.spans) - 1
+    problem, span, system = mesh.problem, mesh.spans[k], mesh.system
+    until, last = span.phase.until, k == len(mesh.spans) - 1
     results: list[ca.SX] = []
-    targets: list = []
+    targets: Targets = []
 
     def give(expression: ca.SX, rows: Sequence[tuple[int, float]]) -> None:
         at = sum(e.numel() for e in results)
         results.append(ca.vec(expression))
         targets.extend((at + out, 0, row, factor) for out, (row, factor) in enumerate(rows))
 
-    asked = made.requirements(k, "end")
-    if made.table is None or not made.table.ends:
-        asked = asked + made.requirements(k, "path")
-    for r in [*asked, *made.requirements(k, "after")]:
+    # What was required here; along the path too, where the end is no point of the method.
+    asked = mesh.requirements(k, "end")
+    if mesh.table is None or not mesh.table.ends:
+        asked = asked + mesh.requirements(k, "path")
+    for r in [*asked, *mesh.requirements(k, "after")]:
         e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
-        rows = made.require([r], f"end of {span.phase.name}")
+        rows = mesh.require([r], f"end of {span.phase.name}")
         give(e, [(row, 1.0) for row in rows])
+    # The event: its guard is zero, and crosses in its direction.
     if until is not None:
         event = system.event(until)
         guard = sx(event.guard)
-        give(guard, [(int(made.rows.add([f"{until} at the end of {span.phase.name}"], 0.0, 0.0)[0]), 1.0)])
+        give(guard, [(int(mesh.rows.add([f"{until} at the end of {span.phase.name}"], 0.0, 0.0)[0]), 1.0)])
         if event.direction != "both":
             sign = 1.0 if event.direction == "up" else -1.0
-            rate = ca.jtimes(guard, made.vectors[0], made.flow) + ca.jtimes(guard, time, ca.SX(1))
-            row = made.rows.add([f"{until} comes in its direction"], 0.0, math.inf)
+            rate = ca.jtimes(guard, mesh.vectors[0], mesh.flow) + ca.jtimes(guard, time, ca.SX(1))
+            row = mesh.rows.add([f"{until} comes in its direction"], 0.0, math.inf)
             give(rate, [(int(row[0]), sign)])
         for total in problem.totals:
             if isinstance(total, Jumps) and not total.of(until).is_zero():
-                give(total.of(until), [made.total_row[total.name]])
+                give(total.of(until), [mesh.total_row[total.name]])
+    # What follows: the next phase, or the motion anew; and the cost, which is known at the end.
     if not last:
-        link_next_phase(made, k, give)
+        link_next_phase(mesh, k, give)
     else:
-        require_repetition(made, k, give)
-        resume_inputs(made)
-        give(made.objective, [(0, 1.0)])
+        require_repetition(mesh, k, give)
+        resume_inputs(mesh)
+        give(mesh.objective, [(0, 1.0)])
+    # All of it is one stage function, evaluated once.
     totals = (
-        [(made.total_at[t.name], t.sym) for t in problem.totals if t.name in made.total_at] if last else []
+        [(mesh.total_at[t.name], t.sym) for t in problem.totals if t.name in mesh.total_at] if last else []
     )
-    v, d = made.symbols(ca.SX, k, 2, len(totals))
-    *where, _ = made.context(k, v, d, 1.0)
+    v, d = mesh.symbols(ca.SX, k, 2, len(totals))
+    *where, _ = mesh.context(k, v, d, 1.0)
     f = ca.Function(
-        "end", [time, *made.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))]
+        "end", [time, *mesh.vectors, *[s for _, s in totals]], [ca.densify(ca.vertcat(*results, ca.SX(0, 1)))]
     )
     extra = [v[v.numel() - len(totals) + j] for j in range(len(totals))]
-    stage = derived(f"end_{k}", v, d, f(*where, *extra))
-    index = made.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
-    made.add(stage, [index], [[span.nodes[-2], span.fractions[-1]]], targets)
+    stage = make_stage(f"end_{k}", v, d, f(*where, *extra))
+    index = mesh.index(k, span.x[-1], span.count - 1, [at for at, _ in totals])
+    mesh.add(stage, [index], [[span.nodes[-2], span.fractions[-1]]], targets)
 
 
-def link_next_phase(made: MeshRows, k: int, give: Give) -> None:
-    """The next phase begins where the event leaves the state, and with the discrete states it sets."""
-    span, following, system = made.spans[k], made.spans[k + 1], made.system
+def link_next_phase(mesh: MeshRows, k: int, give: Give) -> None:
+    """Require that the next phase begins where the event leaves the state, and with the discrete states it
+    sets."""
+    span, following, system = mesh.spans[k], mesh.spans[k + 1], mesh.system
     until = span.phase.until
     assert until is not None
     left = system.after(until, ca.vertcat(*[q.sym for q in system.x]))
-    rows = made.rows.add([f"{n} after {until}" for n in system.labels("x")], 0.0, 0.0)
-    made.linear.append((rows, following.x[0], -np.ones(made.nx)))
+    rows = mesh.rows.add([f"{n} after {until}" for n in system.labels("x")], 0.0, 0.0)
+    mesh.linear.append((rows, following.x[0], -np.ones(mesh.nx)))
     give(left, [(r, 1.0) for r in rows])
     if following.moving:
-        kept = system.after(until, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
-        rows = made.rows.add([f"{system.labels('z')[i]} after {until}" for i in following.moving], 0.0, 0.0)
-        made.linear.append((rows, following.held, -np.ones(len(following.moving))))
-        give(kept, [(r, 1.0) for r in rows])
+        values = system.after(until, ca.vertcat(*[q.sym for q in system.z]))[list(following.moving)]
+        rows = mesh.rows.add([f"{system.labels('z')[i]} after {until}" for i in following.moving], 0.0, 0.0)
+        mesh.linear.append((rows, following.discrete, -np.ones(len(following.moving))))
+        give(values, [(r, 1.0) for r in rows])
 
 
-def require_repetition(made: MeshRows, k: int, give: Give) -> None:
-    """The end, after its event and the exchange of left and right, is the beginning."""
-    problem, system, until = made.problem, made.system, made.spans[k].phase.until
+def require_repetition(mesh: MeshRows, k: int, give: Give) -> None:
+    """Require that the end, after its event and the exchange of left and right, is the beginning."""
+    problem, system, until = mesh.problem, mesh.system, mesh.spans[k].phase.until
     if problem.repeats is None:
         return
     exchanged = ca.vertcat(
         *[sx(system.symmetry.get(q.name, q.sym)) if problem.repeats else q.sym for q in system.x]
     )
     left = system.after(until, exchanged) if until is not None else exchanged
-    chosen = [i for i in range(made.nx) if i not in made.cyclic]
-    rows = made.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
-    made.linear.append((rows, made.spans[0].x[0][chosen], -np.ones(len(chosen))))
+    chosen = [i for i in range(mesh.nx) if i not in mesh.cyclic]
+    rows = mesh.rows.add([f"{system.labels('x')[i]} repeats" for i in chosen], 0.0, 0.0)
+    mesh.linear.append((rows, mesh.spans[0].x[0][chosen], -np.ones(len(chosen))))
     give(left[chosen], [(r, 1.0) for r in rows])
 
 
-def resume_inputs(made: MeshRows) -> None:
-    """Inputs begin as they, or others, ended."""
-    labels, first, last = made.system.labels("u"), made.spans[0].w[0, 0], made.spans[-1].w[-1, -1]
-    for name, (other, sign) in made.problem.resumes.items():
-        row = made.rows.add([f"{name} begins as {other} ended"], 0.0, 0.0)
+def resume_inputs(mesh: MeshRows) -> None:
+    """Require that inputs begin as they, or others, ended."""
+    labels, first, last = mesh.system.labels("u"), mesh.spans[0].w[0, 0], mesh.spans[-1].w[-1, -1]
+    for name, (other, sign) in mesh.problem.resumes.items():
+        row = mesh.rows.add([f"{name} begins as {other} ended"], 0.0, 0.0)
         places = np.array([first[labels.index(name)], last[labels.index(other)]])
-        made.linear.append((np.repeat(row, 2), places, np.array([1.0, -sign])))
+        mesh.linear.append((np.repeat(row, 2), places, np.array([1.0, -sign])))

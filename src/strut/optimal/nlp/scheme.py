@@ -14,7 +14,9 @@ CONTROLS = {"constant": 0, "linear": 1, "quadratic": 2, "cubic": 3}
 """Degree of the polynomial that an input is in every interval. All but the constant ones are continuous
 within a phase."""
 COLLOCATION = ("radau", "gauss", "hermite-simpson")
+"""Methods whose stages are unknowns."""
 METHODS = ("shooting", *COLLOCATION)
+"""All methods."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,12 @@ class CollocationTableau:
 
     @property
     def explicit_first(self) -> bool:
-        """The first stage is the beginning of the interval."""
+        """Whether the first stage is the beginning of the interval."""
         return bool(self.c[0] == 0.0)
 
     @property
     def ends(self) -> bool:
-        """The last stage is the end of the interval."""
+        """Whether the last stage is the end of the interval."""
         return bool(self.c[-1] == 1.0)
 
 
@@ -87,16 +89,17 @@ class Transcription:
 
     @property
     def degree(self) -> int:
+        """Of the polynomial that an input is in an interval."""
         return CONTROLS[self.control]
 
     @property
     def order(self) -> int:
-        """By which power of the interval the error at its ends shrinks."""
+        """The order of accuracy: by which power of the interval the error at its ends shrinks."""
         return 4 if self.method == "shooting" else tableau(self.method, self.stages).order
 
 
 def tableau(method: str, stages: int) -> CollocationTableau:
-    """Collocation at the zeros of (shifted) Legendre, Radau or Lobatto polynomials."""
+    """Return the tableau of collocation at the zeros of (shifted) Legendre, Radau or Lobatto polynomials."""
     if method == "hermite-simpson":
         return _collocation(np.array([0.0, 0.5, 1.0]), 4)
     legendre = np.polynomial.legendre.Legendre
@@ -110,7 +113,7 @@ def tableau(method: str, stages: int) -> CollocationTableau:
 
 
 def _collocation(c: np.ndarray, order: int) -> CollocationTableau:
-    """A and b integrate polynomials through the nodes exactly."""
+    """Return the tableau with nodes c: A and b integrate polynomials through the nodes exactly."""
     s = len(c)
     V = np.vander(c, s, increasing=True)
     powers = np.arange(1, s + 1)
@@ -120,19 +123,19 @@ def _collocation(c: np.ndarray, order: int) -> CollocationTableau:
 
 
 def hull(degree: int) -> np.ndarray:
-    """Rows that make, of an input's values at its degree + 1 places, the corners within which its polynomial
-    stays (those of Bernstein), but for the first and the last, which are values themselves."""
+    """Return rows that make, of an input's values at its degree + 1 places, the corners within which its
+    polynomial stays (those of Bernstein), but for the first and the last, which are values themselves."""
     powers = lagrange(degree)
-    found = np.zeros((max(degree - 1, 0), degree + 1))
+    corners = np.zeros((max(degree - 1, 0), degree + 1))
     for k in range(1, degree):
         for j in range(k + 1):
-            found[k - 1] += math.comb(k, j) / math.comb(degree, j) * powers[:, j]
-    return found
+            corners[k - 1] += math.comb(k, j) / math.comb(degree, j) * powers[:, j]
+    return corners
 
 
 def lagrange(degree: int) -> np.ndarray:
-    """Coefficients, by powers of the place in an interval (0 to 1), of the polynomials that are one at one of
-    degree + 1 equally spaced
+    """Return the coefficients, by powers of the place in an interval (0 to 1), of the polynomials that are
+    one at one of degree + 1 equally spaced
     places and zero at the others: a row each."""
     places = np.linspace(0, 1, degree + 1) if degree else np.array([0.5])
     return np.linalg.inv(np.vander(places, degree + 1, increasing=True)).T

@@ -17,6 +17,7 @@ import numpy as np
 from strut.optimal.nlp.stage_function import StageFunction
 
 Triplets = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows, columns and values."""
 
 
 @dataclass(eq=False)
@@ -35,6 +36,7 @@ class Block:
 
     @property
     def count(self) -> int:
+        """How many evaluations there are."""
         return int(self.index.shape[1])
 
 
@@ -75,11 +77,13 @@ class Assembled:
         }
 
     def _locals(self, block: Block, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """Return the unknowns and the data of every evaluation of a block, a column each."""
         local = ca.reshape(v[block.index.flatten("F").tolist()], *block.index.shape)
         return local, ca.vertcat(ca.MX(ca.DM(block.data)), ca.repmat(p, 1, block.count))
 
     def _scatter(self, block: Block, rows: bool) -> ca.DM:
-        """Of the block's outputs, to the constraints (`rows`) or to the objective."""
+        """Return the matrix that puts the outputs of a block where they belong: to the constraints (`rows`)
+        or to the objective."""
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         place = at[chosen] * block.stage.size + out[chosen]
@@ -89,6 +93,7 @@ class Assembled:
         )
 
     def _values(self, v: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """Return the objective and the constraints."""
         f = ca.mtimes(self._linear[0, :], v)
         g = ca.mtimes(self._linear[1:, :], v)
         for block in self.blocks:
@@ -99,8 +104,8 @@ class Assembled:
         return ca.densify(f), ca.densify(g)
 
     def _derivatives(self, block: Block, rows: bool) -> Triplets:
-        """Where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution, and which
-        one it is."""
+        """Return where each non-zero of each evaluation's Jacobian goes: (row, unknown) per contribution,
+        and which one it is."""
         out, at, row, factor = block.targets
         chosen = row > 0 if rows else row == 0
         r, c = block.stage.jacobian_at
@@ -117,6 +122,7 @@ class Assembled:
         return whole[:, 0].astype(int), whole[:, 1].astype(int), whole[:, 2:]
 
     def _gradient(self, v: ca.MX, p: ca.MX) -> ca.MX:
+        """Return the gradient of the objective."""
         total = ca.MX(ca.densify(self._linear[0, :].T))
         for block in self.blocks:
             _, column, source = self._derivatives(block, False)
@@ -129,6 +135,7 @@ class Assembled:
         return ca.densify(total)
 
     def _jacobian(self, v: ca.MX, p: ca.MX) -> ca.MX:
+        """Return the sparse Jacobian of the constraints."""
         places = [self._derivatives(block, True) for block in self.blocks]
         lr, lc, lw = self.linear
         keep = lr > 0
@@ -152,6 +159,7 @@ class Assembled:
         return ca.MX(sparsity, ca.densify(total))
 
     def _hessian(self, v: ca.MX, p: ca.MX, lam_f: ca.MX, lam_g: ca.MX) -> ca.MX:
+        """Return the upper triangle of the sparse Hessian of the Lagrangian."""
         keys, sources = [], []
         for block in self.blocks:
             r, c = block.stage.hessian_at
@@ -185,12 +193,13 @@ class Assembled:
         return ca.MX(sparsity, ca.densify(total)) if total is not None else ca.MX(self.size, self.size)
 
 
-def _matrix(triplets: tuple, shape: tuple[int, int]) -> ca.DM:
+def _matrix(triplets: Triplets, shape: tuple[int, int]) -> ca.DM:
+    """Return a sparse matrix of rows, columns and values; those of one place are added."""
     r, c, w = triplets
     return ca.DM.triplet([int(k) for k in r], [int(k) for k in c], ca.DM([float(k) for k in w]), *shape)
 
 
 def _pattern(r: np.ndarray, c: np.ndarray, shape: tuple[int, int]) -> ca.Sparsity:
-    """Rows and columns already in the order of a compressed matrix."""
+    """Return the sparsity of rows and columns that are in the order of a compressed matrix."""
     columns = np.searchsorted(c, np.arange(shape[1] + 1))
     return ca.Sparsity(*shape, columns.tolist(), r.tolist())

@@ -2,8 +2,7 @@
 compiled once.
 
 A stage function takes local variables `v`, numbers `d` and gives a column. The large problem evaluates it at
-many places, so what is
-compiled does not depend on how many: another mesh needs no compiler.
+many places, so what is compiled does not depend on how many: another mesh needs no compiler.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import os
 import tempfile
 import time as clock
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +46,8 @@ class StageFunction:
         return int(self.value.size1_out(0))
 
 
-def derived(name: str, v: Any, d: Any, result: Any) -> StageFunction:
-    """A stage function from expressions, not compiled."""
+def make_stage(name: str, v: Any, d: Any, result: Any) -> StageFunction:
+    """Return a stage function of expressions, with Jacobian and Hessian; not compiled."""
     kind = type(v)
     result = ca.densify(result)
     weights = kind.sym("weights", result.numel())
@@ -72,13 +71,14 @@ def _nonzeros(matrix: Any) -> Any:
 
 
 _loaded: dict[str, tuple[ca.Function, ...]] = {}
+"""Functions of libraries that this process has loaded, by the key of the library."""
 
 
-def compiled(
+def compile_stages(
     stages: Sequence[StageFunction], name: str, backend: str | None = None
 ) -> tuple[list[StageFunction], float]:
-    """The stage functions as compiled C, and how long that took [s]: nothing if there is no compiler or the
-    cache has them."""
+    """Return the stage functions as compiled C, and how long that took [s]: nothing if there is no compiler
+    or the cache has them."""
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     cc = None if backend == "virtual" else compiler()
     if cc is None:
@@ -89,9 +89,14 @@ def compiled(
     if key not in _loaded:
         path = build(key, lambda: {"stages.c": _source(functions)}, "stages.c", cc, f"the stages of {name}")
         _loaded[key] = tuple(ca.external(f.name(), str(path)) for f in functions)
-    found = _loaded[key]
+    functions_in_c = _loaded[key]
     ready = [
-        StageFunction(s.name, found[3 * k], found[3 * k + 1], found[3 * k + 2], s.jacobian_at, s.hessian_at)
+        replace(
+            s,
+            value=functions_in_c[3 * k],
+            jacobian=functions_in_c[3 * k + 1],
+            hessian=functions_in_c[3 * k + 2],
+        )
         for k, s in enumerate(stages)
     ]
     return ready, clock.perf_counter() - began
@@ -105,7 +110,7 @@ def _digest(functions: Sequence[ca.Function]) -> str:
 
 
 def _source(functions: Sequence[ca.Function]) -> str:
-    """C of all of them, with what they share written once."""
+    """Return C of all functions, with what they share written once."""
     generator = ca.CodeGenerator("stages.c", {"with_header": False})
     for f in functions:
         generator.add(f)

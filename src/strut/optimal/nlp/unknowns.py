@@ -1,4 +1,4 @@
-"""`Layout`: which number of the large problem is what."""
+"""`Layout`: the index map of the NLP: which unknown is which state, input, duration or parameter."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from strut.optimal.problem import Integral, Jumps, Phase, Problem, Requirement, 
 from strut.system import start, sx, time
 
 FREE = (-math.inf, math.inf)
+"""Bounds of what has none."""
 Symbolic = Any
 """CasADi's SX or MX."""
 
 
 @dataclass(eq=False)
 class Span:
-    """Where the unknowns of a phase stand. fractions: widths of its intervals, of one. duration, held, x, w,
-    inner, slack: indices."""
+    """Where the unknowns of a phase stand.
+
+    phase: which. moving: the discrete states that depend on the motion and are unknowns. fractions: widths
+    of its intervals, of one. duration, discrete, x, w,
+    inner, slack: indices of unknowns.
+    """
 
     phase: Phase
     fractions: np.ndarray
     moving: tuple[int, ...]
     duration: int = -1
-    held: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
+    discrete: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     x: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
     w: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=int))
     inner: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=int))
@@ -37,6 +42,7 @@ class Span:
 
     @property
     def count(self) -> int:
+        """How many intervals there are."""
         return len(self.fractions)
 
     @property
@@ -54,6 +60,7 @@ class RowBlock:
     high: list[float] = field(default_factory=list)
 
     def add(self, names: Sequence[str], low: Any, high: Any) -> np.ndarray:
+        """Add a group of numbers, and return their indices."""
         first = len(self.names)
         self.names += names
         self.low += list(np.broadcast_to(low, len(names)).astype(float))
@@ -80,35 +87,35 @@ class Layout:
         self.points = how.steps + 1 if self.table is None else len(self.table.c)
         self.basis = lagrange(how.degree)
         self.unknowns = RowBlock()
-        self.held = self._held()
+        self.discrete = self._discrete_states()
         self.spans = [
-            Span(phase, self._fractions(k, fractions), self.held[k][1])
+            Span(phase, self._fractions(k, fractions), self.discrete[k][1])
             for k, phase in enumerate(problem.phases)
         ]
         self._place()
         self._cyclic()
 
-    def _held(self) -> list[tuple[np.ndarray, tuple[int, ...]]]:
-        """Of every phase: numbers of its discrete states, and which of them depend on the motion and are
-        unknowns instead."""
+    def _discrete_states(self) -> list[tuple[np.ndarray, tuple[int, ...]]]:
+        """Return of every phase: numbers of its discrete states, and which of them depend on the motion and
+        are unknowns instead."""
         system, problem = self.system, self.problem
         numbers = self.start.z.copy()
         moving: tuple[int, ...] = ()
-        found: list[tuple[np.ndarray, tuple[int, ...]]] = []
+        by_phase: list[tuple[np.ndarray, tuple[int, ...]]] = []
         varied = ca.vertcat(
             self.vectors[0], time, self.vectors[2], *[system[name] for name in problem.parameters]
         )
         for k, phase in enumerate(problem.phases):
             for name, value in phase.z.items():
                 numbers[system.slices("z")[name]] = value
-            given = {
+            fixed = {
                 i
                 for name in phase.z
                 for i in range(system.slices("z")[name].start, system.slices("z")[name].stop)
             }
-            needed = self._needed(k)
-            moving = tuple(i for i in moving if i not in given and ca.depends_on(needed, self.vectors[1][i]))
-            found.append((numbers.copy(), moving))
+            needed = self._phase_expressions(k)
+            moving = tuple(i for i in moving if i not in fixed and ca.depends_on(needed, self.vectors[1][i]))
+            by_phase.append((numbers.copy(), moving))
             if phase.until is None:
                 break
             reset = system.event(phase.until).reset
@@ -119,10 +126,10 @@ class Layout:
             )
             moving = tuple(i for i in range(self.nz) if ca.depends_on(left[i], dependent))
             numbers = np.array(values).reshape(-1)
-        return found
+        return by_phase
 
-    def _needed(self, k: int) -> ca.SX:
-        """Everything that a phase evaluates."""
+    def _phase_expressions(self, k: int) -> ca.SX:
+        """Return everything that a phase evaluates."""
         phase, system = self.problem.phases[k], self.system
         parts = [
             self.flow,
@@ -137,7 +144,7 @@ class Layout:
         return ca.vertcat(*[ca.vec(e) for e in parts])
 
     def rates(self, phase: Phase) -> list[tuple[Integral, ca.SX]]:
-        """Integrals that run in a phase."""
+        """Return the integrals that run in a phase, with their rates."""
         return [
             (t, t.rate)
             for t in self.problem.totals
@@ -145,7 +152,7 @@ class Layout:
         ]
 
     def requirements(self, k: int, at: str) -> list[Requirement]:
-        """Those of a phase at one of its places."""
+        """Return the requirements on phase k at one of its places: 'path', 'begin', 'end' or 'after'."""
         phases = self.problem.phases
         default = {"path": None, "begin": phases[0].name, "end": phases[-1].name, "after": phases[-1].name}[
             at
@@ -157,12 +164,15 @@ class Layout:
         ]
 
     def _fractions(self, k: int, given: Sequence[np.ndarray] | None) -> np.ndarray:
+        """Return the widths of the intervals of phase k, of one: those given, or equal ones."""
         if given is not None:
             return np.asarray(given[k], dtype=float)
         n = np.broadcast_to(self.how.intervals, len(self.problem.phases))[k]
         return np.full(int(n), 1 / int(n))
 
     def _place(self) -> None:
+        """Number the unknowns: free parameters, then of every phase its duration, discrete states that move,
+        and interval by interval states, inputs, inner states and slacks."""
         problem, how, system = self.problem, self.how, self.system
         self.p_at = self.unknowns.add(
             list(problem.parameters),
@@ -177,7 +187,7 @@ class Layout:
                 self.unknowns.add([f"duration of {name}"], *[[b] for b in span.phase.duration])[0]
             )
             labels = system.labels("z")
-            span.held = self.unknowns.add(
+            span.discrete = self.unknowns.add(
                 [f"{labels[i]} in {name}" for i in span.moving], -math.inf, math.inf
             )
             splits = sum(1 for t, _ in self.rates(span.phase) if t.split)
@@ -194,6 +204,7 @@ class Layout:
                 )
                 if i == n:
                     break
+                # Inputs are continuous in a phase: an interval begins with the last place of the one before.
                 places = [last] if how.degree and i else []
                 while len(places) <= how.degree:
                     places.append(
@@ -213,13 +224,15 @@ class Layout:
     def _state(
         self, where: str, low: np.ndarray, high: np.ndarray, fixed: Mapping[str, tuple[float, float]]
     ) -> np.ndarray:
+        """Add the unknowns of one state, within bounds and, where it is fixed, within those."""
         labels = self.system.labels("x")
         lows = [max(low[i], fixed.get(n, FREE)[0]) for i, n in enumerate(labels)]
         highs = [min(high[i], fixed.get(n, FREE)[1]) for i, n in enumerate(labels)]
         return self.unknowns.add([f"{n} at {where}" for n in labels], lows, highs)
 
     def _cyclic(self) -> None:
-        """States that only say how far a repeating motion has come begin where the system does."""
+        """Fix where the motion begins: states that only say how far a repeating motion has come begin where
+        the system does."""
         last = self.problem.phases[-1].until
         self.cyclic: tuple[int, ...] = ()
         if self.problem.repeats is None or last is None:
@@ -232,7 +245,8 @@ class Layout:
                 )
 
     def weights(self) -> np.ndarray:
-        """Of the points of an interval, for integrals that are not part of the integration itself."""
+        """Return the weights of the points of an interval, for integrals that are not part of the
+        integration itself."""
         if self.table is not None:
             return self.table.b
         m = self.how.steps
@@ -240,9 +254,9 @@ class Layout:
             return np.concatenate([[0.5], np.ones(m - 1), [0.5]]) / m
         return np.array([1, *([4, 2] * (m // 2))[:-1], 1]) / (3 * m)
 
-    def context(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> tuple:
-        """Time, state, discrete states, inputs and parameters at a place of an interval, and its duration
-        [s]."""
+    def context(self, k: int, v: Symbolic, d: Symbolic, tau: Symbolic) -> tuple[Symbolic, ...]:
+        """Return time, state, discrete states, inputs and parameters at a place of an interval, and its
+        duration [s]."""
         span, at = self.spans[k], 0
 
         def take(n: int) -> Symbolic:
@@ -251,7 +265,7 @@ class Layout:
             return v[at - n : at]
 
         x, w = take(self.nx), take((self.how.degree + 1) * self.nu)
-        durations, held, free = take(k + 1), take(len(span.moving)), take(len(self.free))
+        durations, discrete, free = take(k + 1), take(len(span.moving)), take(len(self.free))
         place, width = d[0], d[1]
         t = durations[k] * (place + width * tau)
         for j in range(k):
@@ -262,19 +276,19 @@ class Layout:
             u = u + factor * w[i * self.nu : (i + 1) * self.nu]
         numbers = d[d.numel() - self.data :]
         p = _with(numbers[: self.np], self.free, free)
-        z = _with(numbers[self.np + self.nz * k : self.np + self.nz * (k + 1)], span.moving, held)
+        z = _with(numbers[self.np + self.nz * k : self.np + self.nz * (k + 1)], span.moving, discrete)
         return t, x, z, u, p, durations[k] * width
 
     def index(self, k: int, x: np.ndarray, interval: int, extra: Sequence[int] = ()) -> np.ndarray:
-        """Of the unknowns that a stage takes; see `context`."""
+        """Return the indices of the unknowns that a stage takes; see `context`."""
         span = self.spans[k]
         durations = [each.duration for each in self.spans[: k + 1]]
         return np.concatenate(
-            [x, span.w[interval].reshape(-1), durations, span.held, self.p_at, extra]
+            [x, span.w[interval].reshape(-1), durations, span.discrete, self.p_at, extra]
         ).astype(int)
 
-    def symbols(self, kind: Any, k: int, data: int, extra: int = 0) -> tuple:
-        """Of a stage: local variables, and numbers of which `data` are its own."""
+    def symbols(self, kind: Any, k: int, data: int, extra: int = 0) -> tuple[Symbolic, Symbolic]:
+        """Return the symbols of a stage: local variables, and numbers of which `data` are its own."""
         n = (
             self.nx
             + (self.how.degree + 1) * self.nu
@@ -287,8 +301,8 @@ class Layout:
         return kind.sym("v", n), kind.sym("d", data + self.data)
 
     def numbers(self, p: np.ndarray | None = None) -> np.ndarray:
-        """The problem's own parameters: those of the system, and the discrete states of every phase."""
-        return np.concatenate([self.start.p if p is None else p, *[z for z, _ in self.held]])
+        """Return the NLP's own parameters: those of the system, and the discrete states of every phase."""
+        return np.concatenate([self.start.p if p is None else p, *[z for z, _ in self.discrete]])
 
     @property
     def data(self) -> int:
@@ -297,7 +311,7 @@ class Layout:
 
 
 def _with(numbers: Symbolic, places: Sequence[int], values: Symbolic) -> Symbolic:
-    """A vector with some entries replaced."""
+    """Return a vector with some entries replaced."""
     if not len(places):
         return numbers
     at = {place: k for k, place in enumerate(places)}

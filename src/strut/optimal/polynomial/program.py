@@ -19,16 +19,32 @@ from strut.optimal.problem import Jumps, Problem
 from strut.optimal.solver.guess import Guess, Stretch
 from strut.system import sx, time
 
-VIOLATED = 1e-7
-"""Constraints that are missed by less are met."""
+MIN_VIOLATION = 1e-7
+"""Constraints that are violated by less, in their own unit, are met."""
 Moment = tuple[Any, ...]
 """t, x, z, u, p."""
 
 
+@dataclass(frozen=True)
+class PolynomialMesh:
+    """The polynomials of a search, and its points.
+
+    degree: of the polynomials. nodes: points of a phase at which the dynamics hold and costs are summed.
+    rule: where they are, 'riemann' or 'gauss'.
+    """
+
+    degree: int
+    nodes: int
+    rule: str
+
+
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """What the solver found. curves: of each phase the duration and the coefficients. worst: the three
-    constraints that are missed most."""
+class ProgramSolution:
+    """What the solver found.
+
+    curves: of each phase the duration and the coefficients. worst: the three
+    constraints that are missed most.
+    """
 
     status: str
     success: bool
@@ -41,7 +57,7 @@ class Solved:
 
 
 def gauss(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points between 0 and 1, and their weights."""
+    """Return the points of Gauss between 0 and 1, and their weights."""
     s, w = np.polynomial.legendre.leggauss(n)
     return (s + 1) / 2, w / 2
 
@@ -62,12 +78,12 @@ class _Rows:
         self.high += list(np.broadcast_to(high, n))
         self.names += [name] * n
 
-    def missed(self, g: np.ndarray) -> dict[str, float]:
-        """By name, and by how much, the three worst."""
+    def worst_violations(self, g: np.ndarray) -> dict[str, float]:
+        """Return the three constraints that are violated most: by name, by how much."""
         wrong = np.maximum(np.array(self.low) - g, g - np.array(self.high))
         worst: dict[str, float] = {}
         for i in np.argsort(-wrong):
-            if wrong[i] <= VIOLATED or len(worst) == 3:
+            if wrong[i] <= MIN_VIOLATION or len(worst) == 3:
                 break
             worst.setdefault(self.names[i], float(wrong[i]))
         return worst
@@ -84,103 +100,104 @@ class _Unknowns:
 
     def add(self, symbol: Any, start: Any, low: Any, high: Any) -> Any:
         self.symbols.append(symbol)
-        for kept, values in ((self.start, start), (self.low, low), (self.high, high)):
-            kept.append(np.broadcast_to(np.asarray(values, dtype=float).ravel(order="F"), symbol.numel()))
+        for column, values in ((self.start, start), (self.low, low), (self.high, high)):
+            column.append(np.broadcast_to(np.asarray(values, dtype=float).ravel(order="F"), symbol.numel()))
         return symbol
 
 
 class Program:
-    """A problem among polynomials of one degree: `rule` says at which points of a phase the dynamics hold and
-    costs are summed."""
+    """A problem among polynomials of one degree. pairs: every position with its velocity, by their places in
+    the state."""
 
     def __init__(
         self,
         problem: Problem,
         begin: Guess,
         pairs: Sequence[tuple[int, int]],
-        degree: int,
-        nodes: int,
-        rule: str,
+        mesh: PolynomialMesh,
     ) -> None:
-        self.problem, self.made, self.pairs = problem, Layout(problem, Transcription(intervals=1)), pairs
-        if any(moving for _, moving in self.made.held):
+        self.problem, self.layout, self.pairs = problem, Layout(problem, Transcription(intervals=1)), pairs
+        if any(moving for _, moving in self.layout.discrete):
             raise ModelError(
                 f"discrete states of '{problem.system.name}' depend on the motion and matter later: use solve"
             )
         self.rows, self.unknowns = _Rows(), _Unknowns()
         self.totals: dict[str, Any] = {t.name: ca.MX(0) for t in problem.totals}
-        self._mesh(degree, nodes, rule)
+        self._set_mesh(mesh)
+        # Free parameters are unknowns; the others keep their values.
         bounds = list(problem.parameters.values())
-        free = ca.MX.sym("p", len(self.made.free))
+        free = ca.MX.sym("p", len(self.layout.free))
         start = [begin.parameters[name] for name in problem.parameters]
-        self.p = ca.MX(self.made.start.p)
-        self.p[self.made.free] = self.unknowns.add(
+        self.p = ca.MX(self.layout.start.p)
+        self.p[self.layout.free] = self.unknowns.add(
             free, start, [low for low, _ in bounds], [high for _, high in bounds]
         )
+        # Phase after phase: its motion, what holds along it and at its ends, and where the next one begins.
         now, first, last = ca.MX(0), ca.MX(0), ca.MX(0)
         final: Moment = ()
         for k, stretch in enumerate(begin.phases):
             T, x, u, wanted = self._motion(k, stretch)
-            z = ca.MX(self.made.held[k][0])
+            z = ca.MX(self.layout.discrete[k][0])
             self._along(k, (now + T * ca.DM(self.place).T, x, z, u), T, wanted)
-            self._fixed(k, x)
+            self._fix_states(k, x)
             if k == 0:
                 first = x[:, 0]
             else:
                 self.rows.add(last - x[:, 0], 0.0, 0.0, f"states after {problem.phases[k - 1].until}")
-            _begun(self.made, k, self.rows, (now, x[:, 0], z, u[:, 0], self.p))
+            _add_phase_begin(self.layout, k, self.rows, (now, x[:, 0], z, u[:, 0], self.p))
             now = now + T
             final = (now, x[:, -1], z, u[:, -1], self.p)
-            last = _ended(self.made, k, self.rows, self.totals, final)
+            last = _add_phase_end(self.layout, k, self.rows, self.totals, final)
         if problem.repeats is not None:
-            chosen = [i for i in range(self.made.nx) if i not in self.made.cyclic]
+            chosen = [i for i in range(self.layout.nx) if i not in self.layout.cyclic]
             self.rows.add(last[chosen] - first[chosen], 0.0, 0.0, "the motion repeats")
-        self.cost = _with_totals(self.made, problem.objective, self.totals, final)
+        self.cost = _with_totals(self.layout, problem.objective, self.totals, final)
 
-    def _mesh(self, degree: int, nodes: int, rule: str) -> None:
-        """Places and weights, and there the values of Chebyshev's polynomials and of their first two
+    def _set_mesh(self, mesh: PolynomialMesh) -> None:
+        """Set places and weights, and there the values of Chebyshev's polynomials and of their first two
         derivatives."""
         inner, weights = (
-            (np.arange(1, nodes + 1) / nodes, np.full(nodes, 1 / nodes))
-            if rule == "riemann"
-            else gauss(nodes)
+            (np.arange(1, mesh.nodes + 1) / mesh.nodes, np.full(mesh.nodes, 1 / mesh.nodes))
+            if mesh.rule == "riemann"
+            else gauss(mesh.nodes)
         )
         self.place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
         self.weight = np.zeros(len(self.place))
         self.weight[np.searchsorted(self.place, inner)] = weights
         s = 2 * self.place - 1
-        self.bases = [chebyshev.chebvander(s, degree)]
+        self.bases = [chebyshev.chebvander(s, mesh.degree)]
         for d in (1, 2):
-            columns = [chebyshev.chebval(s, chebyshev.chebder(each, d)) for each in np.eye(degree + 1)]
+            columns = [chebyshev.chebval(s, chebyshev.chebder(each, d)) for each in np.eye(mesh.degree + 1)]
             self.bases.append(np.column_stack(columns))
 
     def _motion(self, k: int, stretch: Stretch) -> tuple[Any, Any, Any, Any]:
-        """The unknowns of a phase: its duration, states, inputs, and the accelerations of its polynomials."""
-        made, phase, count = self.made, self.problem.phases[k], len(self.place)
+        """Add the unknowns of a phase, and return its duration, states, inputs, and the accelerations of its
+        polynomials."""
+        layout, phase, count = self.layout, self.problem.phases[k], len(self.place)
         fit = np.linalg.lstsq(
             self.bases[0], stretch.x(self.place)[:, [at for at, _ in self.pairs]], rcond=None
         )[0].T
-        bounds = [(made.unknowns.low[i], made.unknowns.high[i]) for i in made.spans[k].w[0, 0]]
+        bounds = [(layout.unknowns.low[i], layout.unknowns.high[i]) for i in layout.spans[k].w[0, 0]]
         T = self.unknowns.add(ca.MX.sym("T"), stretch.duration, *phase.duration)
         b = self.unknowns.add(ca.MX.sym("b", *fit.shape), fit, -math.inf, math.inf)
         low, high = (np.tile(np.array(side)[:, None], (1, count)) for side in zip(*bounds, strict=True))
-        u = self.unknowns.add(ca.MX.sym("u", made.nu, count), stretch.u(self.place).T, low, high)
+        u = self.unknowns.add(ca.MX.sym("u", layout.nu, count), stretch.u(self.place).T, low, high)
         q = [ca.mtimes(b, ca.DM(basis.T)) * (2 / T) ** d for d, basis in enumerate(self.bases)]
-        x = ca.MX.zeros(made.nx, count)
+        x = ca.MX.zeros(layout.nx, count)
         for row, (at, rate) in enumerate(self.pairs):
             x[at, :], x[rate, :] = q[0][row, :], q[1][row, :]
         return T, x, u, q[2]
 
     def _along(self, k: int, motion: Moment, T: Any, wanted: Any) -> None:
-        """At every point: the dynamics, what is required along the path, and what is summed."""
-        made, phase, (t, x, z, u) = self.made, self.problem.phases[k], motion
-        asked, rates, count = made.requirements(k, "path"), made.rates(phase), len(self.place)
+        """Require at every point the dynamics and what is required along the path, and add what is summed."""
+        layout, phase, (t, x, z, u) = self.layout, self.problem.phases[k], motion
+        asked, rates, count = layout.requirements(k, "path"), layout.rates(phase), len(self.place)
         columns = [
             ca.densify(ca.vertcat(*parts, ca.SX(0, 1)))
             for parts in ([e for _, e in rates], [r.expression for r in asked])
         ]
         point = ca.Function(
-            "point", [time, *made.vectors], [made.flow[[rate for _, rate in self.pairs]], *columns]
+            "point", [time, *layout.vectors], [layout.flow[[rate for _, rate in self.pairs]], *columns]
         )
         have, sums, along = point.map(count)(t, x, ca.repmat(z, 1, count), u, ca.repmat(self.p, 1, count))
         self.rows.add(have - wanted, 0.0, 0.0, f"dynamics in {phase.name}")
@@ -189,23 +206,23 @@ class Program:
         for j, r in enumerate(asked):
             self.rows.add(along[j, :], r.low, r.high, f"{r.name} ({phase.name})")
 
-    def _fixed(self, k: int, x: Any) -> None:
-        """States that are given where the motion begins and ends; those that only say how far it came begin
-        where the system does."""
+    def _fix_states(self, k: int, x: Any) -> None:
+        """Require the states that are given where the motion begins and ends; those that only say how far it
+        came begin where the system does."""
         problem, labels = self.problem, list(self.problem.system.labels("x"))
-        given = [(problem.begins, 0, "beginning")] if k == 0 else []
-        given += [(problem.ends, -1, "end")] if k == len(problem.phases) - 1 else []
-        for fixed, node, where in given:
+        ends = [(problem.begins, 0, "beginning")] if k == 0 else []
+        ends += [(problem.ends, -1, "end")] if k == len(problem.phases) - 1 else []
+        for fixed, node, where in ends:
             for name, (low, high) in fixed.items():
                 self.rows.add(x[labels.index(name), node], low, high, f"{name} at the {where}")
-        for i in self.made.cyclic if k == 0 else ():
+        for i in self.layout.cyclic if k == 0 else ():
             if labels[i] not in problem.begins:
                 self.rows.add(
-                    x[i, 0], self.made.start.x[i], self.made.start.x[i], f"{labels[i]} at the beginning"
+                    x[i, 0], self.layout.start.x[i], self.layout.start.x[i], f"{labels[i]} at the beginning"
                 )
 
-    def solve(self, tolerance: float, iterations: int) -> Solved:
-        """By IPOPT."""
+    def solve(self, tolerance: float, iterations: int) -> ProgramSolution:
+        """Solve it by IPOPT, and return what was found."""
         v = ca.vertcat(*[ca.vec(each) for each in self.unknowns.symbols])
         options: dict[str, Any] = {
             "print_time": False,
@@ -217,7 +234,7 @@ class Program:
         start, low, high = (
             np.concatenate(parts) for parts in (self.unknowns.start, self.unknowns.low, self.unknowns.high)
         )
-        done = run(
+        outcome = run(
             x0=np.clip(start, low, high),
             lbx=low,
             ubx=high,
@@ -225,54 +242,54 @@ class Program:
             ubg=np.array(self.rows.high),
         )
         stats = run.stats()
-        free, *each = ca.Function("unknowns", [v], self.unknowns.symbols)(done["x"])
-        totals = ca.Function("totals", [v], [ca.vertcat(*self.totals.values(), ca.MX(0, 1))])(done["x"])
-        return Solved(
+        free, *each = ca.Function("unknowns", [v], self.unknowns.symbols)(outcome["x"])
+        totals = ca.Function("totals", [v], [ca.vertcat(*self.totals.values(), ca.MX(0, 1))])(outcome["x"])
+        return ProgramSolution(
             stats["return_status"].replace("_", " ").lower(),
             bool(stats["success"]),
-            float(done["f"]),
+            float(outcome["f"]),
             dict(zip(self.problem.parameters, np.array(free).reshape(-1).tolist(), strict=True)),
             [(float(T), np.array(b)) for T, b in zip(each[::3], each[1::3], strict=True)],
             dict(zip(self.totals, np.array(totals).reshape(-1).tolist(), strict=True)),
-            self.rows.missed(np.array(done["g"]).reshape(-1)),
+            self.rows.worst_violations(np.array(outcome["g"]).reshape(-1)),
             int(stats["iter_count"]),
         )
 
 
-def _value(made: Layout, expression: ca.SX, moment: Moment) -> Any:
-    return ca.Function("e", [time, *made.vectors], [ca.densify(ca.vec(expression))])(*moment)
+def _value(layout: Layout, expression: ca.SX, moment: Moment) -> Any:
+    return ca.Function("e", [time, *layout.vectors], [ca.densify(ca.vec(expression))])(*moment)
 
 
-def _with_totals(made: Layout, expression: ca.SX, totals: Mapping[str, Any], moment: Moment) -> Any:
-    symbols = [t.sym for t in made.problem.totals]
-    f = ca.Function("e", [time, *made.vectors, *symbols], [ca.densify(ca.vec(expression))])
-    return f(*moment, *[totals[t.name] for t in made.problem.totals])
+def _with_totals(layout: Layout, expression: ca.SX, totals: Mapping[str, Any], moment: Moment) -> Any:
+    symbols = [t.sym for t in layout.problem.totals]
+    f = ca.Function("e", [time, *layout.vectors, *symbols], [ca.densify(ca.vec(expression))])
+    return f(*moment, *[totals[t.name] for t in layout.problem.totals])
 
 
-def _begun(made: Layout, k: int, rows: _Rows, moment: Moment) -> None:
-    for r in made.requirements(k, "begin"):
-        rows.add(_value(made, r.expression, moment), r.low, r.high, f"{r.name} (beginning)")
+def _add_phase_begin(layout: Layout, k: int, rows: _Rows, moment: Moment) -> None:
+    for r in layout.requirements(k, "begin"):
+        rows.add(_value(layout, r.expression, moment), r.low, r.high, f"{r.name} (beginning)")
 
 
-def _ended(made: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
-    """The event at the end of a phase; the state after it, left and right exchanged where the motion repeats
-    so."""
-    problem, system, until = made.problem, made.system, made.spans[k].phase.until
-    is_last = k == len(made.spans) - 1
+def _add_phase_end(layout: Layout, k: int, rows: _Rows, totals: dict[str, Any], moment: Moment) -> Any:
+    """Require the event at the end of a phase, and return the state after it, left and right exchanged where
+    the motion repeats so."""
+    problem, system, until = layout.problem, layout.system, layout.spans[k].phase.until
+    is_last = k == len(layout.spans) - 1
     if until is not None:
         event = system.event(until)
         guard = sx(event.guard)
-        rows.add(_value(made, guard, moment), 0.0, 0.0, f"{until} at the end")
-        slope = ca.jtimes(guard, made.vectors[0], made.flow) + ca.jacobian(guard, time)
+        rows.add(_value(layout, guard, moment), 0.0, 0.0, f"{until} at the end")
+        slope = ca.jtimes(guard, layout.vectors[0], layout.flow) + ca.jacobian(guard, time)
         if event.direction != "both":
             sign = 1.0 if event.direction == "up" else -1.0
-            rows.add(sign * _value(made, slope, moment), 0.0, math.inf, f"{until} comes from its side")
+            rows.add(sign * _value(layout, slope, moment), 0.0, math.inf, f"{until} comes from its side")
         for total in problem.totals:
             if isinstance(total, Jumps):
-                totals[total.name] = totals[total.name] + _value(made, total.of(until), moment)
-    for r in (*made.requirements(k, "end"), *made.requirements(k, "after")):
+                totals[total.name] = totals[total.name] + _value(layout, total.of(until), moment)
+    for r in (*layout.requirements(k, "end"), *layout.requirements(k, "after")):
         e = system.after(until, r.expression) if r.at == "after" and until is not None else r.expression
-        rows.add(_with_totals(made, e, totals, moment), r.low, r.high, f"{r.name} (end)")
+        rows.add(_with_totals(layout, e, totals, moment), r.low, r.high, f"{r.name} (end)")
     exchange = is_last and problem.repeats
     x = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) if exchange else q.sym for q in system.x])
-    return _value(made, system.after(until, x) if until is not None else x, moment)
+    return _value(layout, system.after(until, x) if until is not None else x, moment)

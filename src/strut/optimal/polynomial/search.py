@@ -3,7 +3,7 @@ needs (his Definition 4.2).
 
 Few unknowns and no integration: a rough motion in an instant, to begin an accurate search from. Costs are
 sums over points of a mesh, and a search with many coefficients and few points can hide torque between them:
-`integrated` says what the cost is.
+`accurate_totals` says what the cost is.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from strut.checks import checked
 from strut.errors import ModelError, ValueRangeError
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.nlp.unknowns import Layout
-from strut.optimal.polynomial.program import Program, gauss
+from strut.optimal.polynomial.program import PolynomialMesh, Program, gauss
 from strut.optimal.problem import Integral, Problem
-from strut.optimal.solver.guess import Guess, Stretch, guessed
+from strut.optimal.solver.guess import Guess, Stretch, make_guess
 from strut.system import System, time
 
 RULES = ("riemann", "gauss")
-FINE = 400
-"""Points of Gauss at which `integrated` takes integrals."""
+"""Where the points of a phase are."""
+TOTAL_POINTS = 400
+"""Points of Gauss at which `accurate_totals` takes integrals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,8 @@ class Search:
         return sum(c.duration for c in self.curves)
 
     def motion(self, k: int, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """States and inputs of a phase, rows, at places 0 to 1."""
-        curves, pairs = self.curves[k], paired(self.problem.system)
+        """Return states and inputs of a phase, rows, at places 0 to 1."""
+        curves, pairs = self.curves[k], position_pairs(self.problem.system)
         s, per = 2 * np.asarray(place, dtype=float) - 1, 2 / curves.duration
         q = [
             chebyshev.chebval(
@@ -80,50 +81,52 @@ class Search:
         return x, self._inputs(k, curves.duration * np.asarray(place), x, q[2].T)
 
     def _inputs(self, k: int, t: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """The least inputs that give these accelerations."""
-        made = Layout(self.problem, Transcription(intervals=1))
+        """Return the least inputs (least squares) that give these accelerations."""
+        layout = Layout(self.problem, Transcription(intervals=1))
         rates, before = (
-            [rate for _, rate in paired(self.problem.system)],
+            [rate for _, rate in position_pairs(self.problem.system)],
             sum(c.duration for c in self.curves[:k]),
         )
         f = ca.Function(
-            "f", [time, *made.vectors], [made.flow[rates], ca.jacobian(made.flow[rates], made.vectors[2])]
+            "f",
+            [time, *layout.vectors],
+            [layout.flow[rates], ca.jacobian(layout.flow[rates], layout.vectors[2])],
         )
-        p, z = made.start.p.copy(), made.held[k][0]
-        p[made.free] = list(self.parameters.values())
-        found = np.zeros((len(t), made.nu))
+        p, z = layout.start.p.copy(), layout.discrete[k][0]
+        p[layout.free] = list(self.parameters.values())
+        inputs = np.zeros((len(t), layout.nu))
         for row in range(len(t)):
             for _ in range(3):  # once is enough where torques enter linearly
-                have, by = (np.array(part) for part in f(before + t[row], x[row], z, found[row], p))
-                found[row] += np.linalg.lstsq(by, wanted[row] - have[:, 0], rcond=None)[0]
-        return found
+                have, by = (np.array(part) for part in f(before + t[row], x[row], z, inputs[row], p))
+                inputs[row] += np.linalg.lstsq(by, wanted[row] - have[:, 0], rcond=None)[0]
+        return inputs
 
     @property
-    def integrated(self) -> dict[str, float]:
+    def accurate_totals(self) -> dict[str, float]:
         """The integrals, taken finely along the polynomials."""
-        made, found = Layout(self.problem, Transcription(intervals=1)), dict.fromkeys(self.totals, 0.0)
-        p = made.start.p.copy()
-        p[made.free] = list(self.parameters.values())
-        place, weight = gauss(FINE)
+        layout, totals = Layout(self.problem, Transcription(intervals=1)), dict.fromkeys(self.totals, 0.0)
+        p = layout.start.p.copy()
+        p[layout.free] = list(self.parameters.values())
+        place, weight = gauss(TOTAL_POINTS)
         begin = 0.0
         for k, phase in enumerate(self.problem.phases):
             x, u = self.motion(k, place)
             length = self.curves[k].duration
-            for total, rate in made.rates(phase):
+            for total, rate in layout.rates(phase):
                 whole = {"": rate, "positive": ca.fmax(rate, 0), "absolute": ca.fabs(rate)}[total.split]
-                f = ca.Function("f", [time, *made.vectors], [whole]).map(len(place))
-                still = [np.repeat(part[:, None], len(place), axis=1) for part in (made.held[k][0], p)]
+                f = ca.Function("f", [time, *layout.vectors], [whole]).map(len(place))
+                still = [np.repeat(part[:, None], len(place), axis=1) for part in (layout.discrete[k][0], p)]
                 values = np.array(f((begin + length * place)[None], x.T, still[0], u.T, still[1])).reshape(-1)
-                found[total.name] += float(length * weight @ values)
+                totals[total.name] += float(length * weight @ values)
             begin += length
         return {
             name: value
-            for name, value in found.items()
+            for name, value in totals.items()
             if name in {t.name for t in self.problem.totals if isinstance(t, Integral)}
         }
 
     def guess(self) -> Guess:
-        """To begin an accurate search from: `problem.solve(search)`."""
+        """Return what an accurate search begins from: `problem.solve(search)`."""
 
         def part(k: int, which: int) -> Any:
             return lambda s: self.motion(k, np.asarray(s))[which]
@@ -132,8 +135,8 @@ class Search:
         return Guess(stretches, dict(self.parameters))
 
 
-def paired(system: System) -> list[tuple[int, int]]:
-    """Every position with its velocity, by their places in the state; anything else is refused."""
+def position_pairs(system: System) -> list[tuple[int, int]]:
+    """Return every position with its velocity, by their places in the state; anything else is refused."""
     x = ca.vertsplit(ca.vertcat(*[q.sym for q in system.x], ca.SX(0, 1)))
     flow = ca.vertsplit(ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x])))
     at = {s.element_hash(): i for i, s in enumerate(x)}
@@ -185,35 +188,37 @@ def gait_search(
             raise ModelError(
                 f"integral '{total.name}' is split by sign: a gait search takes smooth costs only; use solve"
             )
-    begin: Any = guessed(problem, guess)
+    begin: Any = make_guess(problem, guess)
     for each in degrees:
-        found = _searched(problem, begin, each, nodes, rule, tolerance, iterations)
-        begin = found.guess()
-    return found
+        mesh = PolynomialMesh(degree=each, nodes=nodes, rule=rule)
+        result = _search_polynomials(problem, begin, mesh, tolerance, iterations)
+        begin = result.guess()
+    return result
 
 
-def _searched(
-    problem: Problem, begin: Guess, degree: int, nodes: int, rule: str, tolerance: float, iterations: int
+def _search_polynomials(
+    problem: Problem, begin: Guess, mesh: PolynomialMesh, tolerance: float, iterations: int
 ) -> Search:
+    """Return what a search among polynomials of one degree finds."""
     started = clock.perf_counter()
-    program = Program(problem, begin, paired(problem.system), degree, nodes, rule)
+    program = Program(problem, begin, position_pairs(problem.system), mesh)
     built = clock.perf_counter()
-    found = program.solve(tolerance, iterations)
-    curves = tuple(Curves(duration, coefficients) for duration, coefficients in found.curves)
+    solution = program.solve(tolerance, iterations)
+    curves = tuple(Curves(duration, coefficients) for duration, coefficients in solution.curves)
     times = {"build": built - started, "solve": clock.perf_counter() - built}
     return Search(
-        problem,
-        degree,
-        nodes,
-        found.status,
-        found.success,
-        found.cost,
-        found.parameters,
-        curves,
-        found.totals,
-        found.worst,
-        found.iterations,
-        times,
+        problem=problem,
+        degree=mesh.degree,
+        nodes=mesh.nodes,
+        status=solution.status,
+        success=solution.success,
+        cost=solution.cost,
+        parameters=solution.parameters,
+        curves=curves,
+        totals=solution.totals,
+        worst=solution.worst,
+        iterations=solution.iterations,
+        times=times,
     )
 
 

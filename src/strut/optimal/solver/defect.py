@@ -1,5 +1,5 @@
-"""What a plan is worth in the adaptive integrator: every interval integrated again, from where the plan says
-it begins."""
+"""Collocation defects: every interval of a plan integrated again by the adaptive integrator, from where the
+plan says that it begins."""
 
 from __future__ import annotations
 
@@ -12,45 +12,88 @@ import numpy as np
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.problem import Integral, Problem
 from strut.simulate import simulate_batch
-from strut.system import Input, Param, State, System, time
+from strut.system import Input, Param, State, System, memo, time
 
 EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-13, "max_steps": 200_000}
-COSTS = "optimal_costs"
+"""Options of the adaptive integrator: its own errors do not show in defects."""
+COSTS_STATE = "optimal_costs"
+"""The state that takes the integrals."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedPhase:
+    """A phase of a plan, as numbers.
+
+    name: of the phase. t: times of its nodes [s]. x: states at the nodes, rows. z, p: discrete states and
+    parameters. w: inputs by interval, place in it and input. integrals: what the plan takes the integrals of
+    the problem for, by interval.
+    """
+
+    name: str
+    t: np.ndarray
+    x: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+    p: np.ndarray
+    integrals: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Defects:
-    """Of the intervals of a phase: `size`, the largest difference from the plan of a state at its end, or of
-    an integral (but for those that are split by sign), relative to one and its size; and `integrals`, what
-    these come to, a column for each that the phase has."""
+    """Defects of the intervals of a phase.
+
+    size: of each interval, the largest difference from the plan of a state at its end, or of an integral
+        (but for those that are split by sign), relative to one and its size.
+    integrals: what these come to, a column for each that the phase has.
+    """
 
     size: np.ndarray
     integrals: np.ndarray
 
     @property
     def worst(self) -> float:
+        """The largest defect; infinite where the integrator failed."""
         return float(self.size.max(initial=0.0)) if np.isfinite(self.size).all() else float("inf")
 
 
-def interval_system(problem: Problem, basis: np.ndarray, phase: str) -> System:
-    """One interval of a plan, over the place 0 to 1 in it: the flow, driven by a polynomial, and the
-    integrals of the problem."""
-    system = problem.system
-    rates = integrals(problem, phase)
-    key = f"optimal-interval-{basis.shape[0]}-" + "-".join(f"{t.split}{t.rate.element_hash()}" for t in rates)
-    if key in system.cache:
-        made: System = system.cache[key][0]
-        return made
-    nu = system.size("u")
+class IntegrandKey:
+    """The rate of an integral as part of a key of `memo`: equal where split and expression are the same. It
+    keeps the expression, by whose hash it is known."""
+
+    def __init__(self, total: Integral) -> None:
+        self.split, self.rate = total.split, total.rate
+        self.identity = (total.split, int(total.rate.element_hash()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IntegrandKey) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def whole(self) -> ca.SX:
+        """Return what is integrated: the rate, what of it is positive, or its absolute value."""
+        rates = {"": self.rate, "positive": ca.fmax(self.rate, 0), "absolute": ca.fabs(self.rate)}
+        return ca.SX(rates[self.split])
+
+
+def interval_system(problem: Problem, degree: int, phase: str) -> System:
+    """Return one interval of a plan as a system over the place 0 to 1 in it: the flow, driven by polynomial
+    inputs of a degree, and the integrals of the problem. Made once for a system, degree and integrals."""
+    rates = tuple(IntegrandKey(total) for total in phase_integrals(problem, phase))
+    return memo(problem.system, _make_interval_system, degree, rates)
+
+
+def _make_interval_system(system: System, degree: int, rates: tuple[IntegrandKey, ...]) -> System:
+    nu, basis = system.size("u"), lagrange(degree)
     plan = Input("optimal_plan", np.zeros(len(basis) * nu)) if nu else None
     begin, duration = Param("optimal_begin", 0.0, "s"), Param("optimal_duration", 1.0, "s")
-    costs = State(COSTS, np.zeros(len(rates))) if rates else None
+    costs = State(COSTS_STATE, np.zeros(len(rates))) if rates else None
     u = ca.SX.zeros(nu, 1)
     for i in range(len(basis)):
         factor = sum((float(c) * time**j for j, c in enumerate(basis[i])), ca.SX(0))
         if plan is not None:
             u = u + factor * plan.sym[i * nu : (i + 1) * nu]
-    flow = ca.vertcat(*[system.flow[q.name] for q in system.x], *[_whole(t) for t in rates])
+    flow = ca.vertcat(*[system.flow[q.name] for q in system.x], *[rate.whole() for rate in rates])
     inputs = ca.vertcat(*[q.sym for q in system.u], ca.SX(0, 1))
     now = begin.sym + duration.sym * time
     flow = duration.sym * ca.substitute([flow], [inputs, time], [u, now])[0]
@@ -59,7 +102,7 @@ def interval_system(problem: Problem, basis: np.ndarray, phase: str) -> System:
     for q in states:
         rows[q.name] = flow[at : at + q.size]
         at += q.size
-    made = System(
+    return System(
         f"{system.name}_interval",
         x=states,
         z=system.z,
@@ -67,48 +110,34 @@ def interval_system(problem: Problem, basis: np.ndarray, phase: str) -> System:
         p=(*system.p, begin, duration),
         flow=rows,
     )
-    system.cache[key] = (made, rates)  # the rates keep the symbols alive by whose hash they are known
-    return made
 
 
-def integrals(problem: Problem, phase: str) -> list[Integral]:
+def phase_integrals(problem: Problem, phase: str) -> list[Integral]:
+    """Return the integrals of a problem that run in a phase."""
     return [t for t in problem.totals if isinstance(t, Integral) and t.phase in (None, phase)]
 
 
-def _whole(total: Integral) -> ca.SX:
-    return {"": total.rate, "positive": ca.fmax(total.rate, 0), "absolute": ca.fabs(total.rate)}[total.split]
-
-
-def defects(
-    problem: Problem,
-    phase: str,
-    x: np.ndarray,
-    z: np.ndarray,
-    w: np.ndarray,
-    p: np.ndarray,
-    t: np.ndarray,
-    planned: np.ndarray,
-) -> Defects:
-    """x: states at the nodes, rows. z, p: of the phase. w: what the inputs are, by interval, place and input.
-    t: times of the nodes [s].
-    planned: what the plan takes the integrals for, by interval."""
-    basis = lagrange(w.shape[1] - 1)
-    made, n = interval_system(problem, basis, phase), len(t) - 1
-    totals = integrals(problem, phase)
-    costs = len(totals)
-    values = np.hstack([np.repeat(p[None], n, axis=0), t[:-1, None], np.diff(t)[:, None]])
-    begin = np.hstack([x[:-1], np.zeros((n, costs))])
-    u = w.reshape(n, -1) if w.size else None
-    done = simulate_batch(
-        made, 1.0, x0=begin, z0=np.repeat(z[None], n, axis=0), u=u, p=values, threads=1, **EXACT
+def find_defects(problem: Problem, plan: PlannedPhase) -> Defects:
+    """Return the defects of a phase, all its intervals integrated as one batch."""
+    totals, n, nx = phase_integrals(problem, plan.name), len(plan.t) - 1, plan.x.shape[1]
+    system = interval_system(problem, plan.w.shape[1] - 1, plan.name)
+    begins, widths = plan.t[:-1, None], np.diff(plan.t)[:, None]
+    run = simulate_batch(
+        system,
+        1.0,
+        x0=np.hstack([plan.x[:-1], np.zeros((n, len(totals)))]),
+        z0=np.repeat(plan.z[None], n, axis=0),
+        u=plan.w.reshape(n, -1) if plan.w.size else None,
+        p=np.hstack([np.repeat(plan.p[None], n, axis=0), begins, widths]),
+        threads=1,
+        **EXACT,
     )
-    nx = x.shape[1]
-    apart = np.abs(done.x[:, :nx] - x[1:]) / (1 + np.abs(x[1:]))
-    found = done.x[:, nx:]
+    apart = np.abs(run.x[:, :nx] - plan.x[1:]) / (1 + np.abs(plan.x[1:]))
+    integrals = run.x[:, nx:]
     smooth = [k for k, total in enumerate(totals) if not total.split]
-    wrong = np.abs(found - planned)[:, smooth] / (1 + np.abs(found.sum(axis=0)))[smooth]
-    size = np.where(done.ok, np.hstack([apart, wrong]).max(axis=1, initial=0.0), np.inf)
-    return Defects(np.where(np.isfinite(size), size, np.inf), found)
+    wrong = np.abs(integrals - plan.integrals)[:, smooth] / (1 + np.abs(integrals.sum(axis=0)))[smooth]
+    size = np.where(run.ok, np.hstack([apart, wrong]).max(axis=1, initial=0.0), np.inf)
+    return Defects(np.where(np.isfinite(size), size, np.inf), integrals)
 
 
-__all__ = ["Defects", "defects", "interval_system"]
+__all__ = ["Defects", "PlannedPhase", "find_defects", "interval_system", "phase_integrals"]

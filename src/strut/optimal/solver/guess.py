@@ -17,9 +17,10 @@ from strut.optimal.problem import Problem
 from strut.simulate import Trajectory, simulate
 from strut.system import start
 
-LONGEST = 20.0
+MAX_RUN_TIME = 20.0
 """A run that should serve as a guess and has not ended by then [s] is none."""
 Curve = Callable[[np.ndarray], np.ndarray]
+"""Rows of values, of places."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,45 +35,48 @@ class Stretch:
 @checked
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """phases: of the motion. parameters: of those that are free; what is not named begins with the system's
-    own value."""
+    """A motion to begin from.
+
+    phases: of the motion. parameters: of those that are free; what is not named begins with the system's own
+        value.
+    """
 
     phases: tuple[Stretch, ...]
     parameters: Mapping[str, float] = field(default_factory=dict)
 
 
-def guessed(problem: Problem, given: Any) -> Guess:
-    """A guess from: nothing (the system runs by itself, if it gets through its phases), a `Guess`, a result,
-    a gait, a trajectory, or a
+def make_guess(problem: Problem, given: Any) -> Guess:
+    """Return a guess mesh of: nothing (the system runs by itself, if it gets through its phases), a `Guess`,
+    a result, a gait, a trajectory, or a
     mapping: of states and inputs to numbers, (begin, end) or functions of the place 0 to 1; 'duration' to one
     number or one for each phase; and of free parameters to numbers."""
     if isinstance(given, Guess):
         return given
     if hasattr(given, "guess"):  # a result or a design
-        found: Guess = given.guess()
-        return found
+        guess: Guess = given.guess()
+        return guess
     if isinstance(given, Gait):
         return _of_run(problem, given.trajectory) or _constant(problem, {})
     if isinstance(given, Trajectory):
-        found_run = _of_run(problem, given)
-        if found_run is None:
+        guess_of_run = _of_run(problem, given)
+        if guess_of_run is None:
             wanted = ", ".join(str(phase.until) for phase in problem.phases)
             raise ModelError(
                 f"the run given as a guess has not the phases of the problem: it needs the events {wanted} "
                 f"in this order"
             )
-        return found_run
+        return guess_of_run
     if given is not None and not isinstance(given, Mapping):
         raise ModelError(f"{given!r} is no guess: give a mapping, a Trajectory, a Gait or a result")
     if given is None and all(phase.until is not None for phase in problem.phases):
-        run = simulate(problem.system, t=LONGEST, max_steps=100_000)
-        if (made := _of_run(problem, run)) is not None:
-            return made
+        run = simulate(problem.system, t=MAX_RUN_TIME, max_steps=100_000)
+        if (guess_of_run := _of_run(problem, run)) is not None:
+            return guess_of_run
     return _constant(problem, given or {})
 
 
 def _of_run(problem: Problem, run: Trajectory) -> Guess | None:
-    """Cut at the events that end phases."""
+    """Return a run as a guess, cut at the events that end phases; None where one of these does not come."""
     begin, phases, times = run.t0, [], list(zip(run.events.names, run.events.t, strict=True))
     labels = problem.system.labels
     values = dict(zip(run.names.p, run.p, strict=True))
@@ -101,14 +105,15 @@ def _of_run(problem: Problem, run: Trajectory) -> Guess | None:
 
 
 def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
-    """States where they begin, or on straight lines between what is known of both ends."""
+    """Return a guess with states where they begin, or on straight lines between what is known of both
+    ends."""
     system, values = problem.system, start(problem.system)
-    known = {*system.labels("x"), *system.labels("u"), *problem.parameters, "duration"}
+    names = {*system.labels("x"), *system.labels("u"), *problem.parameters, "duration"}
     for name in given:
-        if name not in known:
+        if name not in names:
             raise UnknownNameError(
                 f"the guess names '{name}', which is no state, input or free parameter: "
-                f"{did_you_mean(name, sorted(known))}"
+                f"{did_you_mean(name, sorted(names))}"
             )
     durations = np.broadcast_to(
         given.get("duration", [_inside(p.duration) for p in problem.phases]), len(problem.phases)
@@ -137,21 +142,24 @@ def _constant(problem: Problem, given: Mapping[str, Any]) -> Guess:
 
 
 def _inside(bounds: tuple[float, float]) -> float:
+    """Return a duration within bounds."""
     low, high = bounds
     return (low + high) / 2 if np.isfinite(high) else max(low, 1.0)
 
 
-def _profile(problem: Problem, name: str, given: Any, default: float, place: np.ndarray) -> np.ndarray:
-    if callable(given):
-        return np.array([float(given(s)) for s in place])
-    if given is None:
+def _profile(problem: Problem, name: str, profile: Any, default: float, place: np.ndarray) -> np.ndarray:
+    """Return a state or input at places 0 to 1: of a function, of a number, of numbers that are joined by
+    straight lines, or of what the problem says of both ends."""
+    if callable(profile):
+        return np.array([float(profile(s)) for s in place])
+    if profile is None:
         first, last = (problem.begins.get(name), problem.ends.get(name))
         if first is None and last is None:
             return np.full(len(place), default)
         a = _middle(first, default) if first else _middle(last, default)
         b = _middle(last, a) if last else a
-        given = (a, b)
-    ends = np.atleast_1d(np.asarray(given, dtype=float))
+        profile = (a, b)
+    ends = np.atleast_1d(np.asarray(profile, dtype=float))
     return (
         np.interp(place, np.linspace(0, 1, len(ends)), ends)
         if len(ends) > 1
@@ -160,56 +168,60 @@ def _profile(problem: Problem, name: str, given: Any, default: float, place: np.
 
 
 def _middle(bounds: tuple[float, float] | None, default: float) -> float:
+    """Return the middle of bounds, or what is nearest to the default within them."""
     low, high = bounds or (-np.inf, np.inf)
     return (low + high) / 2 if np.isfinite(low) and np.isfinite(high) else float(np.clip(default, low, high))
 
 
-def filled(made: Transcribed, guess: Guess) -> np.ndarray:
-    """The unknowns of a mesh, from a guess."""
-    v = np.zeros(len(made.unknowns.names))
-    own = dict(zip(made.system.labels("p"), made.start.p, strict=True))
-    v[made.p_at] = [guess.parameters.get(name, own[name]) for name in made.problem.parameters]
-    how = made.how
-    for k, (span, stretch) in enumerate(zip(made.spans, guess.phases, strict=True)):
+def fill_unknowns(mesh: Transcribed, guess: Guess) -> np.ndarray:
+    """Return the unknowns of a mesh, from a guess."""
+    v = np.zeros(len(mesh.unknowns.names))
+    own = dict(zip(mesh.system.labels("p"), mesh.start.p, strict=True))
+    v[mesh.p_at] = [guess.parameters.get(name, own[name]) for name in mesh.problem.parameters]
+    how = mesh.how
+    for k, (span, stretch) in enumerate(zip(mesh.spans, guess.phases, strict=True)):
         nodes = span.nodes
         v[span.duration] = stretch.duration
-        v[span.held] = made.held[k][0][list(span.moving)]
+        v[span.discrete] = mesh.discrete[k][0][list(span.moving)]
         v[span.x] = stretch.x(nodes)
         places = np.linspace(0, 1, how.degree + 1) if how.degree else np.array([0.5])
         s = (nodes[:-1, None] + span.fractions[:, None] * places).reshape(-1)
-        if made.nu:
+        if mesh.nu:
             v[span.w] = stretch.u(s).reshape(span.w.shape)
         if span.inner.size:
             c = np.array([c for c in tableau(how.method, how.stages).c if 0 < c < 1])
             s = (nodes[:-1, None] + span.fractions[:, None] * c).reshape(-1)
             v[span.inner] = stretch.x(s).reshape(span.inner.shape)
-    low, high = np.array(made.unknowns.low), np.array(made.unknowns.high)
-    return _split(made, np.clip(v, low, high))
+    low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
+    return _fit_slacks(mesh, np.clip(v, low, high))
 
 
-def _split(made: Transcribed, v: np.ndarray) -> np.ndarray:
-    """Slacks and totals that fit the rest: what the rows that define them leave over."""
-    g = np.array(made.assembled.functions["nlp"](v, made.numbers())[1]).reshape(-1)
-    for span in made.spans:
+def _fit_slacks(mesh: Transcribed, v: np.ndarray) -> np.ndarray:
+    """Return the unknowns with slacks and totals that fit the rest: what the rows that define them leave
+    over."""
+    g = np.array(mesh.assembled.functions["nlp"](v, mesh.numbers())[1]).reshape(-1)
+    for span in mesh.spans:
         for pair in span.slack.reshape(-1, 2):
-            row = made.slack_row[int(pair[0])] - 1
+            row = mesh.slack_row[int(pair[0])] - 1
             power = g[row] + v[pair[0]] - v[pair[1]]
             v[pair] = max(power, 0.0), max(-power, 0.0)
-    g = np.array(made.assembled.functions["nlp"](v, made.numbers())[1]).reshape(-1)
-    for name, at in made.total_at.items():
-        v[at] -= g[made.total_row[name][0] - 1]
+    g = np.array(mesh.assembled.functions["nlp"](v, mesh.numbers())[1]).reshape(-1)
+    for name, at in mesh.total_at.items():
+        v[at] -= g[mesh.total_row[name][0] - 1]
     return v
 
 
-def shaken(v: np.ndarray, made: Transcribed, spread: float, random: np.random.Generator) -> np.ndarray:
-    """Another start near this one, within bounds."""
-    low, high = np.array(made.unknowns.low), np.array(made.unknowns.high)
-    return np.clip(v + spread * (1 + np.abs(v)) * random.standard_normal(len(v)), low, high)
+def shake_unknowns(
+    v: np.ndarray, mesh: Transcribed, spread: float, random: np.random.Generator
+) -> np.ndarray:
+    """Return another start near this one, within bounds; spread: standard deviation relative to 1 + |v|."""
+    low, high = np.array(mesh.unknowns.low), np.array(mesh.unknowns.high)
+    return np.asarray(np.clip(v + spread * (1 + np.abs(v)) * random.standard_normal(len(v)), low, high))
 
 
 def between(nodes: np.ndarray, x: np.ndarray, rates: tuple[np.ndarray, np.ndarray]) -> Curve:
-    """Cubic polynomials through states (rows) at nodes with the rates, per place, at the beginning and end of
-    every interval."""
+    """Return cubic (Hermite) polynomials through states (rows) at nodes with the rates, per place, at the
+    beginning and end of every interval."""
     before, behind = rates
 
     def at(s: np.ndarray) -> np.ndarray:
@@ -217,13 +229,13 @@ def between(nodes: np.ndarray, x: np.ndarray, rates: tuple[np.ndarray, np.ndarra
         h = (nodes[k + 1] - nodes[k])[:, None]
         a = ((s - nodes[k]) / h[:, 0])[:, None]
         values = (1 + 2 * a) * (1 - a) ** 2 * x[k] + a * (1 - a) ** 2 * h * before[k]
-        return values + a**2 * (3 - 2 * a) * x[k + 1] + a**2 * (a - 1) * h * behind[k]
+        return np.asarray(values + a**2 * (3 - 2 * a) * x[k + 1] + a**2 * (a - 1) * h * behind[k])
 
     return at
 
 
 def pieces(nodes: np.ndarray, w: np.ndarray, basis: np.ndarray) -> Curve:
-    """Piecewise polynomials: w by interval, place and input."""
+    """Return piecewise polynomials: w by interval, place and input."""
 
     def at(s: np.ndarray) -> np.ndarray:
         k = np.clip(np.searchsorted(nodes, s, side="right") - 1, 0, len(nodes) - 2)
@@ -235,4 +247,12 @@ def pieces(nodes: np.ndarray, w: np.ndarray, basis: np.ndarray) -> Curve:
     return at
 
 
-__all__: Sequence[str] = ["Guess", "Stretch", "between", "filled", "guessed", "pieces", "shaken"]
+__all__: Sequence[str] = [
+    "Guess",
+    "Stretch",
+    "between",
+    "fill_unknowns",
+    "make_guess",
+    "pieces",
+    "shake_unknowns",
+]

@@ -17,32 +17,32 @@ from strut.optimal.solver.result import Solution
 from strut.optimal.solver.solve import solve
 from strut.system import Param
 
-UNMET = 1e-5
-"""A slack below this is none."""
+MIN_SLACK = 1e-5
+"""A requirement whose slack is smaller, in its own unit, is met."""
 
 
 def relaxed_problem(problem: Problem) -> tuple[Problem, dict[str, str]]:
-    """The problem in which everything asked of motion and ends may give way; and which slack belongs to
-    what."""
+    """Return the problem in which everything asked of motion and ends may give way; and which slack belongs
+    to what."""
     asked = [*problem.requirements, *_ends(problem)]
     names = list(dict.fromkeys(r.name for r in asked))
     slacks = {name: Param(f"slack_{k}", 0.0, bounds=(0.0, math.inf)) for k, name in enumerate(names)}
     system = problem.system.replace(p=(*problem.system.p, *slacks.values()))
-    found = []
+    relaxed = []
     for r in asked:
         s = slacks[r.name].sym
         if math.isfinite(r.low):
-            found.append(replace(r, expression=r.expression + s, high=math.inf))
+            relaxed.append(replace(r, expression=r.expression + s, high=math.inf))
         if math.isfinite(r.high):
-            found.append(replace(r, name=f"{r.name} ", expression=r.expression - s, low=-math.inf))
-    used = ca.vertcat(*[r.expression for r in found], ca.SX(0, 1))
+            relaxed.append(replace(r, name=f"{r.name} ", expression=r.expression - s, low=-math.inf))
+    used = ca.vertcat(*[r.expression for r in relaxed], ca.SX(0, 1))
     totals = tuple(t for t in problem.totals if ca.depends_on(used, t.sym))
     free = {**problem.parameters, **{p.name: p.bounds for p in slacks.values()}}
     objective = sum((p.sym for p in slacks.values()), ca.SX(0))
     loose = replace(
         problem,
         system=system,
-        requirements=tuple(found),
+        requirements=tuple(relaxed),
         parameters=free,
         begins={},
         ends={},
@@ -53,22 +53,22 @@ def relaxed_problem(problem: Problem) -> tuple[Problem, dict[str, str]]:
 
 
 def _ends(problem: Problem) -> list[Requirement]:
-    """Values of states at both ends, as requirements."""
+    """Return the values of states at both ends, as requirements."""
     system = problem.system
     symbols = dict(zip(system.labels("x"), ca.vertsplit(ca.vertcat(*[q.sym for q in system.x])), strict=True))
     first, last = problem.phases[0].name, problem.phases[-1].name
-    found = [
+    begins = [
         Requirement(f"{n} at the beginning", symbols[n], *b, "begin", first)
         for n, b in problem.begins.items()
     ]
-    return found + [
+    return begins + [
         Requirement(f"{n} at the end", symbols[n], *b, "end", last) for n, b in problem.ends.items()
     ]
 
 
 def unmet_requirements(result: Solution, iterations: int = 500) -> dict[str, float]:
-    """What was asked and cannot be met near to where a search ended, by name, and by how much; empty where
-    the problem was solved, and where that is not clear either."""
+    """Return what was asked and cannot be met near to where a search ended, by name, and by how much; empty
+    where the problem was solved, and where that is not clear either."""
     if result.success:
         return {}
     problem, names = relaxed_problem(result.problem)
@@ -84,8 +84,8 @@ def unmet_requirements(result: Solution, iterations: int = 500) -> dict[str, flo
             break
     else:
         return {}
-    found = {names[slack]: loose.parameters[slack] for slack in names if loose.parameters[slack] > UNMET}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    unmet = {names[slack]: loose.parameters[slack] for slack in names if loose.parameters[slack] > MIN_SLACK}
+    return dict(sorted(unmet.items(), key=lambda item: -item[1]))
 
 
 __all__ = ["relaxed_problem", "unmet_requirements"]

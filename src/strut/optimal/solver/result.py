@@ -1,4 +1,4 @@
-"""`Result`: a solved problem, with everything that says how far to trust it."""
+"""`Solution`: a solved problem, with everything that says how far to trust it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ import numpy as np
 from strut.errors import UnknownNameError, ValueRangeError, did_you_mean
 from strut.optimal.nlp.scheme import Transcription, lagrange
 from strut.optimal.problem import Problem, Requirement
-from strut.optimal.solver.defect import Defects, defects, integrals
+from strut.optimal.solver.defect import Defects, PlannedPhase, find_defects, phase_integrals
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
-from strut.system import Packed, System, time
+from strut.system import Packed, System, memo, time
 
-TRUSTED = 1e-6
-"""KKT residuals of a result that is `ok` are below this."""
-DENSE = 10
+MAX_KKT_RESIDUAL = 1e-6
+"""The largest KKT residual, scaled as IPOPT does, of a solution that is `ok`."""
+PATH_SAMPLES = 10
 """Points of an interval at which requirements along the path are looked at again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One phase of a result. t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place
-    in it and input.
-    z: what was held. slopes: of the states, per second, at the beginning and at the end of every interval.
-    integrals: what the plan takes the problem's integrals for, by interval."""
+    """One phase of a solution.
+
+    t: of its nodes [s]. x: states at the nodes, rows. w: inputs by interval, place in it and input.
+    z: its discrete states. slopes: of the states, per second, at the beginning and at the end of every
+        interval.
+    integrals: what the plan takes the problem's integrals for, by interval.
+    """
 
     name: str
     until: str | None
@@ -42,13 +45,15 @@ class Motion:
 
     @property
     def duration(self) -> float:
+        """[s]"""
         return float(self.t[-1] - self.t[0])
 
     def states(self, t: np.ndarray) -> np.ndarray:
-        """At any times [s], by cubic polynomials between the nodes."""
+        """Return states at any times [s], by cubic polynomials between the nodes."""
         return between(self.t, self.x, self.slopes)(np.asarray(t, dtype=float))
 
     def inputs(self, t: np.ndarray) -> np.ndarray:
+        """Return inputs at any times [s], by the polynomials of the plan."""
         return pieces(self.t, self.w, lagrange(self.w.shape[1] - 1))(np.asarray(t, dtype=float))
 
 
@@ -59,8 +64,8 @@ class Solution(Packed):
     ok: the solver ended where the conditions of an optimum hold (see `kkt`), and, if that was asked for, with
         defects small enough.
     status: what the solver said. cost: what was minimised. parameters: of those that were free.
-    phases: the motion. totals: the integrals and sums by name, as planned; `integrated` has them from the
-        adaptive integrator.
+    phases: the motion. totals: the integrals and sums by name, as planned; `accurate_totals` has them from
+        the adaptive integrator.
     kkt: 'stationarity', 'feasibility' and 'complementarity', scaled as IPOPT does. worst: the constraints
         that are violated most, by name.
     iterations: of the solver, on the last mesh. times: 'build', 'compile', 'solve' [s], and of the latter on
@@ -90,8 +95,9 @@ class Solution(Packed):
 
     @property
     def ok(self) -> bool:
+        """Whether the conditions of an optimum hold, and the plan is as accurate as was asked."""
         fine = self.accuracy is None or self.defect <= self.accuracy
-        return self.success and max(self.kkt.values()) <= TRUSTED and fine
+        return self.success and max(self.kkt.values()) <= MAX_KKT_RESIDUAL and fine
 
     @property
     def duration(self) -> float:
@@ -106,35 +112,39 @@ class Solution(Packed):
 
     @property
     def p(self) -> np.ndarray:
+        """All parameters of the system, those that were free as they were found."""
         return np.concatenate([np.asarray(q.value, dtype=float) for q in self.system.p] or [np.empty(0)])
 
     @cached_property
     def defects(self) -> tuple[Defects, ...]:
-        """Every interval against the adaptive integrator."""
-        found = []
-        for m in self.phases:
-            found.append(defects(self.problem, m.name, m.x, m.z, m.w, self.p, m.t, m.integrals))
-        return tuple(found)
+        """The collocation defects of every phase: its intervals against the adaptive integrator."""
+        return tuple(
+            find_defects(
+                self.problem,
+                PlannedPhase(name=m.name, t=m.t, x=m.x, z=m.z, w=m.w, p=self.p, integrals=m.integrals),
+            )
+            for m in self.phases
+        )
 
     @property
     def defect(self) -> float:
-        """The largest of them."""
+        """The largest collocation defect."""
         return max(d.worst for d in self.defects)
 
     @cached_property
-    def integrated(self) -> dict[str, float]:
+    def accurate_totals(self) -> dict[str, float]:
         """The integrals by name, from the adaptive integrator."""
-        found: dict[str, float] = {}
+        totals: dict[str, float] = {}
         for m, d in zip(self.phases, self.defects, strict=True):
-            for k, total in enumerate(integrals(self.problem, m.name)):
-                found[total.name] = found.get(total.name, 0.0) + float(d.integrals[:, k].sum())
-        return found
+            for k, total in enumerate(phase_integrals(self.problem, m.name)):
+                totals[total.name] = totals.get(total.name, 0.0) + float(d.integrals[:, k].sum())
+        return totals
 
     @cached_property
-    def exceeded(self) -> dict[str, float]:
+    def path_violations(self) -> dict[str, float]:
         """By how much what holds at the points of the mesh is violated anywhere between them: requirements
         along the path, by name, and the bounds of states and inputs, as 'bounds of NAME'."""
-        found: dict[str, float] = {}
+        violations: dict[str, float] = {}
         for r in self.problem.path_requirements():
             worst = max(
                 (
@@ -144,23 +154,23 @@ class Solution(Packed):
                 ),
                 default=0.0,
             )
-            found[r.name] = max(found.get(r.name, 0.0), worst)
-        return found
+            violations[r.name] = max(violations.get(r.name, 0.0), worst)
+        return violations
 
     def over(self, r: Requirement, m: Motion) -> tuple[np.ndarray, float]:
-        """By how much a requirement is violated at most in each interval of a phase; and how large what it
-        asks of is at most."""
+        """Return by how much a requirement is violated at most in each interval of a phase; and how large
+        what it asks of is at most."""
         system = self.problem.system
         groups = system.vectors()
         f = ca.Function("asked", [time, *groups], [r.expression])
-        t = np.concatenate([np.linspace(a, b, DENSE) for a, b in pairwise(m.t)])
+        t = np.concatenate([np.linspace(a, b, PATH_SAMPLES) for a, b in pairwise(m.t)])
         still = [np.repeat(part[:, None], len(t), axis=1) for part in (m.z, self.p)]
         values = np.array(f(t[None], m.states(t).T, still[0], m.inputs(t).T, still[1]))
         over = np.maximum(r.low - values, values - r.high).max(axis=0, initial=0.0)
-        return over.reshape(-1, DENSE).max(axis=1), float(np.abs(values).max(initial=0.0))
+        return over.reshape(-1, PATH_SAMPLES).max(axis=1), float(np.abs(values).max(initial=0.0))
 
     def at(self, times: Any) -> dict[str, np.ndarray]:
-        """States and inputs, by name, at times [s]; where a phase ends, what was before."""
+        """Return states and inputs, by name, at times [s]; where a phase ends, what was before."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         if t.size and not (t.min() >= self.phases[0].t[0] - 1e-12 and t.max() <= self.duration * (1 + 1e-12)):
             raise ValueRangeError(
@@ -178,8 +188,8 @@ class Solution(Packed):
         return {n: v[0] for n, v in columns.items()} if np.ndim(times) == 0 else columns
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A state at the nodes of all phases, or an input at the beginnings of intervals and the end; a
-        parameter's value."""
+        """Return a state at the nodes of all phases, or an input at the beginnings of intervals and the end;
+        a parameter's value."""
         system = self.problem.system
         if name in system.labels("x"):
             return np.concatenate([m.x[:, system.labels("x").index(name)] for m in self.phases])
@@ -187,11 +197,12 @@ class Solution(Packed):
             return np.concatenate([m.inputs(m.t)[:, system.labels("u").index(name)] for m in self.phases])
         if name in system.labels("p"):
             return np.asarray(self.p[system.labels("p").index(name)])
-        known = [*system.labels("x"), *system.labels("u"), *system.labels("p")]
-        raise UnknownNameError(f"the result has no '{name}': {did_you_mean(name, known)}")
+        names = [*system.labels("x"), *system.labels("u"), *system.labels("p")]
+        raise UnknownNameError(f"the result has no '{name}': {did_you_mean(name, names)}")
 
     @property
     def t(self) -> np.ndarray:
+        """Of the nodes of all phases [s]."""
         return np.concatenate([m.t for m in self.phases])
 
     @property
@@ -200,7 +211,7 @@ class Solution(Packed):
         return dict(zip(self.problem.system.labels("x"), map(float, self.phases[0].x[0]), strict=True))
 
     def guess(self) -> Guess:
-        """This motion as the beginning of another search."""
+        """Return this motion as the beginning of another search."""
         stretches = []
         for m in self.phases:
 
@@ -211,7 +222,7 @@ class Solution(Packed):
         return Guess(tuple(stretches), dict(self.parameters))
 
     def summary(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Return what `--json` prints."""
         return {
             "ok": self.ok,
             "status": self.status,
@@ -224,7 +235,7 @@ class Solution(Packed):
             "iterations": self.iterations,
             "times": dict(self.times),
             "worst": dict(self.worst),
-            "exceeded": dict(self.exceeded),
+            "exceeded": dict(self.path_violations),
             "meshes": [list(m) for m in self.meshes],
         }
 
@@ -238,13 +249,13 @@ class Solution(Packed):
 
 
 def flow_function(system: System) -> ca.Function:
-    """Rates at t, x, z, u, p; made once."""
-    if "optimal-flow" not in system.cache:
-        groups = system.vectors()
-        flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
-        system.cache["optimal-flow"] = ca.Function("flow", [time, *groups], [flow])
-    made: ca.Function = system.cache["optimal-flow"]
-    return made
+    """Return the rates of the states as a function of t, x, z, u and p; made once for a system."""
+    return memo(system, _make_flow_function)
+
+
+def _make_flow_function(system: System) -> ca.Function:
+    flow = ca.densify(ca.vertcat(*[system.flow[q.name] for q in system.x], ca.SX(0, 1)))
+    return ca.Function("flow", [time, *system.vectors()], [flow])
 
 
 __all__ = ["Motion", "Solution"]

@@ -12,19 +12,18 @@ import casadi as ca
 
 from strut.gait import Gait
 from strut.gait.transport import distance, weight_of
-from strut.optimal.solver.result import TRUSTED, Solution
+from strut.optimal.solver.result import MAX_KKT_RESIDUAL, Solution
 from strut.optimal.walk.costs import Cost, impact
+from strut.optimal.walk.read_walk import gravity_of
 from strut.optimal.walk.replay import Replay, replay
+from strut.optimal.walk.step_limits import StepLimits
 from strut.system import Packed, System, time
 
-SLIPPING = 1e-3
-"""Friction may exceed what was asked by this part, between the points of the mesh."""
-AT_BOUND = 1e-4
-"""Nearer to a bound than this part of what is allowed is at it."""
-BALANCED = 1e-6
-"""Of the energy that moves, more than this must not be missing."""
-STABLY = 1e-6
-"""The largest multiplier may exceed what was asked by this part."""
+BOUND_SLACK = 1e-4
+"""A parameter nearer to a bound than this part of what is allowed is said to be at it."""
+MAX_IMBALANCE = 1e-6
+"""The largest residual of the energy balance of a replay, relative to the energy that moved, that is no
+drift."""
 COST_RESOLUTION = 1e-9
 """Costs up to this are shown as 0: the solver's tolerance is 1e-8, and a cost of transport is 1e-3 or
 more."""
@@ -32,12 +31,12 @@ NO_COST = "none: not solved"
 """Stands for the cost of a search that failed: what it had when it stopped is the cost of no motion."""
 WORK_ALONE = ("paper", "energy", "positive-work", "absolute-work")
 """Costs in which torques themselves cost nothing."""
-SI = ("s", "m", "m/s", "kg", "J", "N")
+SI_UNITS = ("s", "m", "m/s", "kg", "J", "N")
 """Units that a dimensionless machine does not have."""
 
 
 def rounded_cost(cost: float) -> float:
-    """A cost to be shown."""
+    """Return a cost to be shown: 0 where it is below `COST_RESOLUTION`."""
     return 0.0 if abs(cost) <= COST_RESOLUTION else cost
 
 
@@ -45,9 +44,9 @@ def rounded_cost(cost: float) -> float:
 class Design(Packed):
     """A walker and its gait.
 
-    result: of the optimal control problem. cost: what was minimised. begun: the passive gait from which the
+    result: of the optimal control problem. cost: what was minimised. passive: the gait from which the
         search began, if there was one.
-    stability, friction: what was asked of its multipliers and of its feet, if anything.
+    limits: what was asked of a step, and the defaults that were kept beside it.
     ok: solved, accurate, the simulator agrees, and what was asked of feet and multipliers holds there;
         `wrong` says what does not.
     system: with the parameters that were found. machine: with the inputs, too.
@@ -55,20 +54,20 @@ class Design(Packed):
 
     result: Solution = field(repr=False)
     cost: Cost = field(repr=False)
-    begun: Gait | None = field(repr=False, default=None)
-    stability: float | None = None
-    friction: float | None = None
+    passive: Gait | None = field(repr=False, default=None)
+    limits: StepLimits = field(repr=False, default_factory=StepLimits)
 
     @property
     def ok(self) -> bool:
+        """Whether nothing keeps it from being believed: see `wrong`."""
         return not self.wrong
 
     @property
     def drifts(self) -> bool:
-        """The simulator does what was planned, but ends elsewhere, or with another energy: a very unstable
-        gait magnifies the errors of its plan."""
-        return self.replay.happened == self.replay.planned and (
-            not self.replay.ok or self.replay.balance.relative > BALANCED
+        """Whether the simulator does what was planned, but ends elsewhere, or with another energy: a very
+        unstable gait magnifies the errors of its plan."""
+        return self.replay.actual_events == self.replay.planned_events and (
+            not self.replay.ok or self.replay.balance.relative > MAX_IMBALANCE
         )
 
     @cached_property
@@ -80,64 +79,52 @@ class Design(Packed):
             return (
                 f"not solved: {r.status}" + (f"; of what was asked, {', '.join(cannot)}" if cannot else ""),
             )
-        found = []
-        if max(r.kkt.values()) > TRUSTED:
-            found.append(
-                f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to {TRUSTED:g}"
+        reasons = []
+        if max(r.kkt.values()) > MAX_KKT_RESIDUAL:
+            reasons.append(
+                f"the conditions of an optimum hold to {max(r.kkt.values()):.2g} only, not to "
+                f"{MAX_KKT_RESIDUAL:g}"
             )
         if r.accuracy is not None and r.defect > r.accuracy:
-            found.append(
+            reasons.append(
                 f"the plan differs from the adaptive integrator by {r.defect:.2g}, more than {r.accuracy:g}: "
                 f"give more intervals"
             )
         if not replayed.ok:
-            found.append(f"the simulator tells another story than the plan: {replayed.told}")
+            reasons.append(f"the simulator tells another story than the plan: {replayed.outcome_text}")
         else:
-            found += [f"{name} is {v:.4g}, {limit}" for name, v, limit in self._slips()]
-        if self.stability is not None and not found:
-            largest = math.nan if self.gait is None else float(abs(self.gait.multipliers[0]))
-            if not largest <= self.stability * (1 + STABLY):
-                found.append(f"the largest multiplier is {largest:.6g}, more than {self.stability:g}")
-        return tuple(found)
+            reasons += self._pulls()
+            reasons += self.limits.broken(replayed)
+        return tuple(reasons)
 
-    def _slips(self) -> list[tuple[str, float, str]]:
-        """Forces of the replay that break what was asked."""
-        found = []
-        for load in self.replay.foot_loads:
-            if load.least_normal < 0:
-                found.append(
-                    (
-                        f"the smallest normal force [N] of foot '{load.foot}'",
-                        load.least_normal,
-                        "a foot cannot pull",
-                    )
-                )
-            if self.friction is not None and load.friction_needed > self.friction * (1 + SLIPPING):
-                found.append(
-                    (
-                        f"the friction that foot '{load.foot}' needs",
-                        load.friction_needed,
-                        f"more than {self.friction:g}",
-                    )
-                )
-        return found
+    def _pulls(self) -> list[str]:
+        """Say which feet would have to pull in the replay."""
+        return [
+            f"the smallest normal force [N] of foot '{load.foot}' is {load.least_normal:.4g}, "
+            "a foot cannot pull"
+            for load in self.replay.foot_loads
+            if load.least_normal < 0
+        ]
 
     @property
     def parameters(self) -> Mapping[str, float]:
+        """The parameters that were free, with the values that were found."""
         return self.result.parameters
 
     @property
     def system(self) -> System:
+        """The walker with the parameters that were found."""
         return self.result.system
 
     @property
-    def planned(self) -> System:
+    def planned_system(self) -> System:
         """The system as the plan has it: with the default parameters, and events that do what they did in the
         gait it began from."""
         return self.result.problem.system
 
     @property
     def machine(self) -> System:
+        """The walker with its parameters and its plan of inputs: a system that walks by itself."""
         return self.replay.machine
 
     @cached_property
@@ -147,25 +134,27 @@ class Design(Packed):
 
     @property
     def gait(self) -> Gait | None:
-        """With exact multipliers, of the walker that follows its plan; None if the plan does not repeat in
-        the simulator."""
+        """The gait of the walker that follows its plan, with exact multipliers; None if the plan does not
+        repeat in the simulator."""
         return self.replay.gait
 
     @property
     def section(self) -> str:
+        """The event that ends a step."""
         last = self.result.phases[-1].until
         assert last is not None
         return last
 
     def _at_end(self, expression: ca.SX) -> float:
-        m, groups = self.result.phases[-1], self.planned.vectors()
+        """Return the value of an expression at the end of the plan."""
+        m, groups = self.result.phases[-1], self.planned_system.vectors()
         f = ca.Function("end", [time, *groups], [expression])
         return float(f(m.t[-1], m.x[-1], m.z, m.inputs(m.t[-1:])[0], self.result.p))
 
     @cached_property
     def step_length(self) -> float:
         """[m], along the ground."""
-        return self._at_end(distance(self.planned, self.section))
+        return self._at_end(distance(self.planned_system, self.section))
 
     @property
     def speed(self) -> float:
@@ -175,10 +164,10 @@ class Design(Packed):
     @cached_property
     def energy_lost(self) -> float:
         """In the impact [J]."""
-        return self._at_end(impact(self.planned, self.section))
+        return self._at_end(impact(self.planned_system, self.section))
 
     def parts(self) -> dict[str, float]:
-        """What each of several costs comes to, before its weight."""
+        """Return what each of several costs comes to, before its weight."""
         totals = [t.sym for t in self.result.problem.totals]
         numbers = [ca.DM(self.result.totals[t.name]) for t in self.result.problem.totals]
         return {
@@ -190,12 +179,17 @@ class Design(Packed):
         """[N]"""
         return weight_of(self.system)
 
+    @property
+    def mass(self) -> float:
+        """Of the whole walker [kg]: weight by gravity."""
+        return self.weight / gravity_of(self.system)
+
     def guess(self) -> Any:
-        """To begin another search from."""
+        """Return what another search begins from."""
         return self.result.guess()
 
     def rows(self) -> list[tuple[str, float | str, str]]:
-        """What there is to say: name, value, unit."""
+        """Return what there is to say, for tables: name, value, unit."""
         r, units = self.result, {q.name: q.unit for q in self.system.p}
         rows: list[tuple[str, float | str, str]] = [
             (name, v, units[name] + self._bound(name)) for name, v in self.parameters.items()
@@ -205,22 +199,22 @@ class Design(Packed):
             ("speed", self.speed, "m/s"),
             ("step length", self.step_length, "m"),
             ("step time", r.duration, "s"),
-            ("mass", self.weight / self._gravity(), "kg"),
+            ("mass", self.mass, "kg"),
         ]
         b = self.replay.balance
         if self.replay.ok:  # else it is that of another motion
             rows += [
-                ("given by gravity", b.rounded(b.fallen), "J"),
-                ("work of the motors", b.rounded(b.work), "J"),
-                ("lost in impacts", b.rounded(b.lost), "J"),
-                ("lost in dampers", b.rounded(b.dissipated), "J"),
+                ("given by gravity", b.round_energy(b.fallen), "J"),
+                ("work of the motors", b.round_energy(b.work), "J"),
+                ("lost in impacts", b.round_energy(b.lost), "J"),
+                ("lost in dampers", b.round_energy(b.dissipated), "J"),
                 ("energy balance, relative", b.relative, ""),
             ]
             rows += [(name, v, "") for load in self.replay.foot_loads for name, v in load.rows()]
         rows += [
             ("KKT residual", max(r.kkt.values()), ""),
             ("defect", r.defect, ""),
-            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.told}", ""),
+            ("replay", "agrees" if self.replay.ok else f"differs: {self.replay.outcome_text}", ""),
             ("ends later than planned by", self.replay.late, "s"),
             (
                 "largest multiplier",
@@ -233,7 +227,10 @@ class Design(Packed):
                 for name, seconds in r.times.items()
             ],
         ]
-        return [(name, v, "" if self.system.dimensionless and unit in SI else unit) for name, v, unit in rows]
+        return [
+            (name, v, "" if self.system.dimensionless and unit in SI_UNITS else unit)
+            for name, v, unit in rows
+        ]
 
     @property
     def advice(self) -> str:
@@ -246,30 +243,30 @@ class Design(Packed):
         )
 
     def _bound(self, name: str) -> str:
-        """Said of a parameter that would go further if it might."""
+        """Return what is said of a parameter that is at its bound; empty otherwise."""
         low, high = self.result.problem.parameters[name]
         v, width = self.parameters[name], high - low
         near = [
-            b for b in (low, high) if abs(v - b) <= AT_BOUND * (width if math.isfinite(width) else 1 + abs(b))
+            b
+            for b in (low, high)
+            if abs(v - b) <= BOUND_SLACK * (width if math.isfinite(width) else 1 + abs(b))
         ]
         return " (at its bound)" if near else ""
 
-    def _gravity(self) -> float:
-        return next((float(q.value[0]) for q in self.system.p if q.name == "g"), 9.81)
-
     def table(self) -> str:
-        """`rows` as text."""
+        """Return `rows` as text."""
         rows = [(n, v if isinstance(v, str) else f"{v:.6g}", unit) for n, v, unit in self.rows()]
         wide, long = max(len(n) for n, _, _ in rows), max(len(v) for _, v, _ in rows)
         return "\n".join(f"{n:<{wide}}  {v:>{long}}  {unit}".rstrip() for n, v, unit in rows)
 
     def data(self) -> dict[str, Any]:
-        """What `strut design --json` prints."""
-        g = self.gait
+        """Return what `strut design --json` prints."""
+        g, b = self.gait, self.replay.balance
         return {
             **self.result.summary(),
             "ok": self.ok,
             "cost_name": self.cost.name,
+            "goal": self.limits.data(),
             "speed": self.speed,
             "step_length": self.step_length,
             "replay": {
@@ -279,9 +276,13 @@ class Design(Packed):
                 "ended": self.replay.ended,
             },
             "balance": {
-                **vars(self.replay.balance),
-                "residual": self.replay.balance.residual,
-                "relative": self.replay.balance.relative,
+                "fallen": b.fallen,
+                "work": b.work,
+                "lost": b.lost,
+                "dissipated": b.dissipated,
+                "kept": b.stored,
+                "residual": b.residual,
+                "relative": b.relative,
             },
             "foot_loads": [vars(load) for load in self.replay.foot_loads],
             "stable": None if g is None else g.stable,
@@ -289,9 +290,9 @@ class Design(Packed):
         }
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{n} {v:.4g}" for n, v in self.parameters.items()) or "nothing free"
+        values = ", ".join(f"{n} {v:.4g}" for n, v in self.parameters.items()) or "nothing free"
         good = "ok" if self.ok else f"not ok ({self.result.status})"
-        return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {found}>"
+        return f"<Design of {self.system.name}: {good}, {self.cost.name} {self.result.cost:.5g}, {values}>"
 
 
-__all__ = ["Design"]
+__all__ = ["Design", "rounded_cost"]

@@ -1,45 +1,47 @@
-"""A stride to begin from, of a walker that has no passive gait: it swings evenly from the posture it begins
-in to that before the next."""
+"""An even stride to begin a search from, of a walker without a passive gait: it swings at a constant rate
+from the posture it begins in to that before the next step."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.gait.transport import distance
+from strut.codegen import lowered
+from strut.gait.transport import distance, mirrored_states
+from strut.optimal.walk.read_walk import gravity_of
 from strut.system import System, start
 
-PENDULUM = 2.5
-"""A step lasts so many times the root of its length over gravity: as people walk."""
+PERIOD_FACTOR = 2.5
+"""Duration of a step over the root of its length by gravity, sqrt(length / g): about as people walk."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stride:
-    """period [s], step_length [m]: of the step. guess: its states, evenly."""
+class EvenStride:
+    """One step at constant rates. period: [s]. step_length: [m]. guess: by name of a state, its values at the
+    beginning and the end, or its constant rate."""
 
     period: float
     step_length: float
-    guess: dict[str, Any]
+    guess: dict[str, float | tuple[float, float]]
 
 
-def striding(walker: System, section: str) -> Stride | None:
-    """An even step; None where states do not come with their rates (NAME_rate), or postures do not repeat."""
+def even_stride(walker: System, section: str) -> EvenStride | None:
+    """Return an even step that the event `section` ends; None where not every state is a coordinate or the
+    rate of one, or where no posture repeats."""
     labels = walker.labels("x")
-    at = [k for k, name in enumerate(labels) if f"{name}_rate" in labels]
+    rate_of = {k: rate for k, rate in enumerate(lowered(walker).tables["velocity_of"]) if rate >= 0}
+    at = list(rate_of)
     if not at or 2 * len(at) != len(labels):
         return None
-    x, groups = ca.vertcat(*[q.sym for q in walker.x]), walker.vectors()
-    turned = ca.vertcat(
-        *[ca.SX(walker.symmetry[q.name]) if q.name in walker.symmetry else q.sym for q in walker.x]
-    )
-    left = walker.after(section, turned)[at]
+    x, groups = walker.vector("x"), walker.vectors()
+    left = walker.after(section, ca.vertcat(*mirrored_states(walker)))[at]
     begin = start(walker)
     f = ca.Function("stride", groups, [left, ca.jacobian(left, x[at]), distance(walker, section)])
     values = (begin.z, begin.u, begin.p)
+    # One Newton step to the posture that the event turns into the one at the beginning.
     posture, slope, _ = f(begin.x, *values)
     end = begin.x.copy()
     try:
@@ -49,13 +51,12 @@ def striding(walker: System, section: str) -> Stride | None:
     length = float(f(end, *values)[2])
     if not (math.isfinite(length) and length > 0 and np.isfinite(end).all()):
         return None
-    gravity = next((float(np.ravel(q.value)[0]) for q in walker.p if q.name == "g"), 9.81)
-    period = PENDULUM * math.sqrt(length / gravity)
-    guess: dict[str, Any] = {}
-    for k in at:
+    period = PERIOD_FACTOR * math.sqrt(length / gravity_of(walker))
+    guess: dict[str, float | tuple[float, float]] = {}
+    for k, rate in rate_of.items():
         guess[labels[k]] = (begin.x[k], end[k])
-        guess[f"{labels[k]}_rate"] = (end[k] - begin.x[k]) / period
-    return Stride(period, length, guess)
+        guess[labels[rate]] = (end[k] - begin.x[k]) / period
+    return EvenStride(period, length, guess)
 
 
-__all__ = ["Stride", "striding"]
+__all__ = ["EvenStride", "even_stride"]

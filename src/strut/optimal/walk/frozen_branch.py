@@ -1,8 +1,8 @@
-"""`FrozenBranch`: a system whose events do what they did in a run, so that what they do is smooth.
+"""`FrozenBranch`: a system whose resets take the branches that they took in a reference run.
 
 The reset of a foot on rigid ground asks who touches, who falls and who is let go. A plan knows the answers
-beforehand: those of the gait it begins from. Every question of a reset is replaced by its answer, and the
-    answer becomes a requirement of the plan.
+beforehand: those of the gait it begins from. Every comparison in a reset is replaced by its outcome there,
+and that outcome becomes a requirement of the plan. So resets are differentiable.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -17,78 +18,92 @@ import numpy as np
 from strut.gait.gait import Gait
 from strut.system import Event, System, sx, time
 
-CLEARLY = 1e-6
-"""An answer that was nearer to the other one than this is no requirement: the event itself, or rounding, is
-what decides there."""
-QUESTIONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
+MIN_CONDITION = 1e-6
+"""A comparison whose sides differed by less, in their own unit, is no requirement: the event itself, or
+rounding, is what decides there."""
+Point = tuple[Any, Any, Any, Any, Any]
+"""Time [s], continuous states, discrete states, inputs and parameters: numbers."""
+COMPARISONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
+"""Operations of CasADi that are 0 or 1."""
 CORNERS = {ca.OP_FMIN, ca.OP_FMAX, ca.OP_FABS, ca.OP_SIGN}
+"""Operations of CasADi that are smooth but for a corner or a jump."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenBranch:
-    """system: with the events of the phases as they were in the run. actual: the one that it stands for, in
-    which plans are replayed.
-    z0: its discrete states at the beginning. held: those just before each event that ends a phase, in order.
-    conditions: by event, expressions of the state before it that stay positive on this branch."""
+    """A system on a branch.
+
+    system: with the events of the phases as they were in the run. actual: the one that it stands for, in
+        which plans are replayed.
+    z0: its discrete states at the beginning. discrete: those just before each event that ends a phase, in
+    order.
+    conditions: by event, expressions of the state before it that stay positive on this branch.
+    """
 
     system: System
     actual: System = field(repr=False)
     z0: Mapping[str, float]
-    held: tuple[Mapping[str, np.ndarray], ...]
+    discrete: tuple[Mapping[str, np.ndarray], ...]
     conditions: Mapping[str, tuple[ca.SX, ...]] = field(repr=False)
 
 
-def branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBranch | None:
-    """The branch of a gait of the system, whose phases end with `events`; None where resets ask nothing, or
-    the run has other events."""
+def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBranch | None:
+    """Return the branch of a gait of the system, whose phases end with `events`; None where resets compare
+    nothing, or the run has other events."""
     hits = [h for h in gait.trajectory.events if h.name in set(events)]
-    if [h.name for h in hits] != list(events) or not any(_asks(system, name) for name in events):
+    if [h.name for h in hits] != list(events) or not any(_compares(system, name) for name in events):
         return None
     x, z = system.labels("x"), system.labels("z")
     p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
-    held, made, conditions = [], dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
+    discrete = []
+    frozen, conditions = dict[str, Event](), dict[str, tuple[ca.SX, ...]]()
     for hit in hits:
         before = dict(hit.before)
-        held.append({q.name: np.array([before[n] for n in z[system.slices("z")[q.name]]]) for q in system.z})
-        if hit.name not in made:
+        discrete.append(
+            {q.name: np.array([before[n] for n in z[system.slices("z")[q.name]]]) for q in system.z}
+        )
+        if hit.name not in frozen:
             point = (hit.t, [before[n] for n in x], [before[n] for n in z], np.zeros(system.size("u")), p)
-            made[hit.name], conditions[hit.name] = answered(system, system.event(hit.name), point)
+            frozen[hit.name], conditions[hit.name] = freeze_event(system, system.event(hit.name), point)
     return FrozenBranch(
-        system.replace(events=tuple(made.get(e.name, e) for e in system.events)),
-        system,
-        dict(gait.z0),
-        tuple(held),
-        conditions,
+        system=system.replace(events=tuple(frozen.get(e.name, e) for e in system.events)),
+        actual=system,
+        z0=dict(gait.z0),
+        discrete=tuple(discrete),
+        conditions=conditions,
     )
 
 
-def answered(system: System, event: Event, point: tuple) -> tuple[Event, tuple[ca.SX, ...]]:
-    """An event with every question answered as at a point (time, x, z, u, p), and what must stay positive for
-    that."""
+def freeze_event(system: System, event: Event, point: Point) -> tuple[Event, tuple[ca.SX, ...]]:
+    """Return an event with every comparison replaced by its outcome at a point, and the expressions that must
+    stay positive for that."""
     names = list(event.reset)
     wanted = [sx(event.guard), *[sx(event.reset[n]) for n in names]]
-    expressions, conditions = _walked(system, wanted, point)
+    expressions, margins = _freeze_expressions(system, wanted, point)
     moving = ca.vertcat(*[q.sym for q in (*system.x, *system.u)])
-    kept = [c for c in conditions if ca.depends_on(c, moving)]
-    return replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True))), tuple(
-        kept
-    )
+    conditions = tuple(margin for margin in margins if ca.depends_on(margin, moving))
+    frozen = replace(event, guard=expressions[0], reset=dict(zip(names, expressions[1:], strict=True)))
+    return frozen, conditions
 
 
 def _groups(system: System) -> list[ca.SX]:
     return [time, *system.vectors()]
 
 
-def _asks(system: System, name: str) -> bool:
+def _compares(system: System, name: str) -> bool:
+    """Return whether guard or reset of an event have comparisons or corners."""
     event = system.event(name)
     f = ca.Function(
         "reset", _groups(system), [ca.vertcat(sx(event.guard), *[sx(e) for e in event.reset.values()])]
     )
-    return any(f.instruction_id(k) in QUESTIONS | CORNERS for k in range(f.n_instructions()))
+    return any(f.instruction_id(k) in COMPARISONS | CORNERS for k in range(f.n_instructions()))
 
 
-def _walked(system: System, expressions: list[ca.SX], point: tuple) -> tuple[list[ca.SX], list[ca.SX]]:
-    """Expressions without questions and corners, and what decides the answers."""
+def _freeze_expressions(
+    system: System, expressions: list[ca.SX], point: Point
+) -> tuple[list[ca.SX], list[ca.SX]]:
+    """Return expressions without comparisons and corners, and what must stay positive for their outcomes:
+    every instruction of their graph is evaluated at the point beside being built anew."""
     groups = _groups(system)
     f = ca.Function("branch", groups, [ca.densify(e) for e in expressions], {"allow_free": False})
     numbers = [np.atleast_1d(np.asarray(a, dtype=float)) for a in point]
@@ -98,7 +113,7 @@ def _walked(system: System, expressions: list[ca.SX], point: tuple) -> tuple[lis
     conditions: dict[int, ca.SX] = {}
 
     def condition(margin: ca.SX, value: float) -> None:
-        if value > CLEARLY and not margin.is_constant():
+        if value > MIN_CONDITION and not margin.is_constant():
             conditions.setdefault(margin.element_hash(), margin)
 
     for k in range(f.n_instructions()):
@@ -119,16 +134,16 @@ def _walked(system: System, expressions: list[ca.SX], point: tuple) -> tuple[lis
                 first = (va[0] <= va[1]) == (op == ca.OP_FMIN)
                 other, chosen = (a[1], a[0]) if first else (a[0], a[1])
                 condition((other - chosen) if op == ca.OP_FMIN else (chosen - other), abs(va[0] - va[1]))
-                found = chosen
+                result = chosen
             elif op in (ca.OP_FABS, ca.OP_SIGN):
                 sign = math.copysign(1.0, va[0]) if va[0] else 0.0
                 condition(sign * a[0], abs(va[0]))
-                found = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
-            elif op in QUESTIONS:
-                found = ca.SX(value)
+                result = sign * a[0] if op == ca.OP_FABS else ca.SX(sign)
+            elif op in COMPARISONS:
+                result = ca.SX(value)
             else:
-                found = _symbol(op, a)
-            symbols[o[0]], values[o[0]] = found, value
+                result = _symbol(op, a)
+            symbols[o[0]], values[o[0]] = result, value
     return outputs, list(conditions.values())
 
 
@@ -140,4 +155,4 @@ def _number(op: int, a: list[float]) -> float:
     return float(_symbol(op, [ca.SX(v) for v in a]))
 
 
-__all__ = ["FrozenBranch", "branch"]
+__all__ = ["FrozenBranch", "freeze_branch", "freeze_event"]

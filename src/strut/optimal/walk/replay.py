@@ -18,51 +18,57 @@ from strut.optimal.walk.with_plan import machine
 from strut.simulate import Trajectory, simulate
 from strut.system import System
 
-LATER = 1.25
-"""A replay may last so many times the planned duration until it counts as missed."""
-SAME = 1e-3
+MAX_DURATION_FACTOR = 1.25
+"""A replay that lasts more than so many times the planned duration counts as missed."""
+MAX_DEVIATION = 1e-3
 """A replayed motion ends within this [s] of the plan, and its states within this, relative to 1 + |state|."""
-RESOLUTION = 1e-6
-"""Of energies of a replayed plan, relative to the largest: a plan is no more exact, its defects are up to
-1e-6."""
+ENERGY_RESOLUTION = 1e-6
+"""Energies of a replayed plan below this part of the largest are 0: a plan is no more exact, its defects are
+up to 1e-6."""
 LOAD_SAMPLES = 400
 """Moments of a replay at which forces on feet are looked at, besides its own points."""
 EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+"""Options of the integrator: its own errors do not show in a replay."""
 
 
 @dataclass(frozen=True)
 class Balance:
     """Energy of one motion [J]: `fallen` is what gravity gave, `work` what motors gave on balance, `lost`
-    what events took and `dissipated` what dampers took; `kept` is what it moves faster, or springs hold more,
-    at its end. In a motion that repeats nothing is kept, and fallen + work = lost + dissipated; `residual` is
-    what is missing of that."""
+    what events took and `dissipated` what dampers took; `stored` is what it moves faster, or springs hold
+    more, at its end. In a motion that repeats nothing is stored, and fallen + work = lost + dissipated;
+    `residual` is what is missing of that."""
 
     fallen: float
     work: float
     lost: float
     dissipated: float
-    kept: float = 0.0
+    stored: float = 0.0
 
     @property
     def residual(self) -> float:
-        return self.fallen + self.work - self.lost - self.dissipated - self.kept
+        """What the balance does not explain [J]."""
+        return self.fallen + self.work - self.lost - self.dissipated - self.stored
 
     @property
-    def moved(self) -> float:
+    def largest_energy(self) -> float:
         """The largest of these energies [J]."""
         return max(abs(self.fallen), abs(self.work), abs(self.lost), abs(self.dissipated))
 
     @property
     def relative(self) -> float:
         """The residual as a fraction of the energy that moved."""
-        return abs(self.residual) / max(self.moved, 1e-300)
+        return abs(self.residual) / max(self.largest_energy, 1e-300)
 
-    def rounded(self, energy: float) -> float:
-        """An energy to be shown: 0 where it cannot be told from the residual, or from `RESOLUTION` of what
-        moved."""
+    def round_energy(self, energy: float) -> float:
+        """Return an energy to be shown: 0 where it cannot be told from the residual, or from
+        `ENERGY_RESOLUTION` of what moved."""
         return (
             0.0
-            if abs(energy) <= max(min(abs(self.residual), SAME * self.moved), RESOLUTION * self.moved)
+            if abs(energy)
+            <= max(
+                min(abs(self.residual), MAX_DEVIATION * self.largest_energy),
+                ENERGY_RESOLUTION * self.largest_energy,
+            )
             else energy
         )
 
@@ -77,7 +83,7 @@ class FootLoad:
     friction_needed: float
 
     def rows(self) -> list[tuple[str, float]]:
-        """For tables."""
+        """Return name and value of what it says, for tables."""
         rows = [(f"{self.foot}: smallest normal force [N]", self.least_normal)]
         return rows + (
             [(f"{self.foot}: friction needed", self.friction_needed)]
@@ -105,33 +111,38 @@ class Replay:
 
     @property
     def ok(self) -> bool:
-        """The simulator agrees: same events, same end."""
-        return self.happened == self.planned and abs(self.late) <= SAME and self.missed <= SAME
+        """Whether the simulator agrees: same events, same end."""
+        return (
+            self.actual_events == self.planned_events
+            and abs(self.late) <= MAX_DEVIATION
+            and self.missed <= MAX_DEVIATION
+        )
 
     @property
-    def planned(self) -> list[str]:
+    def planned_events(self) -> list[str]:
         """The events that end the phases of the plan."""
         return [m.until for m in self.result.phases if m.until is not None]
 
     @property
-    def happened(self) -> list[str]:
+    def actual_events(self) -> list[str]:
         """Those of them that happened, in their order."""
-        return [e for e in self.run.events.names if e in self.planned]
+        return [e for e in self.run.events.names if e in self.planned_events]
 
     @property
-    def told(self) -> str:
+    def outcome_text(self) -> str:
         """What happened instead, in words."""
-        if math.isfinite(self.late) and self.happened == self.planned:
+        if math.isfinite(self.late) and self.actual_events == self.planned_events:
             return (
                 f"{self.ended} comes {abs(self.late):.3g} s {'later' if self.late > 0 else 'earlier'}, "
                 f"{self.missed:.2g} away"
             )
         if math.isfinite(self.late):
-            return f"{self.ended} comes after {' and '.join(self.happened[:-1]) or 'nothing else'}"
+            return f"{self.ended} comes after {' and '.join(self.actual_events[:-1]) or 'nothing else'}"
         return self.ended
 
     @cached_property
     def balance(self) -> Balance:
+        """The energy of the replay, by where it comes from and goes to."""
         books, walk = self.run.ledger, self.machine.walk
         gravity_name = "" if walk is None else walk.gravity
         gravity = books.stored.get(gravity_name, np.zeros(1))
@@ -140,9 +151,13 @@ class Replay:
             for name in ("supplied", "lost", "dissipated")
         }
         others = [v for name, v in books.stored.items() if name != gravity_name]
-        kept = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
+        stored = 0.0 if self.result.problem.repeats is not None else float(sum(v[-1] - v[0] for v in others))
         return Balance(
-            float(gravity[0] - gravity[-1]), sums["supplied"], sums["lost"], sums["dissipated"], kept
+            fallen=float(gravity[0] - gravity[-1]),
+            work=sums["supplied"],
+            lost=sums["lost"],
+            dissipated=sums["dissipated"],
+            stored=stored,
         )
 
     @cached_property
@@ -186,6 +201,7 @@ class Replay:
 
     @property
     def no_gait(self) -> str:
+        """Why there is no gait, in words; empty where there is one."""
         return self._gait[1]
 
     @cached_property
@@ -202,29 +218,37 @@ class Replay:
 @checked
 def replay(result: Solution) -> Replay:
     """Run the plan of a result in the event-driven simulator."""
-    made, planned = machine(result), result.duration
+    walker, planned = machine(result), result.duration
     first, last = result.phases[0], result.phases[-1]
     of = result.problem
     z0 = dict(of.phases[0].z if of.branch is None else of.branch.z0)
-    run = simulate(made, t=planned * (LATER if last.until else 1.0), x0=result.x0, z0=z0, **EXACT)
+    run = simulate(
+        walker, t=planned * (MAX_DURATION_FACTOR if last.until else 1.0), x0=result.x0, z0=z0, **EXACT
+    )
     names = of.system.labels("x")
     if last.until is None:
         end = run.raw.x_end[: len(names)]
-        return Replay(result, made, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
+        return Replay(result, walker, run, run.t1 - planned, _apart(end, last.x[-1]), run.status)
     wanted = sum(1 for m in result.phases if m.until == last.until)
     hits = [e for e in run.events if e.name == last.until][:wanted]
     if len(hits) < wanted:
         return Replay(
-            result, made, run, math.nan, math.inf, run.status if run.status != "done" else f"no {last.until}"
+            result,
+            walker,
+            run,
+            math.nan,
+            math.inf,
+            run.status if run.status != "done" else f"no {last.until}",
         )
     hit = hits[-1]
-    run = simulate(made, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **EXACT)
+    run = simulate(walker, t=hit.t * (1 + 1e-12) + 1e-12, x0=result.x0, z0=z0, **EXACT)
     before = np.array([hit.before[n] for n in names])
     assert first.t[0] == 0.0
-    return Replay(result, made, run, hit.t - planned, _apart(before, last.x[-1]), last.until)
+    return Replay(result, walker, run, hit.t - planned, _apart(before, last.x[-1]), last.until)
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the largest difference of two states, relative to 1 + |b|."""
     return float((np.abs(a - b) / (1 + np.abs(b))).max(initial=0.0))
 
 

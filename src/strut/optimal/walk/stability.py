@@ -3,15 +3,15 @@ minimise.
 
 Beside its state the walker carries how that state depends on where the step began (the variational
 equations), so that the derivative of the return map is an expression at the end of the step, exact in every
-iterate. Its spectral radius is not smooth; a norm of a high power of
-it is, and bounds it from above: |A^k|^(1/k), k = 64 (Gelfand). What is bounded is therefore enough; true
-    multipliers are a little smaller.
+iterate. Its spectral radius is not smooth; a norm of a high power of it is, and bounds it from above:
+|A^k|^(1/k), k = 64 (Gelfand's formula). What is bounded is therefore enough; true multipliers are a little
+smaller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -30,33 +30,47 @@ from strut.optimal.solver.solve import solve
 from strut.system import System, sx, time
 
 DOUBLINGS = 6
-"""Of the power: 2^6."""
-LEAST = 1e-12
+"""Squarings of the derivative: its power is 2^6 = 64."""
+NORM_FLOOR = 1e-12
 """Added under roots, whose slope would be infinite where a disturbance vanishes."""
-STAGE = 0.05
-"""By so much the bound is tightened at a time."""
-CLOSE = 0.02
-"""The least bound is found to this."""
-QUICK = 200
-"""Iterations that a step towards it may take: the first of the compass takes 124."""
-LARGE = 1e6
-"""A growth that bounds nothing."""
-MOST = 80
-"""Intervals at most."""
+BOUND_STEP = 0.05
+"""By how much the bound on the growth per step is tightened at a time."""
+BOUND_RESOLUTION = 0.02
+"""The least bound on the growth is found to this."""
+TRIAL_ITERATIONS = 200
+"""Iterations that a step towards the least bound may take: the first of the compass takes 124."""
+NO_BOUND = 1e6
+"""A growth per step that bounds nothing."""
+MAX_INTERVALS = 80
+"""Intervals of the mesh at most."""
 GROWTH = "growth of disturbances"
-FINE = 200
-"""Steps of the integration that makes a guess of the variations."""
+"""The name of the requirement."""
+VARIATION_STEPS = 200
+"""Steps of the trapezium rule that makes a guess of the variations."""
 
 
-def varied(system: System, section: str) -> tuple[System, ca.SX]:
-    """The walker that carries how its state depends on where the step began, and the derivative of the return
-    map by its free states at the end of a step that the section ends. The section sets the dependence back,
-    so that it repeats; in one step, what is held is held."""
-    made, nx = variational(system, section), system.size("x")
-    state = next(q for q in made.x if q.name == BY_STATE)
-    held = [q.sym for q in made.z if q.name == BY_HELD]
-    columns = [sx(made.event(section).reset[BY_STATE]), made.flow[BY_STATE]]
-    jump, flow = ca.substitute(columns, held, [ca.SX.zeros(*h.shape) for h in held])
+@dataclass(frozen=True, eq=False)
+class VariedWalker:
+    """A walker that carries how its state depends on where the step began.
+
+    system: with the variations as further states. derivative: of the return map by its free states, an
+    expression at the end of a step. saltation: the entries of the section's saltation matrix in it; totals
+    of a problem are known as long as someone keeps them, and so they are kept here.
+    """
+
+    system: System
+    derivative: ca.SX
+    saltation: tuple[Jumps, ...]
+
+
+def add_variations(system: System, section: str) -> VariedWalker:
+    """Return the walker with its variations. The section sets the dependence back, so that it repeats; in one
+    step, what is held does not vary."""
+    variations, nx = variational(system, section), system.size("x")
+    state = next(q for q in variations.x if q.name == BY_STATE)
+    by_discrete = [q.sym for q in variations.z if q.name == BY_HELD]
+    columns = [sx(variations.event(section).reset[BY_STATE]), variations.flow[BY_STATE]]
+    jump, flow = ca.substitute(columns, by_discrete, [ca.SX.zeros(*h.shape) for h in by_discrete])
     identity = ca.SX(ca.vec(ca.DM(np.eye(nx))))
     events = [
         replace(e, reset={**{n: sx(v) for n, v in e.reset.items()}, BY_STATE: identity})
@@ -67,24 +81,23 @@ def varied(system: System, section: str) -> tuple[System, ca.SX]:
     bigger = replace(
         system, x=(*system.x, state), flow={**system.flow, BY_STATE: flow}, events=tuple(events), implied=None
     )
-    shears = ca.substitute([jump], [state.sym], [identity])[
-        0
-    ]  # it is linear: how the section alone shears a disturbance
-    K = _by_free(system, section, ca.reshape(shears, nx, nx))
-    names = [[f"sheared_{i}_{j}" for j in range(nx)] for i in range(K.shape[0])]
-    known = [[Jumps(name, K[i, j], section) for j, name in enumerate(row)] for i, row in enumerate(names)]
+    # The jump is linear in the variations: at the identity it is the saltation matrix of the section alone.
+    saltation = ca.substitute([jump], [state.sym], [identity])[0]
+    K = _free_rows(system, section, ca.reshape(saltation, nx, nx))
+    jumps = [[Jumps(f"saltation_{i}_{j}", K[i, j], section) for j in range(nx)] for i in range(K.shape[0])]
     entries = ca.vertcat(
         *[
-            ca.horzcat(*[ca.SX(0) if K[i, j].is_zero() else known[i][j].sym for j in range(nx)])
+            ca.horzcat(*[ca.SX(0) if K[i, j].is_zero() else jumps[i][j].sym for j in range(nx)])
             for i in range(K.shape[0])
         ]
     )
-    bigger.cache["optimal-sheared"] = known  # totals are known by their symbols as long as someone keeps them
-    return bigger, entries @ ca.reshape(state.sym, nx, nx) @ ca.DM(section_of(system, section).spread)
+    derivative = entries @ ca.reshape(state.sym, nx, nx) @ ca.DM(section_of(system, section).spread)
+    return VariedWalker(bigger, derivative, tuple(each for row in jumps for each in row))
 
 
-def _by_free(system: System, section: str, J: ca.SX) -> ca.SX:
-    """Its free rows, left and right exchanged where the walker has both."""
+def _free_rows(system: System, section: str, J: ca.SX) -> ca.SX:
+    """Return the rows of a Jacobian that belong to free states of the section, left and right exchanged where
+    the walker has both."""
     if system.symmetry:
         reset, x = system.event(section).reset, ca.vertcat(*[q.sym for q in system.x])
         exchanged = ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x])
@@ -98,17 +111,18 @@ def _by_free(system: System, section: str, J: ca.SX) -> ca.SX:
 
 @checked
 def growth(A: ca.SX, doublings: int = DOUBLINGS) -> ca.SX:
-    """|A^k|^(1/k) in Frobenius' norm, k = 2^doublings: never below the spectral radius, and smooth."""
+    """Return |A^k|^(1/k) in the Frobenius norm, k = 2^doublings: never below the spectral radius, and
+    smooth."""
     log = ca.SX(0)
     for j in range(doublings):
-        norm = ca.sqrt(ca.sumsqr(A) + LEAST)
+        norm = ca.sqrt(ca.sumsqr(A) + NORM_FLOOR)
         log, B = log + ca.log(norm) / 2**j, A / norm
         A = B @ B
-    return ca.exp(log + ca.log(ca.sqrt(ca.sumsqr(A) + LEAST**2)) / 2**doublings)
+    return ca.SX(ca.exp(log + ca.log(ca.sqrt(ca.sumsqr(A) + NORM_FLOOR**2)) / 2**doublings))
 
 
-def lifted(problem: Problem, guess: Guess) -> Guess:
-    """A guess of the motion, with variations that go along with it."""
+def lift_guess(problem: Problem, guess: Guess) -> Guess:
+    """Return a guess of the motion with variations that go along with it."""
     system, phases = problem.system, []
     groups = system.vectors()
     n = system.size("x") - next(q.size for q in system.x if q.name == BY_STATE)
@@ -118,8 +132,8 @@ def lifted(problem: Problem, guess: Guess) -> Guess:
     p = layout.start.p.copy()
     p[layout.free] = [guess.parameters[name] for name in problem.parameters]
     for k, stretch in enumerate(guess.phases):
-        s = np.linspace(0, 1, FINE + 1)
-        still = [np.repeat(part[:, None], len(s), axis=1) for part in (layout.held[k][0], p)]
+        s = np.linspace(0, 1, VARIATION_STEPS + 1)
+        still = [np.repeat(part[:, None], len(s), axis=1) for part in (layout.discrete[k][0], p)]
         x, u = stretch.x(s)[:, :n], stretch.u(s)
         lift = np.hstack([x, np.zeros((len(s), n * n))])
         A = (
@@ -127,15 +141,15 @@ def lifted(problem: Problem, guess: Guess) -> Guess:
             .reshape(n, len(s), n)
             .transpose(1, 0, 2)
         )
-        Y, h = [np.eye(n)], stretch.duration / FINE
-        for i in range(FINE):  # the trapezium rule: rough, and never unstable
+        Y, h = [np.eye(n)], stretch.duration / VARIATION_STEPS
+        for i in range(VARIATION_STEPS):  # the trapezium rule: rough, and never unstable
             Y.append(np.linalg.solve(np.eye(n) - h / 2 * A[i + 1], (np.eye(n) + h / 2 * A[i]) @ Y[-1]))
         columns = np.array([y.reshape(-1, order="F") for y in Y])
-        phases.append(Stretch(stretch.duration, _joined(stretch.x, n, s, columns), stretch.u))
+        phases.append(Stretch(stretch.duration, _join_curves(stretch.x, n, s, columns), stretch.u))
     return Guess(tuple(phases), dict(guess.parameters))
 
 
-def _joined(x: Curve, n: int, s: np.ndarray, columns: np.ndarray) -> Curve:
+def _join_curves(x: Curve, n: int, s: np.ndarray, columns: np.ndarray) -> Curve:
     def at(place: np.ndarray) -> np.ndarray:
         return np.hstack(
             [x(place)[:, :n], np.column_stack([np.interp(place, s, column) for column in columns.T])]
@@ -144,8 +158,8 @@ def _joined(x: Curve, n: int, s: np.ndarray, columns: np.ndarray) -> Curve:
     return at
 
 
-def lowered(result: Solution, problem: Problem) -> Solution:
-    """The result as one of the walker without variations."""
+def drop_variations(result: Solution, problem: Problem) -> Solution:
+    """Return the result as one of the walker without variations."""
     n = problem.system.size("x")
     phases = tuple(
         Motion(
@@ -160,13 +174,13 @@ def lowered(result: Solution, problem: Problem) -> Solution:
 def stabilise(
     result: Solution, limit: float | None, tolerance: float = 1e-9, iterations: int = 200
 ) -> Solution:
-    """The best motion from here on whose disturbances shrink to `limit` at every step: no multiplier is
-    larger, and the bound is reached in
-    stages. limit: None finds the least one, by steps; the cost should then be bounded by a requirement.
-    Of a motion of one phase that repeats.
+    """Return the best motion from here on whose disturbances shrink to `limit` of their size at every step.
+
+    No multiplier is larger than `limit`, and the bound is reached in stages. limit: None finds the least
+    one, by steps; the cost should then be bounded by a requirement. The motion has one phase, and repeats.
 
     The solver runs on expressions in the virtual machine: variations make them large, and to compile them
-        would take longer than to solve.
+    would take longer than to solve.
     """
     problem = result.problem
     if len(problem.phases) != 1 or problem.repeats is None or problem.phases[0].until is None:
@@ -176,73 +190,70 @@ def stabilise(
         )
     if limit is not None and not limit > 0:
         raise ValueRangeError(f"disturbances should shrink to {limit:g} of their size: that must be positive")
-    bigger, A = varied(problem.system, problem.phases[0].until)
-    grows = growth(A)
-    whole = replace(problem, system=bigger)
-    begin: Guess = lifted(whole, result.guess())
+    varied_walker = add_variations(problem.system, problem.phases[0].until)
+    grows = growth(varied_walker.derivative)
+    whole = replace(problem, system=varied_walker.system)
     settings: dict[str, Any] = {
         "accuracy": None,
         "tolerance": tolerance,
         "iterations": iterations,
         "backend": "virtual",
     }
-    settings |= {
-        "method": result.how.method,
-        "stages": result.how.stages,
-        "steps": result.how.steps,
-        "control": result.how.control,
-    }
+    settings |= {name: getattr(result.how, name) for name in ("method", "stages", "steps", "control")}
     count = max(len(m.t) - 1 for m in result.phases)
-    first = solve(whole.require(GROWTH, grows, high=LARGE, at="end"), begin, intervals=count, **settings)
-    if not first.success:
-        return replace(lowered(first, problem), accuracy=result.accuracy)
-    now = float(evaluated(first, grows)[0, 0])
+
+    def solve_bounded(bound: float, begin: Solution | Guess, count: int, **other: Any) -> Solution:
+        bounded = whole.require(GROWTH, grows, high=bound, at="end")
+        return solve(bounded, begin, **{**settings, "intervals": count, **other})
+
+    # As it is, with variations: how much do disturbances grow?
+    best = solve_bounded(NO_BOUND, lift_guess(whole, result.guess()), count)
+    if not best.success:
+        return replace(drop_variations(best, problem), accuracy=result.accuracy)
+    now = float(value_at_end(best, grows)[0, 0])
     if limit is not None and now <= limit:
         return result
-
-    def solved(bound: float, begin: Solution, count: int, most: int = iterations) -> Solution:
-        asked = whole.require(GROWTH, grows, high=bound, at="end")
-        return solve(asked, begin, **{**settings, "intervals": count, "iterations": most})
-
-    bound, found = (
-        (limit, first)
-        if limit is not None
-        else _least(now, first, lambda r, begin: solved(r, begin, count, QUICK))
-    )
-    if limit is not None:
-        for r in np.linspace(now, limit, 1 + max(1, round((now - limit) / STAGE)))[1:]:
-            found = solved(float(r), found, count)
-            if not found.success:
+    # To the bound in stages, or as far as it goes.
+    if limit is None:
+        bound, best = _least_bound(
+            now, best, lambda r, begin: solve_bounded(r, begin, count, iterations=TRIAL_ITERATIONS)
+        )
+    else:
+        bound = limit
+        for r in np.linspace(now, limit, 1 + max(1, round((now - limit) / BOUND_STEP)))[1:]:
+            best = solve_bounded(float(r), best, count)
+            if not best.success:
                 break
+    # On finer meshes, until the plan is as accurate as it was.
     while (
-        found.success
+        best.success
         and result.accuracy is not None
-        and count <= MOST // 2
-        and lowered(found, problem).defect > result.accuracy
+        and count <= MAX_INTERVALS // 2
+        and drop_variations(best, problem).defect > result.accuracy
     ):
         count *= 2
-        found = solved(bound, found, count)
-    return replace(lowered(found, problem), accuracy=result.accuracy)
+        best = solve_bounded(bound, best, count)
+    return replace(drop_variations(best, problem), accuracy=result.accuracy)
 
 
-def _least(
-    now: float, found: Solution, solved: Callable[[float, Solution], Solution]
+def _least_bound(
+    now: float, best: Solution, solve_bounded: Callable[[float, Solution], Solution]
 ) -> tuple[float, Solution]:
-    """The least bound that a motion was found for, tightened by steps that shrink where they fail: where
-    multipliers meet, their largest is no smooth objective, and a solver that is told to minimise it comes to
-    no end."""
-    step, bound = STAGE, max(now, STAGE)
-    while step > CLOSE and bound - step > 0:
-        tried = solved(bound - step, found)
-        if tried.success:
-            bound, found = bound - step, tried
+    """Return the least bound that a motion was found for, and the motion: tightened by steps that are halved
+    where they fail. Where multipliers meet, their largest is no smooth objective, and a solver that is told
+    to minimise it comes to no end."""
+    step, bound = BOUND_STEP, max(now, BOUND_STEP)
+    while step > BOUND_RESOLUTION and bound - step > 0:
+        trial = solve_bounded(bound - step, best)
+        if trial.success:
+            bound, best = bound - step, trial
         else:
             step /= 2
-    return bound, found
+    return bound, best
 
 
-def evaluated(result: Solution, expression: ca.SX) -> np.ndarray:
-    """An expression at the end of a motion that carries its variations."""
+def value_at_end(result: Solution, expression: ca.SX) -> np.ndarray:
+    """Return the value of an expression at the end of a motion that carries its variations."""
     system, m = result.problem.system, result.phases[-1]
     groups = system.vectors()
     totals = [t for t in result.problem.totals if isinstance(t, Jumps)]
@@ -252,4 +263,4 @@ def evaluated(result: Solution, expression: ca.SX) -> np.ndarray:
     )
 
 
-__all__ = ["growth", "stabilise", "varied"]
+__all__ = ["VariedWalker", "add_variations", "growth", "stabilise"]

@@ -1,117 +1,130 @@
-"""What any step asks: phases that end as those of a gait did, feet that push and do not slip, a swing foot
-that clears the ground, nothing that would end a run."""
+"""`step_problem`: one step of a walker as an optimal control problem.
+
+Phases end as those of a gait did, feet push and do not slip, the swing foot clears the ground, nothing
+happens that would end a run, and the limits of a `StepGoal` are kept.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, is_number, number_array
-from strut.errors import ModelError, ValueRangeError
+from strut.checks import checked
+from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.gait import Gait
-from strut.gait.transport import distance, weight, weight_of
+from strut.gait.transport import weight
 from strut.optimal.problem import Problem
-from strut.optimal.walk.frozen_branch import FrozenBranch, answered
-from strut.system import Foot, System, sx, time
+from strut.optimal.walk.frozen_branch import FrozenBranch, freeze_event
+from strut.optimal.walk.goal_field import goal_fields, take_goal
+from strut.optimal.walk.read_walk import feet_with_forces, required_swing_foot, sample_times, swing_foot
+from strut.optimal.walk.require import require_force, require_swing
+from strut.optimal.walk.step_goal import StepGoal
+from strut.optimal.walk.step_limits import StepLimits, adapt_walker
+from strut.system import Event, System, sx
 
-LASTS = (0.05, 10.0)
-"""A step takes so long [s], where nothing is known of it."""
-SHORTEST = 1e-3
-"""A step is at least so long [m], where nothing is known of it."""
-TIMES = 4.0
-"""A step takes at most so many times as long as that of the gait to begin from, and at least that part of it;
-so does its length."""
-STRENGTH = 1.0
-"""Torques are at most so many times weight by step length of the gait to begin from, where nothing is said of
-them."""
-FRICTION = 1.0
-"""What the feet must not exceed, where nothing is said of it."""
-FIRM = 0.01
-"""Feet push by at least this part of the weight, and keep away from the edge of the cone by this part:
-between the points of the mesh, too, they then stay on the ground and do not slip."""
-MARGIN = 1e-3
-"""What must not happen in a phase is missed by so much in its middle."""
-LOOKS = 200
-"""At so many moments a gait is looked at."""
-ALIKE = 1e-9
-"""Guards and forces that differ by no more, relative, are the same."""
-Bounds = float | tuple[float, float] | None
+SAME_VALUES = 1e-9
+"""Guards and forces along a gait that differ by no more, relative to 1 + their largest value, are the
+same."""
+OF_A_PROBLEM = [name for name, each in goal_fields(StepGoal).items() if each.on_problem is not None]
+"""Fields of a `StepGoal` that a problem can require; the others change the walker or need a solution."""
 
 
-def sequence(walker: System, section: str, begun: Gait | None, swings: bool = False) -> tuple[str, ...]:
-    """The events of a step at which the motion changes: those of a gait that set states, or discrete states
-    that the flow depends on; and, where something is asked of its swing, at which the foot passes the other
-    and comes out of the ground."""
-    flow = ca.vertcat(*walker.flow.values())
-    matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
-    names = [] if begun is None else list(begun.trajectory.events.names)
-    foot = _swing(walker, section) if swings else None
-    asked = () if foot is None else (foot.passes, foot.clears)
-    found = [e for e in names if e in asked or matters & set(walker.event(e).reset)]
-    return tuple(found) if found and found[-1] == section else (*asked[:1], section)
+@dataclass(frozen=True, eq=False)
+class StepPlan:
+    """How a step goes, before anything is asked of it.
+
+    events: those that end its phases, the section last. gait: one with the same phases; what ends a run, and
+    stays away in it, is kept away. branch: the branch that its resets take. foot_margin: the part of the
+    weight by which feet push at least, and the part of the friction cone that is kept free. periodic:
+    whether the step repeats.
+    """
+
+    events: tuple[str, ...]
+    gait: Gait | None = None
+    branch: FrozenBranch | None = None
+    foot_margin: float = 0.0
+    periodic: bool = True
 
 
-def swing_foot(walker: System, section: str) -> Foot | None:
-    """The foot that lands in `section`, if its walk says when it passes the other and how high it is; None
-    otherwise."""
-    foot = None if walker.walk is None else walker.walk.foot_of(section)
-    return foot if foot is not None and foot.passes and foot.gap else None
+@checked
+@take_goal(StepGoal, after="events", names=OF_A_PROBLEM)
+def step_problem(
+    walker: System,
+    events: Sequence[str],
+    *,
+    foot_margin: float = 0.0,
+    like: Gait | None = None,
+    branch: FrozenBranch | None = None,
+    periodic: bool = True,
+    **goal: Any,
+) -> Problem:
+    """Return the problem of one step of a walker that repeats; nothing is minimised yet.
+
+    Its phases are ended by `events`; feet push and do not pull, the old foot lifts, limits are kept. Or, not
+    `periodic`, any number of steps: from standing, to a stop, over something; `duration` is then that of all,
+    and `step_length` and `speed` those of the last.
+
+    {goal}
+    foot_margin: by which part of the weight feet push at least, and by which part of the friction cone they
+        stay away from its edge.
+    like: a gait; what would end a run, and did not in it, does not. branch: the branch that its events take.
+    Nothing has a default but duration (0.05 s to 10 s) and step_length (at least 1 mm).
+    """
+    for name in goal:
+        if name not in OF_A_PROBLEM:
+            raise UnknownNameError(
+                f"'{name}' is nothing that a step problem can require: {did_you_mean(name, OF_A_PROBLEM)}"
+            )
+    wanted = StepGoal(**goal)
+    plan = StepPlan(
+        events=tuple(events), gait=like, branch=branch, foot_margin=foot_margin, periodic=periodic
+    )
+    return problem_of(adapt_walker(walker, wanted), plan, StepLimits(wanted), OF_A_PROBLEM)
 
 
-def _swing(walker: System, section: str) -> Foot:
-    """The same of a walker that is asked to clear the ground."""
-    foot = swing_foot(walker, section)
-    if foot is None:
+def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Sequence[str]) -> Problem:
+    """Return the problem of a step that goes as planned and keeps the limits named in `required`."""
+    if not plan.events:
         raise ModelError(
-            f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its "
-            f"walk says when it passes "
-            "the other and how high it is: Foot(lands=..., passes=..., gap=...)"
+            f"no event ends a step of '{walker.name}': give events=['...'], of "
+            f"{', '.join(e.name for e in walker.events)}"
         )
-    return foot
+    section = plan.events[-1]
+    problem = add_phases(Problem(walker), plan)
+    problem = problem.periodic() if plan.periodic else problem
+    # What any step must do, whatever is asked of it.
+    least = plan.foot_margin * weight(walker) if plan.foot_margin else ca.SX(0)
+    for foot in feet_with_forces(walker):
+        problem = require_force(problem, f"{foot.name} pushes", walker[foot.normal], least)
+    swings = swing_foot(walker, section)
+    if swings is not None and swings.passes in plan.events and limits["clearance"] is None:
+        problem = require_swing(problem, None)
+    problem = require_liftoff(problem, section)
+    if plan.gait is not None:
+        problem = keep_terminal_events_away(problem, plan.gait)
+    # What was asked, or is a default.
+    for name in required:
+        problem = limits.require(problem, name, plan.foot_margin)
+    return problem
 
 
-def clears(run: Gait) -> bool:
-    """Whether the swing foot of a gait stays above the ground."""
-    foot = swing_foot(run.system, run.section)
-    return foot is not None and bool(run.trajectory.at(_moments(run))[foot.gap].min() >= 0)
-
-
-def _moments(run: Gait) -> np.ndarray:
-    return run.period * np.linspace(0, 1, LOOKS)[1:-1]
-
-
-def near(bounds: Bounds, name: str, usual: float | None) -> tuple[float, float] | None:
-    """Bounds as they were asked, checked; or around what is usual."""
-    if bounds is None:
-        return None if usual is None or not usual > 0 else (usual / TIMES, usual * TIMES)
-    ends = number_array(name, bounds).reshape(-1)
-    if len(ends) not in (1, 2) or not 0 < ends[0] <= ends[-1] or not ends[0] < np.inf:
-        raise ValueRangeError(
-            f"{name} is {bounds}: give a positive number, or bounds (low, high) with low <= high"
-        )
-    return float(ends[0]), float(ends[-1])
-
-
-def strength(walker: System, torque: float | None, step: float | None) -> dict[str, float]:
-    """What inputs are at most, by name: as asked, or where they are torques without bounds, by weight and
-    usual length of a step."""
-    if torque is not None:
-        if not is_number(torque) or not torque > 0:
-            raise ValueRangeError(f"torque is {torque} N m: what is allowed must be positive")
-        return dict.fromkeys(walker.labels("u"), float(torque))
-    if step is None or not step > 0:
-        return {}
-    unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.bounds).any()]
-    return {q.name: STRENGTH * weight_of(walker) * step for q in unlimited}
+def add_phases(problem: Problem, plan: StepPlan) -> Problem:
+    """Return the problem with one phase for each event, on the branch of the plan if it has one."""
+    for k, event in enumerate(plan.events):
+        name = "step" if len(plan.events) == 1 else f"until {event}"
+        name = name if event not in plan.events[:k] else f"{event} {k}"
+        discrete = None if plan.branch is None else plan.branch.discrete[k]
+        problem = problem.phase(name, until=event, z=discrete)
+    return problem if plan.branch is None else require_branch(problem, plan.branch)
 
 
 def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
-    """The problem, on a branch: a further requirement for every condition of it."""
+    """Return the problem on a frozen branch, with a requirement for every condition under which its resets do
+    what they did."""
     problem = replace(problem, branch=branch)
     for phase in problem.phases:
         for k, condition in enumerate(branch.conditions.get(phase.until or "", ())):
@@ -120,104 +133,21 @@ def require_branch(problem: Problem, branch: FrozenBranch) -> Problem:
     return problem
 
 
-@checked
-def walking(
-    walker: System,
-    events: Sequence[str],
-    duration: Bounds = None,
-    step_length: Bounds = None,
-    torque: Mapping[str, float] | float | None = None,
-    friction: float | None = None,
-    clearance: float | None = None,
-    firm: float = 0.0,
-    like: Gait | None = None,
-    way: FrozenBranch | None = None,
-    periodic: bool = True,
-) -> Problem:
-    """One step of a walker that repeats, its phases ended by `events`: feet push and do not pull, the old
-    foot lifts, limits are kept. Nothing is minimised yet. Or, not `periodic`, any number of steps: from
-    standing, to a stop, over something; `duration` is then that of all, and `step_length` that of the last.
-
-    firm: by which part of the weight feet push at least, and by which part of the cone they stay away from
-        its edge.
-    like: a gait; what would end a run, and did not in it, does not. way: the branch that its events take.
-    """
-    if not events:
-        raise ModelError(
-            f"no event ends a step of '{walker.name}': give events=['...'], of "
-            f"{', '.join(e.name for e in walker.events)}"
-        )
-    section, problem = events[-1], Problem(walker)
-    for k, event in enumerate(events):
-        name = "step" if len(events) == 1 else f"until {event}" if event not in events[:k] else f"{event} {k}"
-        problem = problem.phase(name, until=event, z=None if way is None else way.held[k])
-    if way is not None:
-        problem = require_branch(problem, way)
-    low, high = near(duration, "duration", None) or LASTS
-    problem = (problem.periodic() if periodic else problem).require(
-        "step time", time, low=low, high=high, at="end"
-    )
-    reset = walker.event(section).reset
-    for foot in feet_with_forces(walker):
-        problem = _pushing(
-            problem, f"{foot.name} pushes", walker[foot.normal], firm * weight(walker) if firm else ca.SX(0)
-        )
-        if friction is not None and len(foot.friction) == 1:
-            normal, sideways = walker[foot.normal], walker[foot.friction[0]]
-            edge = (1 - firm) * friction * normal
-            problem = _pushing(problem, f"{foot.name} does not slip forwards", edge - sideways)
-            problem = _pushing(problem, f"{foot.name} does not slip backwards", edge + sideways)
-    if friction is not None and not says_friction(walker):
-        raise ModelError(
-            f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: "
-            f"Foot(normal=..., friction=(...,))"
-        )
-    swinging = swing_foot(walker, section)
-    if swinging is not None and swinging.passes in events:
-        problem = _swinging(problem, clearance)
-    leaving = [foot for foot in (walker.walk.feet if walker.walk is not None else ()) if foot.leaves in reset]
+def require_liftoff(problem: Problem, section: str) -> Problem:
+    """Require that a foot whose walk says how fast it lifts does lift when the other lands."""
+    walk, reset = problem.system.walk, problem.system.event(section).reset
+    leaving = [foot for foot in (() if walk is None else walk.feet) if foot.leaves in reset]
     for phase in problem.phases:
-        if phase.until == section:
-            for foot in leaving:
-                problem = problem.require(
-                    f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name
-                )
-    if like is not None:
-        problem = _lasting(problem, like)
-    low, high = near(step_length, "step_length", None) or (SHORTEST, math.inf)
-    problem = problem.require("step length", distance(walker, section), low=low, high=high, at="end")
-    if torque is not None:
-        most = torque if isinstance(torque, Mapping) else dict.fromkeys(walker.labels("u"), torque)
-        problem = problem.within({name: (-limit, limit) for name, limit in most.items()})
-    return problem
-
-
-def feet_with_forces(walker: System) -> list[Foot]:
-    """The feet of a walker that say how the ground pushes them."""
-    return [] if walker.walk is None else [foot for foot in walker.walk.feet if foot.normal]
-
-
-def says_friction(walker: System) -> bool:
-    """Whether some foot says how much friction it needs."""
-    return any(len(foot.friction) == 1 for foot in feet_with_forces(walker))
-
-
-def _pushing(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None) -> Problem:
-    """A force that is at least so large, in the phases in which there is one: a foot that swings has none."""
-    for phase in problem.phases:
-        known = [q for q in problem.system.z if q.name in phase.z]
-        if not ca.substitute([force], [q.sym for q in known], [ca.DM(phase.z[q.name]) for q in known])[
-            0
-        ].is_zero():
+        for foot in leaving if phase.until == section else ():
             problem = problem.require(
-                name, force if least is None else force - least, low=0.0, phase=phase.name
+                f"{foot.name} lifts", foot.leaves, low=0.0, at="after", phase=phase.name
             )
     return problem
 
 
-def _lasting(problem: Problem, like: Gait) -> Problem:
-    """What ends a run, and did not come near in a gait, does not happen."""
-    walker, run, t = problem.system, like.trajectory, _moments(like)
+def keep_terminal_events_away(problem: Problem, gait: Gait) -> Problem:
+    """Add the path constraint guard <= 0 for every terminal event that a gait stays clear of."""
+    walker, run, t = problem.system, gait.trajectory, sample_times(gait)
     moments, still = run.at(t), [np.zeros(walker.size("u")), np.reshape(run.p, -1)]
     x, z = (np.array([moments[label] for label in walker.labels(g)]).reshape(-1, len(t)) for g in "xz")
 
@@ -227,65 +157,43 @@ def _lasting(problem: Problem, like: Gait) -> Problem:
             f(t[None], x, z, *[np.repeat(part[:, None], len(t), axis=1) for part in still])
         ).ravel()
 
-    known = [along(-walker[foot.normal]) for foot in feet_with_forces(walker)]
+    # A guard that is a foot's pull, or equals one before it, is required already.
+    required = [along(-walker[foot.normal]) for foot in feet_with_forces(walker)]
     for event in (e for e in walker.events if e.terminal):
-        guard = sx(event.guard)
-        values = along(guard)
+        values = along(sx(event.guard))
         if values.max() > 0 or any(
-            np.abs(values - other).max() <= ALIKE * (1 + np.abs(other).max()) for other in known
+            np.abs(values - other).max() <= SAME_VALUES * (1 + np.abs(other).max()) for other in required
         ):
             continue
         nearest = int(values.argmax())
-        smooth = sx(answered(walker, event, (t[nearest], x[:, nearest], z[:, nearest], *still))[0].guard)
-        flags = [
-            q for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)
-        ]  # they change within a phase
-        if ca.depends_on(smooth, walker.vector("x")) and not flags:
-            known.append(values)
+        point = (t[nearest], x[:, nearest], z[:, nearest], *still)
+        smooth = sx(freeze_event(walker, event, point)[0].guard)
+        if ca.depends_on(smooth, walker.vector("x")) and not _changing_flags(walker, event, smooth):
+            required.append(values)
             problem = problem.require(f"no {event.name}", smooth, high=0.0)
     return problem
 
 
-def _swinging(problem: Problem, clearance: float | None) -> Problem:
-    """The swing foot passes the other once, so high above the ground, and is above it from where it comes out
-    of it: from the beginning, if it is to clear it."""
-    section = problem.phases[-1].until
-    assert section is not None
-    foot = _swing(problem.system, section)
-    passes, height = foot.passes, foot.gap
-    ahead = sx(problem.system.event(passes).guard)
-    unseen = clearance is not None or all(phase.until != foot.clears for phase in problem.phases)
-    passed, above = False, unseen
-    for phase in problem.phases:
-        firmly: dict[str, Any] = {"phase": phase.name, "margin": MARGIN}
-        if clearance is not None or (passed and above):
-            problem = problem.require("the swing foot is above the ground", height, low=0.0, **firmly)
-        if passed:
-            problem = problem.require("the swing foot stays in front", ahead, low=0.0, **firmly)
-        elif phase.until == passes:
-            passed = True
-            problem = problem.require(
-                "the swing foot stays behind until it passes", ahead, high=0.0, **firmly
-            )
-            if clearance is not None:
-                problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
-        above = above or phase.until == foot.clears
-        if phase.until == section:
-            passed, above = False, unseen
-        elif phase.until is not None and phase.until != passes:
-            guard = sx(problem.system.event(phase.until).guard)
-            problem = problem.require(f"{phase.until} comes once", guard, high=0.0, **firmly)
-    return problem
+def _changing_flags(walker: System, event: Event, smooth: ca.SX) -> list[str]:
+    """Return the discrete states on which a guard depends but not its smooth part: they change within a
+    phase."""
+    guard = sx(event.guard)
+    return [q.name for q in walker.z if ca.depends_on(guard, q.sym) and not ca.depends_on(smooth, q.sym)]
 
 
-__all__ = [
-    "FRICTION",
-    "STRENGTH",
-    "clears",
-    "near",
-    "says_friction",
-    "sequence",
-    "strength",
-    "swing_foot",
-    "walking",
-]
+def phase_events(walker: System, section: str, gait: Gait | None, swings: bool = False) -> tuple[str, ...]:
+    """Return the events that end the phases of a step, in order.
+
+    They are those of a gait that set states, or discrete states that the flow depends on; and, where
+    something is asked of its swing, those in which the foot passes the other and comes out of the ground.
+    """
+    flow = ca.vertcat(*walker.flow.values())
+    matters = {q.name for q in walker.x} | {q.name for q in walker.z if ca.depends_on(flow, q.sym)}
+    names = [] if gait is None else list(gait.trajectory.events.names)
+    foot = required_swing_foot(walker, section) if swings else None
+    of_swing = () if foot is None else (foot.passes, foot.clears)
+    events = [e for e in names if e in of_swing or matters & set(walker.event(e).reset)]
+    return tuple(events) if events and events[-1] == section else (*of_swing[:1], section)
+
+
+__all__ = ["StepPlan", "phase_events", "problem_of", "step_problem"]

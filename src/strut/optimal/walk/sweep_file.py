@@ -24,8 +24,10 @@ from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.optimal.solver.result import Solution
 
 FORMAT = "strut sweep 2"
+"""Says what a file is, and of which version."""
 COLUMNS = "value, ok, status, numbers, plan"
-PATIENCE = 60.0
+"""Of a point, in the order of `_point`."""
+LOCK_TIMEOUT = 60.0
 """How long a writer waits for another [s]."""
 
 
@@ -42,7 +44,7 @@ class SweepPoint:
 
     @property
     def stable(self) -> bool | None:
-        """Do disturbances of its gait die out? None where it is no gait."""
+        """Whether disturbances of its gait die out; None where it is no gait."""
         largest = self.numbers.get("largest multiplier", math.nan)
         return None if math.isnan(largest) else largest < 1 - FAMILY
 
@@ -58,11 +60,11 @@ class SweepFile:
                 "create table if not exists points (value real primary key, ok integer, status text, numbers "
                 "text, plan blob)"
             )
-            known = dict(base.execute("select name, value from about"))
-            if known and (known.get("format") != FORMAT or known.get("asked") != text):
+            about = dict(base.execute("select name, value from about"))
+            if about and (about.get("format") != FORMAT or about.get("asked") != text):
                 differs = (
-                    _difference(_mapping(known.get("asked", "{}")), asked)
-                    if known.get("format") == FORMAT
+                    _difference(_json_object(about.get("asked", "{}")), asked)
+                    if about.get("format") == FORMAT
                     else "format"
                 )
                 raise StorageError(
@@ -88,7 +90,7 @@ class SweepFile:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            base = sqlite3.connect(self.path, timeout=PATIENCE)
+            base = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT)
             try:
                 with base:
                     yield base
@@ -98,13 +100,13 @@ class SweepFile:
             raise StorageError(f"cannot use {self.path} for a sweep: {error}") from error
 
     def put(self, point: SweepPoint, plan: bytes | None) -> None:
-        """A point, at once and for good."""
+        """Write a point, at once and for good."""
         row = (point.value, int(point.ok), point.status, json.dumps(point.numbers), plan)
         with self._open() as base:
             base.execute("insert or replace into points values (?, ?, ?, ?, ?)", row)
 
     def points(self) -> dict[float, SweepPoint]:
-        """What is there, by value."""
+        """Return the points that are there, by value."""
         with self._open() as base:
             rows = base.execute(f"select {COLUMNS} from points order by value").fetchall()
         try:
@@ -114,35 +116,36 @@ class SweepFile:
             raise StorageError(f"{what}; begin the sweep again, and it is left out") from error
 
     def count(self) -> int:
+        """Return how many points there are."""
         with self._open() as base:
             return int(base.execute("select count(*) from points").fetchone()[0])
 
 
-def _mapping(text: Any) -> dict[str, Any]:
-    """What a text of JSON says, as far as it can be read."""
+def _json_object(text: Any) -> dict[str, Any]:
+    """Return what a text of JSON says, as far as it can be read."""
     try:
-        known = json.loads(text)
+        document = json.loads(text)
     except DAMAGE:
         return {}
-    return known if isinstance(known, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _point(value: Any, ok: Any, status: Any, numbers: Any, plan: Any) -> SweepPoint:
-    """A row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
-    found = json.loads(numbers)
-    if not isinstance(found, dict) or not all(isinstance(each, (int, float)) for each in found.values()):
+    """Return a row of the file as a point; one that is damaged raises what `DAMAGE` lists."""
+    by_name = json.loads(numbers)
+    if not isinstance(by_name, dict) or not all(isinstance(each, (int, float)) for each in by_name.values()):
         raise ValueError("its numbers are none")
     if not math.isfinite(value) or not isinstance(status, str):
         raise ValueError("its value or its status is none")
-    return SweepPoint(float(value), bool(ok), status, found, unpacked(plan) if plan else None)
+    return SweepPoint(float(value), bool(ok), status, by_name, unpack_motion(plan) if plan else None)
 
 
 def _difference(known: dict[str, Any], asked: dict[str, Any]) -> str:
     return ", ".join(name for name in asked if known.get(name) != asked[name]) or "content"
 
 
-def packed(result: Solution) -> bytes:
-    """The motion of a result, as bytes that hold numbers and nothing else."""
+def pack_motion(result: Solution) -> bytes:
+    """Return the motion of a result, as bytes that hold numbers and nothing else."""
     arrays: dict[str, Any] = {
         "names": np.array(list(result.parameters)),
         "values": np.array(list(result.parameters.values())),
@@ -154,8 +157,8 @@ def packed(result: Solution) -> bytes:
     return target.getvalue()
 
 
-def unpacked(data: bytes) -> Guess:
-    """The motion, to begin a search from."""
+def unpack_motion(data: bytes) -> Guess:
+    """Return the motion that bytes hold, to begin a search from."""
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         arrays = dict(file)
     stretches, k = [], 0
@@ -179,4 +182,4 @@ def _over(curve: Any, begin: float, span: float) -> Any:
     return lambda s: curve(begin + span * np.asarray(s))
 
 
-__all__ = ["SweepFile", "SweepPoint", "packed", "unpacked"]
+__all__ = ["SweepFile", "SweepPoint", "pack_motion", "unpack_motion"]

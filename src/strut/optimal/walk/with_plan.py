@@ -1,4 +1,4 @@
-"""The machine that was found: the system with its plan of inputs built in, again a `System`, which runs,
+"""`machine`: the system that was found with its plan of inputs built in, again a `System`, which runs,
 repeats and is exported.
 
 Inputs follow the plan by a clock that every step sets to zero. Where one polynomial ends and the next begins
@@ -8,7 +8,7 @@ is an event, so that nothing is smoothed and derivatives through a step stay exa
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -18,94 +18,162 @@ from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.result import Solution
 from strut.system import Discrete, Event, Param, State, System, join, sx
 
-PIECES = 16
-"""Plans are filled up to a multiple of so many pieces, so that few lengths, and so few programs, occur."""
+PIECE_MULTIPLE = 16
+"""Plans are fill_unknowns up to a multiple of so many pieces, so that few lengths, and so few programs,
+occur."""
+
+
+@dataclass(frozen=True, eq=False)
+class PieceTable:
+    """A plan as pieces, each a polynomial of time for every input.
+
+    values: by piece, the inputs at the places of its polynomial. times: where pieces begin and end [s].
+    used: how many there are; the rest only fills up.
+    """
+
+    values: np.ndarray
+    times: np.ndarray
+    used: int
+
+    @property
+    def count(self) -> int:
+        """Pieces, those that fill up included."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanQuantities:
+    """What holds a plan in a system: its numbers as parameters, a clock, and the piece that it is in."""
+
+    values: Param
+    times: Param
+    used: Param
+    clock: State
+    piece: Discrete
+    begin: Discrete
+    end: Discrete
+    now: Discrete
+
+    @property
+    def states(self) -> tuple[State | Discrete, ...]:
+        """What is set when the plan begins anew."""
+        return self.piece, self.clock, self.begin, self.end, self.now
+
+    def anew(self, count: int) -> dict[str, ca.SX]:
+        """Return what these are when the plan, of so many pieces, begins anew."""
+        return {
+            self.piece.name: ca.SX(0),
+            self.clock.name: ca.SX(0),
+            self.begin.name: ca.SX(0),
+            self.end.name: self.times.sym[1],
+            self.now.name: self.table(count)[:, 0],
+        }
+
+    def table(self, count: int) -> ca.SX:
+        """Return the values, a column for each of so many pieces."""
+        return ca.reshape(self.values.sym, self.now.size, count)
 
 
 @checked
 def machine(result: Solution) -> System:
-    """The system with the parameters and the inputs of a result. The plan of a motion that repeats begins
-    anew after the event that ends it; its numbers are parameters (`plan`, `plan_times`)."""
-    system, nu = result.system, result.problem.system.size("u")
-    if not nu:
+    """Return the system with the parameters and the inputs of a result. The plan of a motion that repeats
+    begins anew after the event that ends it; its numbers are parameters (`plan`, `plan_times`)."""
+    system = result.system
+    if not result.problem.system.size("u"):
         return system
-    basis = lagrange(result.how.degree)
-    places = len(basis) * nu
-    w = np.concatenate([m.w.reshape(len(m.w), -1) for m in result.phases])
-    times = np.concatenate([result.phases[0].t[:1], *[m.t[1:] for m in result.phases]])
-    used, n = len(w), PIECES * math.ceil(len(w) / PIECES)
-    w = np.vstack([w, np.repeat(w[-1:], n - used, axis=0)])
-    times = np.concatenate([[0.0], times[1:], np.full(n - used, times[-1])])
-    count = Param("plan_pieces", used)
-    plan, ends = Param("plan", w.reshape(-1)), Param("plan_times", times, "s")
-    piece = Discrete("piece", 0.0, description="of the plan")
-    since = State("plan_clock", 0.0, "s", description="since the plan began")
-    begin, end = Discrete("piece_begin", 0.0, "s"), Discrete("piece_end", times[1], "s")
-    units = {q.unit for q in system.u}
-    now = Discrete(
-        "plan_now",
-        w[0],
-        units.pop() if len(units) == 1 else "",
-        description="inputs at the places of the piece",
-    )
-    place = (since.sym - begin.sym) / (end.sym - begin.sym)
-    u = ca.SX.zeros(nu, 1)
-    for i in range(len(basis)):
-        factor = sum((float(c) * place**j for j, c in enumerate(basis[i])), ca.SX(0))
-        u = u + factor * now.sym[i * nu : (i + 1) * nu]
-    inputs = {}
-    at = 0
-    for q in system.u:
-        inputs[q.name] = u[at : at + q.size]
-        at += q.size
+    pieces = piece_table(result)
+    plan = plan_quantities(system, pieces)
+    inputs = planned_inputs(system, plan, lagrange(result.how.degree))
+    # A motion may have several steps: the event that ends it is then counted.
     last = result.phases[-1].until
     often = sum(m.until == last for m in result.phases)
     strikes = Discrete("plan_strikes", 0.0, description="of the event that ends the motion, so far")
     holder = System(
         "plan",
-        x=(since,),
-        flow={since: 1.0},
-        z=(piece, begin, end, now, *([strikes] if often > 1 else [])),
-        p=(plan, ends, count),
+        x=(plan.clock,),
+        flow={plan.clock: 1.0},
+        z=(plan.piece, plan.begin, plan.end, plan.now, *([strikes] if often > 1 else [])),
+        p=(plan.values, plan.times, plan.used),
         outputs={f"{name}_planned": e for name, e in inputs.items()},
     )
     whole = join(system.name, system, holder, connect=inputs, description=system.description).replace(
         scales=system.scales
     )
-    table = ca.reshape(plan.sym, places, n)
-    following = piece.sym + 1
-    chosen = ca.vertcat(*[following == k for k in range(n)])
-    turn = Event(
-        "next_piece",
-        guard=since.sym - end.sym,
-        when=(count.sym - 1.5) - piece.sym,
-        reset={
-            piece.name: following,
-            begin.name: end.sym,
-            end.name: ca.dot(chosen, ends.sym[1:]),
-            now.name: ca.mtimes(table, chosen),
-        },
-        priority=-1,
-    )
-    anew = {
-        piece.name: ca.SX(0),
-        since.name: ca.SX(0),
-        begin.name: ca.SX(0),
-        end.name: ends.sym[1],
-        now.name: table[:, 0],
-    }
-    if often > 1:
-        done = strikes.sym >= often - 1.5
-        held = {q.name: q.sym for q in (piece, since, begin, end, now)}
-        anew = {name: ca.if_else(done, value, held[name]) for name, value in anew.items()}
-        anew[strikes.name] = ca.if_else(done, 0, strikes.sym + 1)
+    turn = next_piece_event(plan, pieces.count)
     if result.problem.repeats is None:
         return whole.replace(events=(*whole.events, turn))
+    anew = plan.anew(pieces.count)
+    if often > 1:
+        is_last = strikes.sym >= often - 1.5
+        unchanged = {q.name: q.sym for q in plan.states}
+        anew = {name: ca.if_else(is_last, value, unchanged[name]) for name, value in anew.items()}
+        anew[strikes.name] = ca.if_else(is_last, 0, strikes.sym + 1)
     events = [
         replace(e, reset={**{k: sx(v) for k, v in e.reset.items()}, **anew}) if e.name == last else e
         for e in whole.events
     ]
     return whole.replace(events=(*events, turn))
+
+
+def piece_table(result: Solution) -> PieceTable:
+    """Return the plan of a result as pieces, filled up to a multiple of `PIECE_MULTIPLE`."""
+    values = np.concatenate([m.w.reshape(len(m.w), -1) for m in result.phases])
+    times = np.concatenate([result.phases[0].t[:1], *[m.t[1:] for m in result.phases]])
+    used, count = len(values), PIECE_MULTIPLE * math.ceil(len(values) / PIECE_MULTIPLE)
+    return PieceTable(
+        values=np.vstack([values, np.repeat(values[-1:], count - used, axis=0)]),
+        times=np.concatenate([[0.0], times[1:], np.full(count - used, times[-1])]),
+        used=used,
+    )
+
+
+def plan_quantities(system: System, pieces: PieceTable) -> PlanQuantities:
+    """Return the quantities that hold a plan, with its numbers as their values."""
+    units = {q.unit for q in system.u}
+    return PlanQuantities(
+        used=Param("plan_pieces", pieces.used),
+        values=Param("plan", pieces.values.reshape(-1)),
+        times=Param("plan_times", pieces.times, "s"),
+        piece=Discrete("piece", 0.0, description="of the plan"),
+        clock=State("plan_clock", 0.0, "s", description="since the plan began"),
+        begin=Discrete("piece_begin", 0.0, "s"),
+        end=Discrete("piece_end", pieces.times[1], "s"),
+        now=Discrete(
+            "plan_now",
+            pieces.values[0],
+            units.pop() if len(units) == 1 else "",
+            description="inputs at the places of the piece",
+        ),
+    )
+
+
+def planned_inputs(system: System, plan: PlanQuantities, basis: np.ndarray) -> dict[str, ca.SX]:
+    """Return the inputs of a system, by name, as the polynomials of the piece that the plan is in."""
+    nu = system.size("u")
+    place = (plan.clock.sym - plan.begin.sym) / (plan.end.sym - plan.begin.sym)
+    u = ca.SX.zeros(nu, 1)
+    for i in range(len(basis)):
+        factor = sum((float(c) * place**j for j, c in enumerate(basis[i])), ca.SX(0))
+        u = u + factor * plan.now.sym[i * nu : (i + 1) * nu]
+    return {name: u[place_of] for name, place_of in system.slices("u").items()}
+
+
+def next_piece_event(plan: PlanQuantities, count: int) -> Event:
+    """Return the event in which one piece ends and the next begins."""
+    following = plan.piece.sym + 1
+    chosen = ca.vertcat(*[following == k for k in range(count)])
+    return Event(
+        "next_piece",
+        guard=plan.clock.sym - plan.end.sym,
+        when=(plan.used.sym - 1.5) - plan.piece.sym,
+        reset={
+            plan.piece.name: following,
+            plan.begin.name: plan.end.sym,
+            plan.end.name: ca.dot(chosen, plan.times.sym[1:]),
+            plan.now.name: ca.mtimes(plan.table(count), chosen),
+        },
+        priority=-1,
+    )
 
 
 __all__ = ["machine"]

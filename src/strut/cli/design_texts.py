@@ -1,0 +1,118 @@
+"""What the texts behind the options of `strut design` say, and the command and Python that say it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from strut.cli.model import python_of
+from strut.errors import ValueRangeError
+from strut.optimal import StepGoal
+from strut.optimal.walk.goal_field import goal_fields
+from strut.system import System
+from strut.units import number
+
+COMMAND_DEFAULTS = {
+    "control": "",
+    "method": "radau",
+    "intervals": 10,
+    "starts": 1,
+    "seed": 0,
+    "drive": "rigid",
+}
+"""What options are where they are not given: a command that is typed again leaves them out."""
+
+
+def read_goal(texts: Mapping[str, str]) -> dict[str, float | tuple[float, float] | None]:
+    """Return what is asked of a step, of the texts behind its flags; None where there is none."""
+    values: dict[str, float | tuple[float, float] | None] = {}
+    for name, each in goal_fields(StepGoal).items():
+        text = texts.get(name, "")
+        values[name] = (
+            None if not text else read_range(text, each.unit) if each.pair else number(text, each.unit)
+        )
+    return values
+
+
+def read_sweep(text: str, units: dict[str, str]) -> tuple[str, list[float]]:
+    """Return name and values of NAME=FROM:TO:N, or NAME=A,B,C."""
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    unit, parts = units.get(name, ""), rest.split(":")
+    if equals and len(parts) == 3 and parts[2].strip().isdigit() and int(parts[2]) > 1:
+        return name, np.linspace(number(parts[0], unit), number(parts[1], unit), int(parts[2])).tolist()
+    if equals and len(parts) == 1 and "," in rest:
+        return name, [number(part, unit) for part in rest.split(",")]
+    raise ValueRangeError(
+        f"'{text}' is no sweep: write NAME=FROM:TO:N, for example speed=0.6:1.2:7, or NAME=A,B,C"
+    )
+
+
+def read_cost(text: str) -> str | dict[str, float]:
+    """Return the name of a cost, or several with their weights, of A=WEIGHT,B=WEIGHT."""
+    if "=" not in text and "," not in text:
+        return text
+    weights = {}
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        weights[name.strip()] = number(weight) if weight else 1.0
+    return weights
+
+
+def source_of(model: str, settings: list[str], system: System, drive: str) -> str:
+    """Return Python that makes the walker, with the parameters that were set."""
+    names = [setting.partition("=")[0].strip() for setting in settings]
+    values = {q.name: np.asarray(q.value).tolist() for q in system.p if q.name in names}
+    made_by = python_of(model) or "walker"
+    made_by = made_by if drive == "rigid" else f"actuator.driven({made_by}, {drive!r})"
+    return f"{made_by}.using({values!r})" if values else made_by
+
+
+def python_text(verb: str, source: str, arguments: Mapping[str, Any]) -> str:
+    """Return Python that does what the command did."""
+    anyway = {**COMMAND_DEFAULTS, "control": "cubic", "cost": "squared-torque", "free": {}}
+    lines = [
+        f"    {name}={value!r},"
+        for name, value in arguments.items()
+        if value is not None and value != anyway.get(name)
+    ]
+    head = "from strut import " + ", ".join(
+        n for n in ("actuator", "optimal", "walkers") if n == "optimal" or f"{n}." in source
+    )
+    return "\n".join([head, "", f"made = optimal.{verb}(", f"    {source},", *lines, ")"])
+
+
+def command_text(model: str, settings: list[str], options: Mapping[str, str]) -> str:
+    """Return the command as it would be typed again. options: by flag, without its dashes."""
+    words = [word for setting in settings for word in ("--set", setting)]
+    for flag, text in options.items():
+        if text not in ("", str(COMMAND_DEFAULTS.get(flag, ""))):
+            words += [f"--{flag}", text]
+    return shlex.join(["strut", "design", model, *words])
+
+
+def read_free(
+    text: str, units: dict[str, str], bounds: dict[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    """Return bounds by name of what is free, of NAME and NAME=LOW:HIGH."""
+    free: dict[str, tuple[float, float]] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, equals, values = part.partition("=")
+        name = name.strip()
+        pair = read_range(values, units.get(name, "")) if equals else bounds.get(name, (-np.inf, np.inf))
+        if not isinstance(pair, tuple):
+            raise ValueRangeError(
+                f"--free {part}: bounds are LOW:HIGH; a value that stays is set by --set {part}"
+            )
+        free[name] = pair
+    return free
+
+
+def read_range(text: str, unit: str) -> float | tuple[float, float]:
+    """Return a number, or bounds, of VALUE or LOW:HIGH."""
+    parts = [number(p, unit) for p in text.split(":")]
+    if len(parts) > 2:
+        raise ValueRangeError(f"'{text}' is not a range: write VALUE or LOW:HIGH")
+    return parts[0] if len(parts) == 1 else (parts[0], parts[1])

@@ -1,0 +1,68 @@
+"""What `System.walk` says that a step problem needs: feet with forces, the foot that swings, gravity."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from strut.errors import ModelError
+from strut.gait import Gait
+from strut.system import Foot, System, sx
+
+EARTH_GRAVITY = 9.81
+"""Gravitational acceleration [m/s^2] of a walker whose weight depends on no parameter of that unit."""
+GAIT_SAMPLES = 200
+"""Moments of a gait, its ends included, at which something is read along it."""
+
+
+def feet_with_forces(walker: System) -> list[Foot]:
+    """Return the feet of a walker that say how the ground pushes them."""
+    return [] if walker.walk is None else [foot for foot in walker.walk.feet if foot.normal]
+
+
+def says_friction(walker: System) -> bool:
+    """Return whether some foot says how much friction it needs."""
+    return any(len(foot.friction) == 1 for foot in feet_with_forces(walker))
+
+
+def swing_foot(walker: System, section: str) -> Foot | None:
+    """Return the foot that lands in `section`, if its walk says when it passes the other and how high it is;
+    None otherwise."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return foot if foot is not None and foot.passes and foot.gap else None
+
+
+def required_swing_foot(walker: System, section: str) -> Foot:
+    """Return the swing foot of a walker that is asked to clear the ground; `ModelError` if it has none."""
+    foot = swing_foot(walker, section)
+    if foot is None:
+        raise ModelError(
+            f"clearance is asked, but '{walker.name}' has no foot that lands in '{section}' of which its "
+            f"walk says when it passes "
+            "the other and how high it is: Foot(lands=..., passes=..., gap=...)"
+        )
+    return foot
+
+
+def sample_times(gait: Gait) -> np.ndarray:
+    """Return moments [s] strictly inside one period of a gait."""
+    return gait.period * np.linspace(0, 1, GAIT_SAMPLES)[1:-1]
+
+
+def clears_ground(gait: Gait) -> bool:
+    """Return whether the swing foot of a gait stays above the ground all along."""
+    foot = swing_foot(gait.system, gait.section)
+    return foot is not None and bool(gait.trajectory.at(sample_times(gait))[foot.gap].min() >= 0)
+
+
+def gravity_of(walker: System) -> float:
+    """Return the gravitational acceleration [m/s^2]: the parameter of that unit on which the weight of the
+    walk depends, `EARTH_GRAVITY` where there is none."""
+    if walker.walk is None or walker.walk.weight is None:
+        return EARTH_GRAVITY
+    weight = sx(walker.walk.weight)
+    accelerations = [q for q in walker.p if q.unit == "m/s^2" and ca.depends_on(weight, q.sym)]
+    return float(np.ravel(accelerations[0].value)[0]) if accelerations else EARTH_GRAVITY
+
+
+__all__ = ["clears_ground", "feet_with_forces", "gravity_of", "says_friction", "swing_foot"]

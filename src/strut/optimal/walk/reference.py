@@ -1,0 +1,97 @@
+"""`ReferenceStep`: the motion that a search for a design begins from, and that says what is usual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from strut.errors import NoGaitError
+from strut.gait import Gait, find
+from strut.gait.section import default_section
+from strut.gait.transport import has_slope, inclined
+from strut.optimal.solver.guess import Guess
+from strut.optimal.walk.design import Design
+from strut.optimal.walk.even_stride import EvenStride, even_stride
+from strut.system import System
+
+FALLBACK_SLOPES = (0.05, 0.03, 0.07, 0.015)
+"""Downhill slopes [rad] on which a passive gait is looked for where there is none on the walker's own."""
+PASSIVE_STARTS = 60
+"""Starts of the search for a passive gait."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceStep:
+    """What a search begins from.
+
+    section: the event that ends a step.
+    guess: the motion to begin from, as `solve` takes it; None where there is nothing to begin from.
+    gait: a gait with the phases that are planned; it says which events come and what is usual.
+    passive: the gait without motors that was looked for and found, None if a guess was given.
+    stride: an even step, where there is no gait.
+    """
+
+    section: str
+    guess: Any
+    gait: Gait | None = None
+    passive: Gait | None = None
+    stride: EvenStride | None = None
+
+    @property
+    def period(self) -> float | None:
+        """The usual duration of a step [s], if it is known."""
+        usual = self.gait or self.stride
+        return None if usual is None else usual.period
+
+    @property
+    def step_length(self) -> float | None:
+        """The usual length of a step [m], if it is known."""
+        usual = self.gait or self.stride
+        return None if usual is None else usual.step_length
+
+    def guess_for(self, phases: int) -> Any:
+        """Return what to begin a problem of so many phases from: the guess, if it has as many; else the gait,
+        or an even stride."""
+        if self.guess is not None and (not isinstance(self.guess, Guess) or len(self.guess.phases) == phases):
+            return self.guess
+        if self.stride is not None:
+            return {**self.stride.guess, "duration": self.stride.period / phases}
+        return self.gait
+
+
+def find_reference(walker: System, section: str | None, guess: Any, like: Gait | None) -> ReferenceStep:
+    """Return what a search begins from: the guess that was given, else the gait `like` it, else a passive
+    gait that is looked for; and an even stride where no gait is known."""
+    where = section or default_section(walker)
+    passive = (like or find_passive_gait(walker, where)) if guess is None else None
+    start: Any = passive if guess is None else guess
+    gait = like or passive or gait_of(start)
+    return ReferenceStep(
+        section=where,
+        guess=start.guess() if hasattr(start, "guess") else start,
+        gait=gait,
+        passive=passive,
+        stride=None if gait is not None else even_stride(walker, where),
+    )
+
+
+def gait_of(guess: Any) -> Gait | None:
+    """Return the gait in a guess: itself, or that from which a design began; None otherwise."""
+    return guess if isinstance(guess, Gait) else guess.passive if isinstance(guess, Design) else None
+
+
+def find_passive_gait(walker: System, section: str) -> Gait | None:
+    """Return a gait without motors, on the walker's own slope or on one of `FALLBACK_SLOPES`; None if there
+    is none."""
+    for slope in (None, *FALLBACK_SLOPES):
+        if slope is not None and not has_slope(walker):
+            break
+        try:
+            on_slope = walker if slope is None else inclined(walker, slope)
+            return find(on_slope, section=section, starts=PASSIVE_STARTS)
+        except NoGaitError:
+            continue
+    return None
+
+
+__all__ = ["ReferenceStep", "find_passive_gait", "find_reference", "gait_of"]

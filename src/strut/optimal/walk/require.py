@@ -1,0 +1,68 @@
+"""Requirements on the feet of a step: forces while a foot stands, and how the other one swings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from strut.optimal.problem import Problem
+from strut.optimal.walk.read_walk import required_swing_foot
+from strut.system import sx
+
+EVENT_MARGIN = 1e-3
+"""By how much a guard must stay away from zero in the middle of a phase in which its event must not come, in
+the unit of the guard."""
+
+
+def require_force(problem: Problem, name: str, force: ca.SX, least: ca.SX | None = None) -> Problem:
+    """Require that a force [N] is at least `least` (by default 0), in the phases in which there is one: a
+    foot that swings has none."""
+    for phase in problem.phases:
+        discrete = [q for q in problem.system.z if q.name in phase.z]
+        values = [ca.DM(phase.z[q.name]) for q in discrete]
+        in_phase = ca.substitute([force], [q.sym for q in discrete], values)[0]
+        if not in_phase.is_zero():
+            excess = force if least is None else force - least
+            problem = problem.require(name, excess, low=0.0, phase=phase.name)
+    return problem
+
+
+def require_swing(problem: Problem, clearance: float | None) -> Problem:
+    """Require that the swing foot passes the other once, and is above the ground from where it comes out of
+    it.
+
+    clearance: its height [m] where it passes; it is then above the ground from the beginning. None: not
+        asked.
+    """
+    section = problem.phases[-1].until
+    assert section is not None
+    foot = required_swing_foot(problem.system, section)
+    passes, height = foot.passes, foot.gap
+    ahead = sx(problem.system.event(passes).guard)
+    always_above = clearance is not None or all(phase.until != foot.clears for phase in problem.phases)
+    passed, above = False, always_above
+    for phase in problem.phases:
+        in_phase: dict[str, Any] = {"phase": phase.name, "margin": EVENT_MARGIN}
+        if clearance is not None or (passed and above):
+            problem = problem.require("the swing foot is above the ground", height, low=0.0, **in_phase)
+        if passed:
+            problem = problem.require("the swing foot stays in front", ahead, low=0.0, **in_phase)
+        elif phase.until == passes:
+            passed = True
+            problem = problem.require(
+                "the swing foot stays behind until it passes", ahead, high=0.0, **in_phase
+            )
+            if clearance is not None:
+                problem = problem.require("clearance", height, low=clearance, at="end", phase=phase.name)
+        above = above or phase.until == foot.clears
+        if phase.until == section:
+            # The next step begins: the other foot swings.
+            passed, above = False, always_above
+        elif phase.until is not None and phase.until != passes:
+            guard = sx(problem.system.event(phase.until).guard)
+            problem = problem.require(f"{phase.until} comes once", guard, high=0.0, **in_phase)
+    return problem
+
+
+__all__ = ["require_force", "require_swing"]

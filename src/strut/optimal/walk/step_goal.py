@@ -1,0 +1,308 @@
+"""`StepGoal`: what can be asked of a step, each requirement described once.
+
+A new requirement is one field here, with a `GoalField` that says its unit, its flag, how it is checked and
+what it does. From these fields come the options of `strut design`, the keywords of `optimal.design` and
+`optimal.step_problem`, what `optimal.trade_off` can sweep, and what reports and JSON say was asked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from strut.checks import checked, is_number
+from strut.errors import ModelError, ValueRangeError
+from strut.gait.transport import distance, inclined, weight_of
+from strut.optimal.problem import Problem
+from strut.optimal.walk.goal_field import (
+    GoalField,
+    GoalValue,
+    UsualStep,
+    as_bounds,
+    as_number,
+    check_bounds,
+    check_number,
+    goal_fields,
+    requirement,
+)
+from strut.optimal.walk.read_walk import clears_ground, feet_with_forces, says_friction, swing_foot
+from strut.optimal.walk.replay import Replay
+from strut.optimal.walk.require import require_force, require_swing
+from strut.optimal.walk.stability import stabilise
+from strut.system import System, time
+
+MIN_STEP_TIME, MAX_STEP_TIME = 0.05, 10.0
+"""Bounds of the duration of a step [s], where nothing is known of it."""
+MIN_STEP_LENGTH = 1e-3
+"""The least length of a step [m], where nothing is known of it."""
+REFERENCE_FACTOR = 4.0
+"""By default, duration and length of a step are within this factor of those of the reference."""
+TORQUE_FACTOR = 1.0
+"""By default, torques are at most this many times weight by step length of the reference."""
+DEFAULT_FRICTION = 1.0
+"""By default, the coefficient of friction that feet must not exceed."""
+FRICTION_SLACK = 1e-3
+"""Relative slack on the coefficient of friction when a replay is judged: between the points of the mesh it
+may be exceeded a little."""
+MULTIPLIER_SLACK = 1e-6
+"""Relative slack on the bound of multipliers when a replay is judged."""
+
+
+def check_torque(name: str, value: Any) -> GoalValue:
+    """Return positive numbers: one for all inputs, or one by name of an input."""
+    largest = value.values() if isinstance(value, Mapping) else [value]
+    if not all(is_number(each) and each > 0 for each in largest):
+        raise ValueRangeError(f"{name} is {value} N m: what is allowed must be positive")
+    return {str(k): float(v) for k, v in value.items()} if isinstance(value, Mapping) else float(value)
+
+
+# ---- defaults ----
+
+
+def default_speed(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return the speed of the reference gait [m/s], where nothing is asked that would set one."""
+    if "step_length" in asked or "duration" in asked or usual.gait is None or not walker.u:
+        return None
+    return usual.gait.speed if usual.gait.speed > 0 else None
+
+
+def around(usual: float | None) -> GoalValue | None:
+    """Return bounds within `REFERENCE_FACTOR` of what is usual."""
+    return None if usual is None or not usual > 0 else (usual / REFERENCE_FACTOR, usual * REFERENCE_FACTOR)
+
+
+def default_torque(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return weight by usual step length [N m], for inputs that are torques without bounds of their own."""
+    if usual.step_length is None or not usual.step_length > 0:
+        return None
+    unlimited = [q for q in walker.u if q.size == 1 and q.unit == "N m" and not np.isfinite(q.bounds).any()]
+    return {q.name: TORQUE_FACTOR * weight_of(walker) * usual.step_length for q in unlimited} or None
+
+
+def default_clearance(walker: System, usual: UsualStep, asked: Mapping[str, GoalValue]) -> GoalValue | None:
+    """Return 0 [m] where the swing foot of the reference gait stays above the ground."""
+    return 0.0 if usual.gait is not None and clears_ground(usual.gait) else None
+
+
+# ---- what they require ----
+
+
+def section_of_step(problem: Problem) -> str:
+    """Return the event that ends the last phase."""
+    section = problem.phases[-1].until
+    assert section is not None
+    return section
+
+
+def require_speed(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Bound distance over duration at the end of the step [m/s]."""
+    low, high = as_bounds(value)
+    pace = distance(problem.system, section_of_step(problem)) / time
+    return problem.require("speed", pace, low, high, at="end")
+
+
+def require_step_length(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Bound how far the last step comes along the ground [m]."""
+    low, high = as_bounds(value)
+    along = distance(problem.system, section_of_step(problem))
+    return problem.require("step length", along, low=low, high=high, at="end")
+
+
+def require_duration(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Bound the time at the end of the motion [s]."""
+    low, high = as_bounds(value)
+    return problem.require("step time", time, low=low, high=high, at="end")
+
+
+def require_torque(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Bound the size of inputs all along [N m]."""
+    largest = value if isinstance(value, Mapping) else dict.fromkeys(problem.system.labels("u"), value)
+    return problem.within({name: (-as_number(limit), as_number(limit)) for name, limit in largest.items()})
+
+
+def require_friction(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Keep the force on every foot inside the friction cone |friction| <= mu normal, by the foot margin."""
+    walker, coefficient = problem.system, as_number(value)
+    if math.isinf(coefficient):
+        return problem
+    if not says_friction(walker):
+        raise ModelError(
+            f"friction is limited, but the walk of '{walker.name}' has no foot that says what it needs: "
+            f"Foot(normal=..., friction=(...,))"
+        )
+    for foot in feet_with_forces(walker):
+        if len(foot.friction) == 1:
+            normal, sideways = walker[foot.normal], walker[foot.friction[0]]
+            edge = (1 - foot_margin) * coefficient * normal
+            problem = require_force(problem, f"{foot.name} does not slip forwards", edge - sideways)
+            problem = require_force(problem, f"{foot.name} does not slip backwards", edge + sideways)
+    return problem
+
+
+def require_clearance(problem: Problem, value: GoalValue, foot_margin: float) -> Problem:
+    """Keep the swing foot above the ground all along, and so high [m] where it passes the other; nothing
+    where no phase ends with its passing."""
+    foot = swing_foot(problem.system, section_of_step(problem))
+    if foot is None or all(phase.until != foot.passes for phase in problem.phases):
+        return problem
+    return require_swing(problem, as_number(value))
+
+
+# ---- what the simulator shows ----
+
+
+def broken_friction(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say which feet need more friction in the replay than is allowed."""
+    largest = as_number(value)
+    return tuple(
+        f"the friction that foot '{load.foot}' needs is {load.friction_needed:.4g}, more than {largest:g}"
+        for load in replay.foot_loads
+        if load.friction_needed > largest * (1 + FRICTION_SLACK)
+    )
+
+
+def broken_stability(replay: Replay, value: GoalValue) -> tuple[str, ...]:
+    """Say by which multiplier the gait of the replay grows disturbances more than is allowed."""
+    bound = as_number(value)
+    largest = math.nan if replay.gait is None else float(abs(replay.gait.multipliers[0]))
+    if largest <= bound * (1 + MULTIPLIER_SLACK):
+        return ()
+    return (f"the largest multiplier is {largest:.6g}, more than {bound:g}",)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class StepGoal:
+    """What is asked of a step; None where nothing is. See the `meaning` of each field, or
+    `optimal.design`."""
+
+    speed: float | tuple[float, float] | None = requirement(
+        GoalField(
+            unit="m/s",
+            flag="--speed",
+            metavar="V",
+            help="How fast it walks, in m/s, or LOW:HIGH; else as its passive gait.",
+            meaning="how fast it walks, a number or bounds (low, high). Where neither speed nor step_length "
+            "nor duration is given, as fast as the passive gait.",
+            pair=True,
+            check=check_bounds,
+            default=default_speed,
+            on_problem=require_speed,
+        )
+    )
+    slope: float | None = requirement(
+        GoalField(
+            unit="rad",
+            flag="--slope",
+            metavar="ANGLE",
+            help="Of the ground, positive downhill: 3deg.",
+            meaning="of the ground, positive downhill.",
+            on_walker=lambda walker, value: inclined(walker, cast(float, value)),
+        )
+    )
+    step_length: float | tuple[float, float] | None = requirement(
+        GoalField(
+            unit="m",
+            flag="--step",
+            metavar="LENGTH",
+            help="Length of a step in m, or LOW:HIGH.",
+            meaning="a number or bounds (low, high); by default within a factor of four of that of the "
+            "passive gait.",
+            pair=True,
+            check=check_bounds,
+            default=lambda walker, usual, asked: around(usual.step_length),
+            widest=(MIN_STEP_LENGTH, math.inf),
+            on_problem=require_step_length,
+        )
+    )
+    duration: float | tuple[float, float] | None = requirement(
+        GoalField(
+            unit="s",
+            flag="--time",
+            metavar="TIME",
+            help="Duration of a step in s, or LOW:HIGH.",
+            meaning="of a step, a number or bounds (low, high); by default within a factor of four of that "
+            "of the passive gait.",
+            pair=True,
+            check=check_bounds,
+            default=lambda walker, usual, asked: around(usual.period),
+            widest=(MIN_STEP_TIME, MAX_STEP_TIME),
+            on_problem=require_duration,
+        )
+    )
+    torque: float | Mapping[str, float] | None = requirement(
+        GoalField(
+            unit="N m",
+            flag="--torque",
+            metavar="MOST",
+            help="Largest torque in N m.",
+            meaning="of every input, at most, or of some by name; by default, of inputs without bounds of "
+            "their own, weight by step length of the passive gait. What only counts work would else take "
+            "any torque for a short time.",
+            check=check_torque,
+            default=default_torque,
+            on_problem=require_torque,
+        )
+    )
+    friction: float | None = requirement(
+        GoalField(
+            unit="",
+            flag="--friction",
+            metavar="MU",
+            help="Friction that the feet must not exceed.",
+            meaning="coefficient that the feet must not exceed; by default 1, where the walker says what it "
+            "needs. math.inf: no limit.",
+            check=check_number(lambda mu: mu > 0, ": the coefficient must be positive"),
+            default=lambda walker, usual, asked: DEFAULT_FRICTION if says_friction(walker) else None,
+            on_problem=require_friction,
+            broken=broken_friction,
+        )
+    )
+    clearance: float | None = requirement(
+        GoalField(
+            unit="m",
+            flag="--clearance",
+            metavar="HEIGHT",
+            help="Of the swing foot where it passes the other, in m; stiff legs have none.",
+            meaning="height of the swing foot where it passes the other; it then stays above the ground all "
+            "along. By default 0 where it does so in the gait to begin from; stiff legs scuff, and the "
+            "ground is not asked.",
+            check=check_number(lambda h: h >= 0, ": a height above the ground must not be negative"),
+            default=default_clearance,
+            on_problem=require_clearance,
+        )
+    )
+    stability: float | None = requirement(
+        GoalField(
+            unit="",
+            flag="--stability",
+            metavar="R",
+            help="No multiplier is larger; below 1 it is stable.",
+            meaning="every multiplier of the walker that follows its plan is at most this; below 1 it is "
+            "stable by itself.",
+            check=check_number(lambda r: r > 0, ": multipliers have a size, it must be positive"),
+            on_solution=lambda solution, value: stabilise(solution, as_number(value)),
+            broken=broken_stability,
+        )
+    )
+
+    def __post_init__(self) -> None:
+        for name, each in goal_fields(self).items():
+            value = getattr(self, name)
+            if value is not None and each.check is not None:
+                object.__setattr__(self, name, each.check(name, value))
+
+    def asked_values(self) -> dict[str, GoalValue]:
+        """Return what is asked, by name."""
+        values = {name: getattr(self, name) for name in goal_fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+SWEPT_UNITS = {name: each.unit for name, each in goal_fields(StepGoal).items() if each.swept}
+"""What of a step can be swept, with its unit."""
+
+__all__ = ["SWEPT_UNITS", "StepGoal", "require_speed"]
