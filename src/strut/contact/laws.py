@@ -230,14 +230,17 @@ def coulomb(mu: Expression, speed: Expression = 1e-3) -> SmoothFriction:
 
 
 def _positive_depth(x: ca.SX) -> ca.SX:
+    """The depth [m], at least `MIN_DEPTH`."""
     return ca.fmax(sx(x), MIN_DEPTH)
 
 
 def _positive(value: Expression, name: str) -> ca.SX:
+    """A number of a law as an expression; raises ModelError unless it is positive."""
     check.number(value, f"the {name} of a contact law", low=0.0, above=True)
     return sx(value)
 
 
 def _not_negative(value: Expression, name: str) -> ca.SX:
+    """A number of a law as an expression; raises ModelError if it is negative."""
     check.number(value, f"the {name} of a contact law", low=0.0)
     return sx(value)

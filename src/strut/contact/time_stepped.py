@@ -146,6 +146,7 @@ class _Stepped:
         return impulses
 
     def system(self, sweeps: int, relaxation: ca.SX, description: str) -> System:
+        """The system whose one sample does a step."""
         assembly, tree, dt = self.assembly, self.tree, self.dt
         impulse = self.impulses(sweeps, relaxation)
         v = self.free + self.spread @ impulse
@@ -220,6 +221,7 @@ class _Loops:
         self.means = [Discrete(label, 0.0) for label in closure.labels]
 
     def _impulse(self, v: ca.SX) -> ca.SX:
+        """Impulses that close the loops, of a machine that would move with v without them."""
         c = self.closure
         return -solve_ltdl(self.A, c.K @ v - c.k0 + self.rate * c.phi)
 
