@@ -46,8 +46,8 @@ def parallel(
 
     There is one parameter of each for both sides of a joint; where these count opposite ways, HIP_rest is the
     first one's. A spring between the legs themselves, whose angle changes its sign when legs change names, is
-    at rest at zero and has no HIP_rest. A drive whose
-    HIP_spring exists already is elastic in parallel: it stays as it is.
+    at rest at zero and has no HIP_rest. A drive whose HIP_spring exists already is elastic in parallel: it
+    stays as it is.
     """
     chosen = drives(system, of)
     names = {q.name for q in system.p}

@@ -201,10 +201,9 @@ def anchored_friction(stiffness: Expression, damping: Expression, mu: Expression
 
     The strain s of the spring is a state, zero at touchdown. While the foot sticks s' = v, the velocity along
     the ground, and the friction is -(K s + D v). While it slides the friction is mu F_n against K s + D v,
-    and the place it holds on to moves just so
-    fast that spring and damper carry that: force and energy are continuous, and every joule of sliding is
-    booked. What the spring still holds at lift-off is lost. The damper is needed: it is how fast the spring
-    follows.
+    and the place it holds on to moves just so fast that spring and damper carry that: force and energy are
+    continuous, and every joule of sliding is booked. What the spring still holds at lift-off is lost. The
+    damper is needed: it is how fast the spring follows.
     """
     _positive(stiffness, "stiffness")
     _positive(damping, "damping")

@@ -2,10 +2,9 @@
 lands.
 
 The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go,
-and the
-legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point. In
-    space the walker is also
-mirrored: it is told as if it always stood on the same leg, and what is sideways changes sign at every step.
+and the legs change names: the state after a step is again a state of the same walker, so a gait is a fixed
+point. In space the walker is also mirrored: it is told as if it always stood on the same leg, and what is
+sideways changes sign at every step.
 """
 
 from __future__ import annotations

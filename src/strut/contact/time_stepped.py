@@ -2,10 +2,9 @@
 events.
 
 After Hwangbo et al. (2018), as van de Rijt uses it in a plane: each contact in turn opens, sticks or slides
-while the others keep
-their impulses. Differences: a contact counts before it closes, with just the speed that would close it within
-the step, so feet land on the ground and not in it; and the iteration begins with the impulses of the step
-before.
+while the others keep their impulses (projected Gauss-Seidel). Differences: a contact counts before it closes,
+with just the speed that would close it within the step, so feet land on the ground and not in it; and the
+iteration begins with the impulses of the step before (warm start).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Saurel's walkers: a person's segments on point feet, from a compass to one with torso, neck and arms.
 
 Segments are Dumas's, without feet and hands, of a man of 68.2 kg. Legs, torso and head are told by their
-angles from the vertical, as
-everywhere here: positive where the lower end is in front of the upper one. Parameters NAME_share (part of the
-body's mass) and NAME_stretch (length, relative to the table) change single segments on both sides.
+angles from the vertical, as everywhere here: positive where the lower end is in front of the upper one.
+Parameters NAME_share (part of the body's mass) and NAME_stretch (length, relative to the table) change single
+segments on both sides.
 """
 
 from __future__ import annotations
