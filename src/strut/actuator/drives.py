@@ -76,6 +76,7 @@ def drives(system: System, of: Sequence[str] | None = None) -> list[Drive]:
 
 
 def _name(label: str) -> str:
+    """The name of the drive whose input has this name."""
     for ending in INPUT_ENDINGS:
         if label == ending:
             return DEFAULT_NAME

@@ -80,6 +80,8 @@ def jumps(system: System, drives: Sequence[Drive]) -> list[Places]:
 def _places(
     system: System, drives: Sequence[Drive], new: Mapping[str, Any], guard: ca.SX | None, where: str
 ) -> Places:
+    """Compare the angles of all drives before and after new values of states; raises ModelError where one is
+    lost."""
     states = [q for q in (*system.x, *system.z) if q.name in new]
     changed = ca.vertcat(*[q.sym for q in states], ca.SX(0, 1))
     moved = [i for i, d in enumerate(drives) if ca.depends_on(d.angle, changed)]
@@ -112,6 +114,7 @@ def _places(
 
 
 def _match(old: np.ndarray, now: np.ndarray) -> tuple[int, float] | None:
+    """Which old angle, and with which sign, a new one is in all states; None if it is none of them."""
     for j in range(old.shape[1]):
         for sign in (1.0, -1.0):
             if np.abs(now - sign * old[:, j]).max() < ANGLE_TOLERANCE:

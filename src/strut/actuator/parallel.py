@@ -27,6 +27,7 @@ class _Sprung:
 
     @property
     def stretch(self) -> ca.SX:
+        """The angle of the spring from where it is at rest."""
         return self.drive.angle if self.rest is None else self.drive.angle - self.sign * self.rest
 
 
@@ -45,8 +46,8 @@ def parallel(
 
     There is one parameter of each for both sides of a joint; where these count opposite ways, HIP_rest is the
     first one's. A spring between the legs themselves, whose angle changes its sign when legs change names, is
-    at rest at zero and has no HIP_rest. A drive whose
-    HIP_spring exists already is elastic in parallel: it stays as it is.
+    at rest at zero and has no HIP_rest. A drive whose HIP_spring exists already is elastic in parallel: it
+    stays as it is.
     """
     chosen = drives(system, of)
     names = {q.name for q in system.p}
@@ -69,6 +70,7 @@ def parallel(
 
 
 def _join_springs(system: System, sprung: Sequence[_Sprung]) -> System:
+    """The system with springs and dampers beside its motors, joined and booked."""
     params = [q for s in sprung for q in (s.spring, s.damper, s.rest) if q is not None]
     part = System("springs", u=tuple(s.motor for s in sprung), p=tuple(dict.fromkeys(params)))
     gives, stored, dissipated = {}, dict(system.ledger.stored), dict(system.ledger.dissipated)

@@ -51,40 +51,17 @@ def series(
     chosen = drives(system, of)
     if not chosen:
         return system
-    springs: dict[int, Param] = {}
-    dampers: dict[int, Param] = {}
-    inertias: dict[int, Param] = {}
+    constants: dict[int, tuple[Param, Param, Param]] = {}
     for sides in sides_of_joints(system, chosen):
-        group, first = sides.members, chosen[sides.members[0]]
-        name = common_name([chosen[i].name for i in group])
-        about = "of each side" if len(group) > 1 else ""
-        unit = "kg" if first.unit == "m" else "kg m^2"
-        constants = (
-            Param(
-                f"{name}_series_spring",
-                stiffness,
-                first.stiffness_unit,
-                (0.0, 1e5),
-                f"between motor and joint {about}".strip(),
-            ),
-            Param(
-                f"{name}_series_damping",
-                damping,
-                first.damping_unit,
-                (0.0, 1e4),
-                f"between motor and joint {about}".strip(),
-            ),
-            Param(
-                f"{name}_motor_inertia",
-                inertia,
-                unit,
-                (1e-9, 1e3),
-                f"of the motor behind its gear {about}".strip(),
-            ),
+        first, name = chosen[sides.members[0]], common_name([chosen[i].name for i in sides.members])
+        shared = _motor_constants(
+            first,
+            name,
+            both_sides=len(sides.members) > 1,
+            values={"stiffness": stiffness, "damping": damping, "inertia": inertia},
         )
-        for i in group:
-            springs[i], dampers[i], inertias[i] = constants
-    motors = [_Motor(d, springs[i], dampers[i], inertias[i]) for i, d in enumerate(chosen)]
+        constants |= dict.fromkeys(sides.members, shared)
+    motors = [_Motor(d, *constants[i]) for i, d in enumerate(chosen)]
     part = System(
         "motors",
         x=tuple(q for m in motors for q in (m.angle, m.rate)),
@@ -115,6 +92,27 @@ def series(
     )
 
 
+def _motor_constants(
+    drive: Drive, name: str, *, both_sides: bool, values: Mapping[str, float]
+) -> tuple[Param, Param, Param]:
+    """Stiffness and damping of the spring of a joint, and inertia of its motor, as parameters named after
+    it."""
+    about = "of each side" if both_sides else ""
+    where = f"between motor and joint {about}".strip()
+    unit = "kg" if drive.unit == "m" else "kg m^2"
+    return (
+        Param(f"{name}_series_spring", values["stiffness"], drive.stiffness_unit, (0.0, 1e5), where),
+        Param(f"{name}_series_damping", values["damping"], drive.damping_unit, (0.0, 1e4), where),
+        Param(
+            f"{name}_motor_inertia",
+            values["inertia"],
+            unit,
+            (1e-9, 1e3),
+            f"of the motor behind its gear {about}".strip(),
+        ),
+    )
+
+
 class _Motor:
     """One motor: its states, its input, and what its spring gives to the joint."""
 
@@ -134,6 +132,7 @@ class _Motor:
 
 
 def _number(expression: ca.SX) -> float | ca.SX:
+    """An expression as a number where it is constant."""
     return float(expression) if expression.is_constant() else expression
 
 
@@ -160,6 +159,7 @@ def _exchange(motors: list[_Motor], places: Places) -> dict[str, ca.SX]:
 
 
 def _with(event: Event, motors: list[_Motor], places: Places) -> Event:
+    """The event with the motors in the places they have after it."""
     more: Mapping[str, Any] = _exchange(motors, places)
     return (
         replace(event, reset={**{str(k): sx(e) for k, e in event.reset.items()}, **more}) if more else event

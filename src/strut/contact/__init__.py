@@ -16,8 +16,9 @@ from strut.contact.laws import (
 )
 from strut.contact.legs import Between, Legs, Lock
 from strut.contact.rigid import ahead_of, rigid
+from strut.contact.smooth_surfaces import Surface, ellipsoid, plane_surface, sine_ground, surface
 from strut.contact.stepping import stepping_walker
-from strut.contact.surfaces import Surface, between, ellipsoid, plane_surface, sine_ground, surface, surfaces
+from strut.contact.surfaces import between, surfaces
 from strut.contact.time_stepped import time_stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
 

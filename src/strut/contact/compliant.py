@@ -325,45 +325,56 @@ class Pad:
             ),
         ]
         if self.slack is not None:
-            assert self.law.grip is not None
-            grip = self.law.grip(self.depth, self.rate)
-            recovered = {f"{name}_slack": self.stored - self.law.energy(self.depth)}
-            events += [
-                Event(
-                    f"{name}_slack",
-                    ca.if_else(on * self.slack.off, -grip, -1),
-                    self.slack.set(self.depth),
-                    priority=2,
-                    loss={},
-                ),
-                Event(
-                    f"{name}_press",
-                    ca.if_else(on * self.slack.on, grip, -1),
-                    self.slack.set(0),
-                    priority=2,
-                    loss=recovered,
-                ),
-            ]
+            events += self._slack_events(self.slack)
         if self.slip is not None:
-            events += [
-                Event(
-                    f"{name}_slide",
-                    ca.if_else(on * self.slip.off, self.excess - self.slide_slack, -1),
-                    self.slip.set(1),
-                    priority=3,
-                    loss={},
-                ),
-                Event(
-                    f"{name}_stick",
-                    ca.if_else(on * self.slip.on, -self.excess, -1),
-                    self.slip.set(0),
-                    priority=3,
-                    loss={},
-                ),
-            ]
+            events += self._slip_events(self.slip)
         for k, kink in enumerate(self.law.kinks(self.depth, self.rate)):
             events.append(Event(f"{name}_cap{k or ''}", kink, direction="both", when=on, priority=4, loss={}))
         return events
+
+    def _slack_events(self, slack: Flag) -> list[Event]:
+        """A foot that leaves faster than the ground follows goes slack, and presses when it is met again."""
+        name, on = self.spot.name, self.touching.on
+        assert self.law.grip is not None
+        grip = self.law.grip(self.depth, self.rate)
+        recovered = {f"{name}_slack": self.stored - self.law.energy(self.depth)}
+        return [
+            Event(
+                f"{name}_slack",
+                ca.if_else(on * slack.off, -grip, -1),
+                slack.set(self.depth),
+                priority=2,
+                loss={},
+            ),
+            Event(
+                f"{name}_press",
+                ca.if_else(on * slack.on, grip, -1),
+                slack.set(0),
+                priority=2,
+                loss=recovered,
+            ),
+        ]
+
+    def _slip_events(self, slip: Flag) -> list[Event]:
+        """A foot slides where spring and damper exceed the friction limit, and sticks where they fall
+        below."""
+        name, on = self.spot.name, self.touching.on
+        return [
+            Event(
+                f"{name}_slide",
+                ca.if_else(on * slip.off, self.excess - self.slide_slack, -1),
+                slip.set(1),
+                priority=3,
+                loss={},
+            ),
+            Event(
+                f"{name}_stick",
+                ca.if_else(on * slip.on, -self.excess, -1),
+                slip.set(0),
+                priority=3,
+                loss={},
+            ),
+        ]
 
 
 def _gap_row(tree: Tree, gap: ca.SX) -> ca.SX:

@@ -205,6 +205,8 @@ class StandingMachine:
         )
 
     def _error(self, foot: StandingFoot) -> ca.SX:
+        """The errors of a foot's rows that stabilisation pulls back: its gap [m], and nothing along the
+        ground."""
         return ca.vertcat(foot.spot.gap, ca.SX.zeros(len(foot.tangents)))
 
     def _redundant(self) -> bool:
@@ -226,6 +228,8 @@ class StandingMachine:
         return ca.vertcat(ca.SX.ones(self.always), *locks, *feet)
 
     def _sliding_rows(self) -> tuple[SlidingRow, ...]:
+        """With Coulomb's friction: the rows of the tangents, whose force follows from the normal one while a
+        foot slides."""
         if not self.coulomb:
             return ()
         mu = sx(self.friction)

@@ -201,10 +201,9 @@ def anchored_friction(stiffness: Expression, damping: Expression, mu: Expression
 
     The strain s of the spring is a state, zero at touchdown. While the foot sticks s' = v, the velocity along
     the ground, and the friction is -(K s + D v). While it slides the friction is mu F_n against K s + D v,
-    and the place it holds on to moves just so
-    fast that spring and damper carry that: force and energy are continuous, and every joule of sliding is
-    booked. What the spring still holds at lift-off is lost. The damper is needed: it is how fast the spring
-    follows.
+    and the place it holds on to moves just so fast that spring and damper carry that: force and energy are
+    continuous, and every joule of sliding is booked. What the spring still holds at lift-off is lost. The
+    damper is needed: it is how fast the spring follows.
     """
     _positive(stiffness, "stiffness")
     _positive(damping, "damping")
@@ -230,14 +229,17 @@ def coulomb(mu: Expression, speed: Expression = 1e-3) -> SmoothFriction:
 
 
 def _positive_depth(x: ca.SX) -> ca.SX:
+    """The depth [m], at least `MIN_DEPTH`."""
     return ca.fmax(sx(x), MIN_DEPTH)
 
 
 def _positive(value: Expression, name: str) -> ca.SX:
+    """A number of a law as an expression; raises ModelError unless it is positive."""
     check.number(value, f"the {name} of a contact law", low=0.0, above=True)
     return sx(value)
 
 
 def _not_negative(value: Expression, name: str) -> ca.SX:
+    """A number of a law as an expression; raises ModelError if it is negative."""
     check.number(value, f"the {name} of a contact law", low=0.0)
     return sx(value)

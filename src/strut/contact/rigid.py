@@ -147,65 +147,13 @@ class _Rigid:
         self.release, self.scuffing = release, scuffing
 
     def _events(self, force: ca.SX) -> list[Event]:
+        """All events, foot by foot, then those of the locks. force: along all rows."""
         events: list[Event] = []
         releases, landing = self._releases(force), self.landing.landing_reset()
         roles = self.landing.roles() if self.machine.coulomb else {}
         for k, f in enumerate(self.machine.feet):
-            on, ready = f.on.sym, f.ready
-            events.append(
-                Event(
-                    f"{f.name}_touchdown",
-                    guard=ca.fmin(-f.spot.gap, -self.machine.u[f.normal] - PARTING_SPEED),
-                    when=(1 - on) * ready,
-                    reset=landing,
-                    priority=1,
-                )
-            )
-            caught = -f.spot.gap - CATCH_DEPTH
-            events.append(
-                Event(
-                    f"{f.name}_caught",
-                    guard=caught,
-                    when=(1 - on) * ready,
-                    reset=landing,
-                    priority=2,
-                    eager=True,
-                )
-            )
-            astray = ca.if_else(on, self.machine.strays(f) - MAX_STANDING_SPEED, -1)
-            events.append(Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True))
-            inside = ca.if_else(ca.fmax(on, ready), -f.spot.gap - MAX_DEPTH, -1)
-            events.append(
-                Event(
-                    f"{f.name}_inside",
-                    guard=inside,
-                    terminal=True,
-                    failure=True,
-                    eager=True,
-                    priority=3,
-                    description=INSIDE_MEANING,
-                )
-            )
-            leave = {f.on.name: ca.SX(0)} | {
-                z.name: ca.SX(0)
-                for z, lock in zip(self.machine.locked, self.machine.locks, strict=True)
-                if lock.foot == f.name
-            }
-            gone = leave | ({f.slip.name: ca.SX(0)} if f.slip is not None else {})
-            events.append(
-                Event(
-                    f"{f.name}_edge", guard=ca.if_else(on, f.spot.gap - EDGE_DROP, -1), reset=gone, priority=3
-                )
-            )
-            events.append(
-                Event(
-                    f"{f.name}_release",
-                    guard=ca.if_else(on, releases[k], -1),
-                    reset=roles or leave,
-                    priority=3,
-                    eager=True,
-                )
-            )
+            on = f.on.sym
+            events += self._landing_events(f, landing) + self._leaving_events(f, releases[k], roles)
             if f.swing is not None:
                 events += f.swing.events(1 - on)
                 events += (
@@ -215,6 +163,59 @@ class _Rigid:
                 )
             if self.machine.coulomb:
                 events += self._friction_events(f, force, roles) + self._jam_events(f, landing)
+        return events + self._lock_events()
+
+    def _landing_events(self, f: StandingFoot, landing: dict[str, ca.SX]) -> list[Event]:
+        """A foot that comes down lands, also where its landing was missed or where it moves though it stands;
+        one that is deep in the ground ends the run. landing: the reset of all feet."""
+        on, ready = f.on.sym, f.ready
+        astray = ca.if_else(on, self.machine.strays(f) - MAX_STANDING_SPEED, -1)
+        return [
+            Event(
+                f"{f.name}_touchdown",
+                guard=ca.fmin(-f.spot.gap, -self.machine.u[f.normal] - PARTING_SPEED),
+                when=(1 - on) * ready,
+                reset=landing,
+                priority=1,
+            ),
+            Event(
+                f"{f.name}_caught",
+                guard=-f.spot.gap - CATCH_DEPTH,
+                when=(1 - on) * ready,
+                reset=landing,
+                priority=2,
+                eager=True,
+            ),
+            Event(f"{f.name}_settle", guard=astray, reset=landing, priority=0, eager=True),
+            Event(
+                f"{f.name}_inside",
+                guard=ca.if_else(ca.fmax(on, ready), -f.spot.gap - MAX_DEPTH, -1),
+                terminal=True,
+                failure=True,
+                eager=True,
+                priority=3,
+                description=INSIDE_MEANING,
+            ),
+        ]
+
+    def _leaving_events(self, f: StandingFoot, release: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
+        """A foot leaves the ground over an edge, or where `release` is positive; its locks open. With
+        Coulomb's friction `roles`, a reset, says who stands on."""
+        leave = {f.on.name: ca.SX(0)} | {
+            z.name: ca.SX(0)
+            for z, lock in zip(self.machine.locked, self.machine.locks, strict=True)
+            if lock.foot == f.name
+        }
+        slip = {f.slip.name: ca.SX(0)} if f.slip is not None else {}
+        dropped, parting = (ca.if_else(f.on.sym, e, -1) for e in (f.spot.gap - EDGE_DROP, release))
+        return [
+            Event(f"{f.name}_edge", guard=dropped, reset=leave | slip, priority=3),
+            Event(f"{f.name}_release", guard=parting, reset=roles or leave, priority=3, eager=True),
+        ]
+
+    def _lock_events(self) -> list[Event]:
+        """A joint that has opened may lock, and locks when it comes back: an impact, like a landing."""
+        events: list[Event] = []
         for k, (lock, z, bent) in enumerate(
             zip(self.machine.locks, self.machine.locked, self.machine.bent, strict=True)
         ):
@@ -234,6 +235,7 @@ class _Rigid:
         return events
 
     def _friction_events(self, f: StandingFoot, force: ca.SX, roles: dict[str, ca.SX]) -> list[Event]:
+        """A foot begins to slide where its force leaves the friction cone, and sticks where it stops."""
         assert f.slip is not None
         mu, on, slip = sx(self.machine.friction), f.on.sym, f.slip.sym
         tangents = list(f.tangents)
@@ -356,6 +358,7 @@ class _Rigid:
         )
 
     def _discrete(self) -> list[Discrete]:
+        """All discrete states: of feet and locks, of jams, and counters of steps."""
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
         return self.machine.discrete() + jammed + list(self.landing.counters)
 
@@ -378,6 +381,7 @@ class _Rigid:
         fall: tuple[str, Expression] | None,
         symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None,
     ) -> System:
+        """Add forces, outputs and energies of the feet to the assembly, and build the system."""
         assembly = self.machine.assembly
         force = self.machine.force
         acceleration = self.machine.loose + self.machine.masked.effect(force)

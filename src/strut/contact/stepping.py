@@ -2,10 +2,9 @@
 lands.
 
 The stance foot is a pivot, or rolls on its arc. At heel strike the new foot stops dead, the old one lets go,
-and the
-legs change names: the state after a step is again a state of the same walker, so a gait is a fixed point. In
-    space the walker is also
-mirrored: it is told as if it always stood on the same leg, and what is sideways changes sign at every step.
+and the legs change names: the state after a step is again a state of the same walker, so a gait is a fixed
+point. In space the walker is also mirrored: it is told as if it always stood on the same leg, and what is
+sideways changes sign at every step.
 """
 
 from __future__ import annotations
@@ -131,6 +130,7 @@ class _Stepping:
         )[0]
 
     def _check_names(self) -> None:
+        """Raise unless all joints that the legs name exist, and as many carry the foot as there are axes."""
         tree, legs = self.tree, self.legs
         for name in (*legs.base, *legs.swap, *[other.lstrip("-") for other in legs.swap.values()]):
             if name not in tree.v_of:
@@ -185,6 +185,7 @@ class _Stepping:
     # ---- in single support ----
 
     def _drives(self) -> tuple[ca.SX, dict[str, dict[str, ca.SX]], list[Input]]:
+        """Generalised forces with those of the drives, the energy account with theirs, and all inputs."""
         tree = self.tree
         tau = self.assembly.tau
         entries: dict[str, dict[str, ca.SX]] = {
@@ -245,11 +246,14 @@ class _Stepping:
         return ca.SX([1, 1] if len(self.axes) == 2 else [1, -1, 1])
 
     def _swapped_value(self, name: str, vector: ca.SX, column: Mapping[str, int]) -> ca.SX:
+        """What a coordinate becomes at heel strike: an entry of `vector`, or its negative."""
         source = self.legs.swap.get(name, name)
         value = vector[column[source.lstrip("-")]]
         return -value if source.startswith("-") else value
 
     def _strike(self) -> tuple[dict[str, ca.SX], ca.SX]:
+        """The reset of heel strike, a plastic impact after which the legs change names; and the gap of the
+        swing foot [m]."""
         tree = self.tree
         there, here = (spot(tree, foot, self.ground) for foot in (self.swing, self.stance))
         rows = self._lock_rows()
@@ -299,6 +303,8 @@ class _Stepping:
     # ---- together ----
 
     def _events(self, gap: ca.SX, strike: dict[str, ca.SX], force: ca.SX, take_off: bool) -> list[Event]:
+        """Swing, heel strike, what ends a run, and the locks. strike: its reset. force: on the stance foot
+        [N]."""
         tree, legs = self.tree, self.legs
         height = self.ground.gap(observe.position(tree, legs.hip)) - sx(legs.fall)
         onward = observe.velocity(tree, legs.hip)[0]
@@ -367,6 +373,8 @@ class _Stepping:
         )
 
     def system(self, description: str, take_off: bool) -> System:
+        """The walker: its flow, events, outputs, energy account and picture, as expressions of the states
+        alone."""
         assembly, tree = self.assembly, self.tree
         tau, entries, inputs = self._drives()
         acceleration, force = self._flow(tau)

@@ -9,7 +9,7 @@ for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -18,12 +18,13 @@ import numpy as np
 from strut.checks import checked
 from strut.contact.compliant import Pad, PadCompanions, system_with_pads
 from strut.contact.laws import AnchoredFriction, Law, SmoothFriction
+from strut.contact.smooth_surfaces import Surface
 from strut.contact.touch import Spot
 from strut.errors import ModelError
-from strut.mechanism import check, observe
+from strut.mechanism import observe
 from strut.mechanism.assemble import Assembly
 from strut.mechanism.mechanism import Mechanism
-from strut.mechanism.spatial import Pose, cross, skew
+from strut.mechanism.spatial import Pose, skew
 from strut.mechanism.tree import Tree
 from strut.system import Discrete, Event, Expression, Quantity, State, System, check_name, sx
 
@@ -44,94 +45,6 @@ CLOSEST_TOLERANCE = 1e-11
 """[m], and as a sine [1]: the error at which Newton's method for the initial posture ends."""
 MAX_NEWTON_CHANGE = 0.3
 """[1] The longest step of Newton's method for the initial posture, in coordinates."""
-
-
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """A smooth surface in a frame.
-
-    chart: of two coordinates u and, on closed surfaces, of `side`, +1 or -1: the point. Where |u| grows large
-        on one side, u / |u|^2 is the same point on the other, and -u there the opposite one.
-    outward: +1 where the cross product of the tangents along u[0] and u[1] points outwards, else -1; may
-        depend on `side`.
-    closed: has two sides, like an ellipsoid; else one chart covers it, and u near (x, y) is where the search
-        begins.
-    span: half the width of that search, in u.
-    """
-
-    kind: str
-    chart: Callable[[ca.SX, ca.SX], ca.SX] = field(repr=False)
-    outward: Callable[[ca.SX], ca.SX] = field(default=lambda side: ca.SX(1), repr=False)
-    closed: bool = False
-    span: float = 1.0
-    numbers: tuple[Expression, ...] = ()
-
-    def tangents(self, u: ca.SX, side: ca.SX) -> ca.SX:
-        """3 x 2, in the frame."""
-        return ca.densify(ca.jacobian(self.chart(u, side), u))
-
-    def normal(self, u: ca.SX, side: ca.SX) -> ca.SX:
-        """Outwards, of length 1, in the frame."""
-        T = self.tangents(u, side)
-        n = cross(T[:, 0], T[:, 1])
-        return self.outward(side) * n / ca.norm_2(n)
-
-
-@checked
-def ellipsoid(a: Expression, b: Expression, c: Expression) -> Surface:
-    """With half axes a, b, c [m] along x, y, z of its frame; a ball if they are equal."""
-    for axis, name in ((a, "a"), (b, "b"), (c, "c")):
-        check.number(axis, f"the half axis {name} of an ellipsoid", low=0.0, above=True)
-    axes = ca.vertcat(sx(a), sx(b), sx(c))
-
-    def chart(u: ca.SX, side: ca.SX) -> ca.SX:
-        square = ca.sumsqr(u)
-        return axes * ca.vertcat(2 * u[0], 2 * u[1], side * (square - 1)) / (1 + square)
-
-    return Surface("ellipsoid", chart, lambda side: -side, closed=True, numbers=(a, b, c))
-
-
-@checked
-def plane_surface() -> Surface:
-    """The plane z = 0 of its frame, with the normal along z."""
-    return Surface("plane", lambda u, side: ca.vertcat(u[0], u[1], 0))
-
-
-@checked
-def sine_ground(height: Expression, frequency: Expression) -> Surface:
-    """Waves along x: z = height sin(2 pi frequency x), with height [m] and frequency [1/m]."""
-    check.number(height, "the height of a sine ground")
-    check.number(frequency, "the frequency of a sine ground")
-    A, f = sx(height), sx(frequency)
-    return Surface(
-        "sine",
-        lambda u, side: ca.vertcat(u[0], u[1], A * ca.sin(2 * ca.pi * f * u[0])),
-        numbers=(height, frequency),
-    )
-
-
-@checked
-def surface(
-    chart: Callable[[ca.SX], ca.SX],
-    inside_out: bool = False,
-    span: float = 1.0,
-    numbers: Sequence[Expression] = (),
-) -> Surface:
-    """Any smooth surface that one chart covers: `chart(u)` is a point of the frame, u near its (x, y) where
-    contact begins. Outwards is the cross product of the tangents along u[0] and u[1], or with inside_out the
-    other way."""
-    probe = sx(chart(ca.SX.sym("u", 2)))
-    if probe.numel() != 3:
-        raise ModelError(f"the chart of a surface gives three numbers, x, y and z, not {probe.numel()}")
-    check.finite(probe, "the chart of a surface")
-    check.number(span, "the span of a surface", low=0.0, above=True)
-    return Surface(
-        "surface",
-        lambda u, side: sx(chart(u)),
-        lambda side: ca.SX(-1 if inside_out else 1),
-        span=span,
-        numbers=tuple(numbers),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +140,7 @@ class _Side:
         self.flag = Discrete(f"{self.name}_side", side) if self.surface.closed else None
 
     def meet(self, tree: Tree, u: ca.SX, side: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The point [m], tangents and normal at coordinates u, in the world."""
         X = _pose(tree, self.frame)
         return (
             X.point(self.surface.chart(u, side)),
@@ -253,6 +167,8 @@ class _Meeting:
         self._work_out(*symbols)
 
     def _work_out(self, ua: ca.SX, ub: ca.SX, sa: ca.SX, sb: ca.SX) -> None:
+        """Work out the conditions `phi` of closest points, their Jacobian and the gap [m], for these
+        coordinates."""
         self.ua, self.ub = ua, ub
         self.p_a, T, self.n_a = self.a.meet(self.tree, ua, sa)
         self.p_b, _, n_b = self.b.meet(self.tree, ub, sb)
@@ -330,6 +246,7 @@ class _Meeting:
     def _newton(
         self, f: ca.Function, u: np.ndarray, sa: float, sb: float, values: tuple[np.ndarray, ...]
     ) -> np.ndarray | None:
+        """Newton's method towards the conditions, from u: the coordinates that meet them, or None."""
         for _ in range(40):
             phi, J, _, _ = (np.array(e) for e in f(u[:2], u[2:], sa, sb, *values))
             if not np.all(np.isfinite(J)) or abs(np.linalg.det(J)) < 1e-300:
@@ -350,9 +267,11 @@ class _Meeting:
 
     @property
     def sides(self) -> list[Discrete]:
+        """Which chart each closed surface is in, as discrete states."""
         return [s.flag for s in (self.a, self.b) if s.flag is not None]
 
     def events(self) -> list[Event]:
+        """Changes of chart on closed surfaces."""
         events = []
         for s in (self.a, self.b):
             if s.flag is not None:
@@ -412,6 +331,7 @@ class _Meeting:
         return Spot(self.name, self.gap, self.p_a, ca.densify(directions.T @ relative), directions)
 
     def outputs(self, planar: bool) -> dict[str, ca.SX]:
+        """The point on the first surface [m], and the error of the conditions."""
         axes = {"x": 0, "z": 2} if planar else {"x": 0, "y": 1, "z": 2}
         return {f"{self.name}_{axis}": self.p_a[k] for axis, k in axes.items()} | {
             f"{self.name}_error": ca.norm_2(self.phi)
@@ -419,6 +339,7 @@ class _Meeting:
 
 
 def _pose(tree: Tree, frame: str) -> Pose:
+    """The pose of a frame in the world; that of the world is the identity."""
     return Pose.identity() if frame == "world" else observe.pose(tree, frame)
 
 

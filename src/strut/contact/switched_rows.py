@@ -49,8 +49,8 @@ class SwitchedRows:
 
     def gain(self, row: int) -> ca.SX:
         """How much more force a row needs to change its own rate by one unit more, the other rows in their
-        roles. It is negative where
-        friction makes a foot heavier than its push makes it lighter: Painleve's paradox."""
+        roles. It is negative where friction makes a foot heavier than its push makes it lighter: Painleve's
+        paradox."""
         unit = ca.SX.zeros(self.matrix.shape[0])
         unit[row] = 1
         return self.solve(unit)[row]
@@ -102,8 +102,8 @@ def _with(vector: ca.SX, k: int, value: ca.SX) -> ca.SX:
 
 class LU:
     """A = L U of a matrix of expressions, without exchange of rows: for matrices near to symmetric positive
-    definite. It is
-    eliminated once, however often it is solved with: CasADi does not find equal expressions again."""
+    definite. It is eliminated once, however often it is solved with: CasADi does not find equal expressions
+    again."""
 
     def __init__(self, A: ca.SX) -> None:
         self.n = n = A.shape[0]

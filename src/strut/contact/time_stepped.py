@@ -2,10 +2,9 @@
 events.
 
 After Hwangbo et al. (2018), as van de Rijt uses it in a plane: each contact in turn opens, sticks or slides
-while the others keep
-their impulses. Differences: a contact counts before it closes, with just the speed that would close it within
-the step, so feet land on the ground and not in it; and the iteration begins with the impulses of the step
-before.
+while the others keep their impulses (projected Gauss-Seidel). Differences: a contact counts before it closes,
+with just the speed that would close it within the step, so feet land on the ground and not in it; and the
+iteration begins with the impulses of the step before (warm start).
 """
 
 from __future__ import annotations
@@ -146,6 +145,7 @@ class _Stepped:
         return impulses
 
     def system(self, sweeps: int, relaxation: ca.SX, description: str) -> System:
+        """The system whose one sample does a step."""
         assembly, tree, dt = self.assembly, self.tree, self.dt
         impulse = self.impulses(sweeps, relaxation)
         v = self.free + self.spread @ impulse
@@ -220,6 +220,7 @@ class _Loops:
         self.means = [Discrete(label, 0.0) for label in closure.labels]
 
     def _impulse(self, v: ca.SX) -> ca.SX:
+        """Impulses that close the loops, of a machine that would move with v without them."""
         c = self.closure
         return -solve_ltdl(self.A, c.K @ v - c.k0 + self.rate * c.phi)
 

@@ -1,9 +1,9 @@
 """Saurel's walkers: a person's segments on point feet, from a compass to one with torso, neck and arms.
 
 Segments are Dumas's, without feet and hands, of a man of 68.2 kg. Legs, torso and head are told by their
-angles from the vertical, as
-everywhere here: positive where the lower end is in front of the upper one. Parameters NAME_share (part of the
-body's mass) and NAME_stretch (length, relative to the table) change single segments on both sides.
+angles from the vertical, as everywhere here: positive where the lower end is in front of the upper one.
+Parameters NAME_share (part of the body's mass) and NAME_stretch (length, relative to the table) change single
+segments on both sides.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def _solid(m: Mechanism, name: str, part: Segment) -> Body:
 
 
 def _on_foot(m: Mechanism) -> Body:
+    """A place for the stance foot: carried along all axes, and held there while it stands."""
     at = m.world
     for axis in "xz" if m.planar else "xyz":
         carried = m.body(f"carried_{axis}")
@@ -93,6 +94,7 @@ def _turn(
 
 
 def _mount(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression) -> Body:
+    """Add a segment as a body that is fixed to its parent `at` a place [m]."""
     body = _solid(m, name, part)
     m.joint(f"{name}_mount", parent, body, joints.weld(), at=at)
     return body
@@ -163,6 +165,7 @@ class _Walker:
         return body, pelvis, torso
 
     def head(self, parent: Body, at: Expression) -> None:
+        """Add the head to a parent, `at` a place of it [m]."""
         _mount(self.m, "head", parent, _upright(self.person.part("head")), at)
 
     def system(
@@ -172,6 +175,8 @@ class _Walker:
         values: Mapping[str, float],
         swap: Mapping[str, str] | None = None,
     ) -> System:
+        """The walker on its slope, with these drives and values. swap: further coordinates that change
+        names."""
         base = ("foot_x", "foot_z") if self.wide is None else ("foot_x", "foot_y", "foot_z")
         legs = Legs(
             base,
@@ -201,6 +206,8 @@ def _hips(driven: bool = True) -> list[Between]:
 
 
 def _pair(name: str, joints_: Mapping[str, str], against: str, driven: bool = True) -> list[Between]:
+    """Drives with shared springs and dampers, each between one of the joints given, by drive, and
+    `against`."""
     spring = Param(f"{name}_spring", 0.0, "N m/rad", bounds=(0, 1e4), description="of each side")
     damping = Param(f"{name}_damping", 0.0, "N m s/rad", bounds=(0, 1e4), description="of each side")
     rest = Param(
@@ -241,6 +248,7 @@ def saurel_b(**values: float) -> System:
 
 
 def _between_legs(stance: str = "stance") -> Between:
+    """A drive with spring and damper between the swing leg and the stance leg, or thigh."""
     return Between(
         "hip",
         {"swing": 1, stance: -1},

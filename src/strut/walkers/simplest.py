@@ -155,4 +155,5 @@ def simplest(**values: float) -> System:
 
 
 def _cos(angle: float) -> float:
+    """The cosine of a number."""
     return float(ca.cos(angle))
