@@ -94,7 +94,8 @@ class Branch:
             self.names.index(name),
         )
         later = [
-            ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)
+            ReturnMap(self.system, self.section, (self.name,), steps=n, z0=self.z0)
+            for n in range(1, self.steps)
         ]
         return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
 
@@ -111,7 +112,7 @@ class Branch:
         k = crossed[occurrence]
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
-        step = ReturnMap(self.system, self.section, (), self.steps)
+        step = ReturnMap(self.system, self.section, steps=self.steps)
         return find(
             self.system.using({self.name: value}),
             step.whole(y),

@@ -13,9 +13,9 @@ from strut.gait.bifurcation_tests import TESTS, BranchPoint, is_bifurcation
 from strut.gait.branch import Bifurcation, Branch
 from strut.gait.find import find
 from strut.gait.gait import Gait, spectrum
-from strut.gait.replay import fallen, replay
+from strut.gait.replay import replay, why_no_step
 from strut.gait.return_map import ReturnMap
-from strut.gait.section import told
+from strut.gait.section import explain_status
 from strut.system import System
 from strut.system import start as values_of
 
@@ -55,9 +55,7 @@ def follow(
     begin = float(values_of(gait.system).p[system.slices("p")[parameter].start])
     if to == begin:
         raise ValueRangeError(f"'{parameter}' is {to:g} already: follow a gait to another value")
-    step = ReturnMap(
-        gait.system, gait.section, (parameter,), gait.steps, gait.vector, np.array(list(gait.z0.values()))
-    )
+    step = gait.map((parameter,))
     integer("points", points, 2)
     integer("most", most, 1)
     finite("to", to)
@@ -92,7 +90,7 @@ class _Follow:
             self.why = str(error)
             return None
         if not done.ok:
-            self.why = f"steps end by {told(self.step.system, done.status)}"
+            self.why = f"steps end by {explain_status(self.step.system, done.status)}"
             return None
         m = len(real) - 1
         F = np.hstack([(done.by_y - np.eye(m)) * self.scale[:-1], done.by_p * self.scale[-1]])
@@ -148,8 +146,8 @@ class _Follow:
         step, real = self.step, w * self.scale
         p = step.start.p.copy()
         p[step.places] = np.clip(real[-1], *self.own)
-        why = fallen(step, replay(step, step.whole(real[:-1]), step.start.z, period, p), period)
-        self.why = f"steps end by {told(step.system, why)}" if why else self.why
+        why = why_no_step(replay(step, step.whole(real[:-1]), step.start.z, period, p), period)
+        self.why = f"steps end by {explain_status(step.system, why)}" if why else self.why
         return not why
 
     def run(
@@ -296,9 +294,11 @@ def doubled_branch(
     values, vectors = spectrum(point.jacobian)
     v = np.real(vectors[:, int(np.argmin(np.abs(values + 1)))])
     v /= np.linalg.norm(v)
-    base = ReturnMap(branch.system, branch.section, (), 1)
+    base = ReturnMap(branch.system, branch.section)
     x0 = base.whole(point.y)
-    step = ReturnMap(branch.system, branch.section, (branch.name,), 2 * branch.steps, x0, branch.z0)
+    step = ReturnMap(
+        branch.system, branch.section, (branch.name,), steps=2 * branch.steps, x0=x0, z0=branch.z0
+    )
     parameter = branch.parameter
     unstable = next(
         (b for b in branch.points if not b.stable and abs(b.value - at.at) < 0.1 * (abs(at.at) + 1)), point

@@ -78,9 +78,8 @@ class Gait:
 
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
-        return ReturnMap(
-            self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values()))
-        )
+        z0 = np.array(list(self.z0.values()))
+        return ReturnMap(self.system, self.section, parameters, steps=self.steps, x0=self.vector, z0=z0)
 
     @cached_property
     def trajectory(self) -> Trajectory:

@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.system import System, memo, parameters, start, sx
+from strut.gait.exchange import mirrored_states
+from strut.system import System, memo, parameters, start
 
 SAMPLES = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
@@ -67,7 +68,7 @@ def default_section(system: System) -> str:
     return (swinging or landings)[0].lands
 
 
-def told(system: System, status: str) -> str:
+def explain_status(system: System, status: str) -> str:
     """A status, and what it means if it is an event that says so."""
     meant = next((e.description for e in system.events if e.name == status), "")
     return f"{status}: {meant}" if meant else status
@@ -76,9 +77,7 @@ def told(system: System, status: str) -> str:
 def _section(system: System, event: str, values: bytes) -> Section:
     nx = system.size("x")
     cyclic = _cyclic(system, np.frombuffer(values))
-    after = system.after(
-        event, ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x], ca.SX(0, 1))
-    )
+    after = system.after(event, mirrored_states(system))
     leader: dict[int, int] = {}
     for j in range(nx):
         if j in cyclic:
