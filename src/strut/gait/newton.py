@@ -216,7 +216,7 @@ class OrbitMap:
         return OrbitSteps(
             y=np.roll(steps.y.reshape(rows, k, m), 1, axis=1).reshape(rows, k * m),
             by_y=by_y.reshape(rows, k * m, k * m),
-            ok=ok.all(axis=1),
+            ok=np.asarray(ok.all(axis=1)),
             status=status[np.arange(rows), worst],
         )
 

@@ -13,7 +13,7 @@ from strut.gait.exchange import mirror
 from strut.gait.return_map import MAX_INTEGRATOR_STEPS, TOLERANCE, ReturnMap
 from strut.gait.transport import distance_between
 from strut.simulate import Trajectory, simulate
-from strut.simulate.prepared_run import Ready
+from strut.simulate.prepared_run import PreparedRun
 from strut.system import System, memo
 
 RETURN_TOLERANCE = 1e-8
@@ -70,9 +70,9 @@ def replay(
     )
 
 
-def prepared_replay(system: System, thread: int) -> Ready:
+def prepared_replay(system: System, thread: int) -> PreparedRun:
     """A run of a system with everything in place, for replays. Each thread has its own."""
-    return Ready(system, 1.0, **TOLERANCE, max_steps=MAX_REPLAY_STEPS)
+    return PreparedRun(system, 1.0, **TOLERANCE, max_steps=MAX_REPLAY_STEPS)
 
 
 def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:

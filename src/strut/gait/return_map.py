@@ -17,7 +17,7 @@ from strut.gait.section import Section, section_of
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
-from strut.simulate.prepared_run import Ready
+from strut.simulate.prepared_run import PreparedRun
 from strut.system import System, memo, start
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
@@ -284,10 +284,10 @@ def _integrator(rough: bool) -> dict[str, Any]:
     return {**(ROUGH_TOLERANCE if rough else TOLERANCE), "max_steps": MAX_INTEGRATOR_STEPS}
 
 
-def prepared_step(varied: System, longest: float, rough: bool, thread: int) -> Ready:
+def prepared_step(varied: System, longest: float, rough: bool, thread: int) -> PreparedRun:
     """A run of a variational system with everything in place, of at most `longest` [s]. Each thread has its
     own."""
-    return Ready(varied, longest, **_integrator(rough))
+    return PreparedRun(varied, longest, **_integrator(rough))
 
 
 def _without_failures(steps: Steps) -> Steps:

@@ -52,7 +52,7 @@ first seven of a gait; `optimal.design` can minimise those from 'positive-work' 
 
 @checked
 def weight(system: System) -> ca.SX:
-    """Mass times g [N], as an expression of parameters."""
+    """Mass times g [N], as an expression of parameters. Raises ModelError where the walk does not say."""
     if system.walk is None or system.walk.weight is None:
         raise ModelError(
             f"the weight of '{system.name}' is unknown, and so a cost of transport: say it in its walk, "
@@ -63,12 +63,12 @@ def weight(system: System) -> ca.SX:
 
 @checked
 def weight_of(system: System) -> float:
-    """Mass times g [N], as a number."""
+    """Mass times g [N], as a number. Raises ModelError where the walk does not say."""
     return evaluate_parameters(system, weight(system))
 
 
 def evaluate_parameters(system: System, expression: ca.SX) -> float:
-    """An expression of parameters as a number."""
+    """The number that an expression of parameters has for the system's own."""
     numbers = np.concatenate([np.asarray(q.value, dtype=float) for q in system.p] or [np.empty(0)])
     return float(ca.Function("value", [system.vector("p")], [expression])(numbers))
 
@@ -80,8 +80,9 @@ def has_slope(system: System) -> bool:
 
 
 @checked
-def inclined(system: System, slope: float) -> System:
-    """The system on ground of another slope [rad], positive downhill."""
+def on_slope(system: System, slope: float) -> System:
+    """The system on ground of another slope [rad], positive downhill. Raises ModelError where its walk names
+    no parameter that inclines the ground."""
     if system.walk is None or not system.walk.slope:
         raise ModelError(
             f"a slope is asked, but '{system.name}' has none: put it on contact.plane(slope) with slope a "
@@ -116,7 +117,8 @@ def footholds(system: System, event: str) -> list[int]:
 def distance_between(
     system: System, begin: HybridState, end: HybridState, p: np.ndarray, section: Section
 ) -> float:
-    """How far a machine has come along the ground [m] between two moments; nan where nothing says so."""
+    """How far a machine has come along the ground [m] from one state to another, with parameters `p`; nan
+    where nothing says so."""
     forward = forward_states(system, section)
     if system.symmetry and forward:
         after, _ = mirror(system, *end, p)
@@ -129,7 +131,7 @@ def distance_between(
 @checked
 def distance(system: System, event: str) -> ca.SX:
     """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
-    the state before it."""
+    the state before it. Raises ModelError where nothing says how far it comes."""
     reset = system.event(event).reset
     forward = forward_states(system, section_of(system, event)) if system.symmetry else []
     length = "" if system.walk is None else system.walk.step_length
@@ -150,7 +152,7 @@ __all__ = [
     "distance_between",
     "evaluate_parameters",
     "has_slope",
-    "inclined",
+    "on_slope",
     "weight",
     "weight_of",
 ]

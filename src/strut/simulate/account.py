@@ -92,7 +92,7 @@ class Account:
         least, most = (part * self.turnover for part in RESOLUTION)
         return min(max(self.residual, least), most)
 
-    def rounded(self) -> dict[str, float]:
+    def rounded_summary(self) -> dict[str, float]:
         """`summary` to be shown: what is below the resolution is 0. The residual stays as it is."""
         rows = self.summary()
         return {n: 0.0 if n != "residual" and abs(v) <= self.resolution else v for n, v in rows.items()}

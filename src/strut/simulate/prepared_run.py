@@ -1,4 +1,4 @@
-"""`Ready`: the same run again and again from other numbers, with everything prepared, where arguments would
+"""`PreparedRun`: the same run again and again from other numbers, with everything prepared, where arguments would
 cost more than the run."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from strut.simulate.simulate import names_of
 from strut.system import System
 
 
-class Ready:
+class PreparedRun:
     """Runs of a system from 0 to at most `t` [s], or as long as a call says. Put numbers into `x0`, `z0`,
     `u`, `p` and call; then read `t`, `x`, `z`, `counts` (of events, in order) and `status` before the next
     call overwrites them. Nothing is checked: it is for numbers that were."""
@@ -75,4 +75,4 @@ class Ready:
         self.status = self.jumps[self.cause[0]] if word == "terminal" else word
 
 
-__all__ = ["Ready"]
+__all__ = ["PreparedRun"]

@@ -95,7 +95,7 @@ def simulate(
         delays=delays_of(system, values.p),
         system=system,
     )
-    if chosen.ledger and system.ledger.stored and (result.ok or result.failed):
+    if chosen.ledger and system.ledger.stored and (result.ok or result.ended_in_failure):
         _tell_if_open(result)
     return result
 

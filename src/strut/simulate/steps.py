@@ -33,7 +33,7 @@ class StepLedger:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def moving(self, part: float = 1e-12) -> list[str]:
+    def active_channels(self, part: float = 1e-12) -> list[str]:
         """The channels that did something: more than this part of the largest change."""
         most = {name: float(np.max(np.abs(values), initial=0.0)) for name, values in self.changes.items()}
         return [name for name, size in most.items() if size > part * max(most.values(), default=0.0)]

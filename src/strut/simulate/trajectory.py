@@ -125,15 +125,15 @@ class Trajectory:
     def ok(self) -> bool:
         """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a
         fall."""
-        return self.status == "done" or (self.status in self.names.jumps and not self.failed)
+        return self.status == "done" or (self.status in self.names.jumps and not self.ended_in_failure)
 
     @property
-    def failed(self) -> bool:
+    def ended_in_failure(self) -> bool:
         """Did it end in an event that says the machine failed?"""
         return self.status in self.names.failures
 
     @property
-    def meaning(self) -> str:
+    def ending_meaning(self) -> str:
         """What the event that ended it says of itself; empty where none did, or it says nothing."""
         return self.names.meanings.get(self.status, "")
 

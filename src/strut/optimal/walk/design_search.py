@@ -15,7 +15,7 @@ from strut.checks import checked
 from strut.errors import NoGaitError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait, find
 from strut.gait.section import default_section
-from strut.gait.transport import distance, has_slope, inclined
+from strut.gait.transport import distance, has_slope, on_slope
 from strut.optimal.nlp.scheme import Transcription
 from strut.optimal.problem import Problem
 from strut.optimal.solver.guess import Guess
@@ -106,7 +106,7 @@ def design(
                 f"'{name}' is nothing that a design can be asked: {did_you_mean(name, _OPTIONS)}"
             )
     if slope is not None:
-        walker = inclined(walker, slope)
+        walker = on_slope(walker, slope)
     if stability is not None and not stability > 0:
         raise ValueRangeError(f"stability is {stability}: multipliers have a size, it must be positive")
     if clearance is not None and not clearance >= 0:
@@ -202,7 +202,7 @@ def passive(walker: System, section: str) -> Gait | None:
         if slope is not None and not has_slope(walker):
             break
         try:
-            return find(walker if slope is None else inclined(walker, slope), section=section, starts=60)
+            return find(walker if slope is None else on_slope(walker, slope), section=section, starts=60)
         except NoGaitError:
             continue
     return None

@@ -22,7 +22,7 @@ from strut.checks import checked
 from strut.errors import StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.gait import Gait
 from strut.gait.section import default_section
-from strut.gait.transport import has_slope, inclined
+from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.costs import weighed
 from strut.optimal.walk.design import COST_RESOLUTION, Design
@@ -202,7 +202,7 @@ class _Work:
         if given is not None or self.options.get("guess") is not None:
             return given
         slope = self.options.get("slope")
-        walker = self.walker if slope is None or not has_slope(self.walker) else inclined(self.walker, slope)
+        walker = self.walker if slope is None or not has_slope(self.walker) else on_slope(self.walker, slope)
         return passive(walker, self.options.get("section") or default_section(walker))
 
     def asked(self) -> dict[str, Any]:
