@@ -1,5 +1,5 @@
-"""`PreparedRun`: the same run again and again from other numbers, with everything prepared, where arguments would
-cost more than the run."""
+"""`PreparedRun`: the same run again and again from other numbers, with everything prepared, where checking
+arguments would cost more than the run."""
 
 from __future__ import annotations
 
@@ -60,13 +60,14 @@ class PreparedRun:
             self.arguments = byref(self.chosen), byref(self.many), 0, 1
 
     def __call__(self, t: float | None = None) -> None:
+        """Run from the numbers put in, as long as `t` [s] says."""
         end = self.end if t is None else t
         if not self.native:
-            done = simulate_batch(
+            batch = simulate_batch(
                 self.system, end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options
             )
-            self.x[:], self.z[:], self.t[:], self.status = done.x, done.z, done.t, str(done.status[0])
-            self.counts[0] = [done.counts[name][0] for name in self.jumps]
+            self.x[:], self.z[:], self.t[:], self.status = batch.x, batch.z, batch.t, str(batch.status[0])
+            self.counts[0] = [batch.counts[name][0] for name in self.jumps]
             return
         self.rest[0][0] = end
         self.counts[:] = 0
