@@ -21,7 +21,7 @@ class Entries(dict[str, np.ndarray]):
 
 
 RESOLUTION = (1e-8, 1e-6)
-"""Fractions of the turnover between which the resolution of an account lies: what is smaller is rounding,
+"""Smallest and largest resolution of an account, as fractions of its turnover: what is smaller is rounding,
 what is larger is not."""
 
 
@@ -62,7 +62,8 @@ class Account:
     def imbalance(self) -> np.ndarray:
         """What the books cannot explain [J]: stored - stored(0) - supplied + dissipated + lost."""
         change = self.energy - (self.energy[0] if len(self.t) else 0.0)
-        return change - self._total(self.supplied) + self._total(self.dissipated) + self._total(self.lost)
+        gone = self._total(self.dissipated), self._total(self.lost)
+        return np.asarray(change - self._total(self.supplied) + gone[0] + gone[1])
 
     @property
     def residual(self) -> float:

@@ -15,7 +15,7 @@ from strut.checks import checked, seed_number
 from strut.codegen import Virtual, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
-from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
+from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
 from strut.simulate.python_engine import Engine
 from strut.simulate.record import DONE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
@@ -117,8 +117,8 @@ def _run_to_end(
     values: Start,
     progress: Any,
 ) -> Raw:
-    """Run from `begin` to `end` [s], with or without a controller, and return the record; an interrupt ends it
-    early and loses nothing."""
+    """Run from `begin` to `end` [s], with or without a controller, and return the record; an interrupt ends
+    it early and loses nothing."""
     try:
         if control is None:
             run.go(end, progress)
@@ -170,8 +170,8 @@ def delays_of(system: System, p: np.ndarray) -> Delays | None:
 
 
 def check_times(system: System, p: np.ndarray) -> None:
-    """Refuse parameters (a row per run, or one) for which a sample's period or a delay is not positive: raises
-    ModelError."""
+    """Refuse parameters (a row per run, or one) for which a sample's period or a delay is not positive:
+    raises ModelError."""
     functions, columns = lowered(system).functions, np.atleast_2d(p).T
     if system.samples:
         for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
@@ -292,8 +292,8 @@ VERSIONS = {
 
 
 def _warn_if_open(result: Trajectory) -> None:
-    """Warn of an energy account that does not close: compare the books at the end of the run with those at its
-    beginning, which is cheap, and enough to catch a wrong ledger."""
+    """Warn of an energy account that does not close: compare the books at the end of the run with those at
+    its beginning, which is cheap, and enough to catch a wrong ledger."""
     gap, size = result.raw.balance
     smallest = result.provenance["options"]["atol"]
     if (

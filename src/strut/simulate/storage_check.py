@@ -111,9 +111,9 @@ def check_run(result: Trajectory) -> None:
         raise ValueError(f"it has {len(names.p)} names of parameters for values of shape {result.p.shape}")
     rows = len(result.t)
     for which, columns in (("outputs", names.outputs), ("energies", names.stored)):
-        if which in result.kept and result.kept[which].shape != (rows, len(columns)):
+        if which in result.stored and result.stored[which].shape != (rows, len(columns)):
             raise ValueError(
-                f"its points/{which} has shape {result.kept[which].shape} instead of {(rows, len(columns))}"
+                f"its points/{which} has shape {result.stored[which].shape} instead of {(rows, len(columns))}"
             )
 
 
