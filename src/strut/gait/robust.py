@@ -176,7 +176,7 @@ class _LimitSearch:
         positive("most", self.most, self.unit)
         integer("steps", self.steps, 1)
         positive("exact", self.exact)
-        begin = self._undisturbed(constant or {})
+        begin = self._begin_values(constant or {})
         low, high, fell = 0.0, self.most, ""
         while not fell or high - low > self.exact:
             sizes = np.linspace(low, high, TRIALS + 1)[1:]
@@ -199,7 +199,7 @@ class _LimitSearch:
             again=float(again.max(initial=-np.inf)) if len(again) else np.nan,
         )
 
-    def _undisturbed(self, constant: Mapping[Place, float]) -> dict[str, np.ndarray]:
+    def _begin_values(self, constant: Mapping[Place, float]) -> dict[str, np.ndarray]:
         """States and parameters of the gait, with other values of some, by group."""
         gait = self.gait
         vectors = {

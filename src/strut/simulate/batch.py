@@ -121,6 +121,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
     began = clock.perf_counter()
+    # everything is checked before anything is compiled
     check_system(system)
     seed_number(seed)
     begin, end = interval(t)
@@ -137,6 +138,7 @@ def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, 
     check_times(system, values.p)
     stops = _stops(at, begin, end)
     model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
+    # all runs write into one set of arrays, in pieces on several threads
     columns = _output_columns(system, outputs)
     room = _room(model.sizes, runs, len(stops), len(columns), chosen.ledger)
     threads = threads or os.cpu_count() or 1
@@ -226,6 +228,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
         run(first, last, HISTORY_ROWS * 16 if sizes["ND"] else 0)
 
     def run(first: int, last: int, rows: int) -> None:
+        """Runs from one number to before another, with so many rows of delay history."""
         history, sim = np.empty((rows, 1 + 2 * sizes["ND"])), model.sim()
         many = Many(
             task.begin,

@@ -15,11 +15,14 @@ from strut.codegen import NativeOptions as NativeOptions
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
 
-# methods by the runtime's number: with a fixed step, adaptive, and implicit
 FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
+"""Methods with a fixed step, and the runtime's number of each."""
 ADAPTIVE = {"dopri5": 4, "dop853": 5}
+"""Explicit methods that choose their step, and the runtime's number of each."""
 STIFF = {"radau": 6, "bdf": 7}
+"""Implicit methods, and the runtime's number of each."""
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
+"""The names of all methods."""
 DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
 """Degree of the dense output, by method; 3 for the others."""
 
@@ -108,6 +111,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=256)
 def _checked_options(**options: Any) -> Options:
+    """Options from keywords that can be hashed; raises ModelError for one that there is not."""
     names = [f.name for f in fields(Options)]
     for name in options:
         if name not in names:

@@ -62,6 +62,7 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
 
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
+    # everything is checked before anything is compiled
     check_system(system)
     seed_number(seed)
     begin, end = interval(t)
@@ -75,6 +76,7 @@ def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
+    # one of two engines runs it, by whether there is compiled code
     run: NativeRun | Engine
     if isinstance(model, Virtual):
         run = Engine(model.lowered, chosen, values, begin, seed)
@@ -139,6 +141,7 @@ def names_of(system: System) -> Names:
 
 
 def _names(system: System) -> Names:
+    """See `names_of`."""
     low, ledger = lowered(system), system.ledger
     return Names(
         x=system.labels("x"),
@@ -191,6 +194,7 @@ def check_times(system: System, p: np.ndarray) -> None:
 def _run_with_c_controller(
     run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any
 ) -> None:
+    """Run with a controller in C, which the compiled run calls by itself."""
     if isinstance(run, Engine):
         raise ModelError(
             "a C controller needs compiled code: use a Python function here, or another method or backend"
