@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 
-ORDER = {"dopri5": 5, "dop853": 8}
-"""Of the adaptive methods: by what power of a step its error grows."""
+from strut.codegen import DOP853, DOPRI5
+
+ORDER = {method.name: method.order for method in (DOPRI5, DOP853)}
+"""Order of an adaptive method: the power of a step's length by which its error grows."""
 DAMPING = {"dopri5": 0.04, "dop853": 0.02}
-"""Exponent of the error before, of the adaptive methods: what keeps the length from swinging."""
+"""Exponent of the error before, by adaptive method: it keeps the length from swinging."""
 SAFETY = 0.9
 """Part of the length at which the error would be just allowed."""
 MIN_ERROR, MIN_ERROR_BEFORE = 1e-10, 1e-4
@@ -20,10 +22,11 @@ MIN_SHRINKAGE, MAX_SHRINKAGE = 0.1, 0.9
 
 
 class StepSize:
-    """The length `h` of the next step [s], 0 before the first. Errors are relative to what is allowed."""
+    """The length `h` of the next step [s], 0 before the first. Errors are relative to what is allowed. A
+    method of fixed step has only the length."""
 
     def __init__(self, method: str) -> None:
-        self.order, self.damping = ORDER.get(method, 8), DAMPING.get(method, 0.02)
+        self.order, self.damping = ORDER.get(method, 1), DAMPING.get(method, 0.0)
         self.h, self.error_before = 0.0, MIN_ERROR_BEFORE
 
     def accept(self, h: float, error: float, *, shortened: bool, after_rejection: bool) -> None:
