@@ -228,11 +228,12 @@ def _first_state_of_orbit(step: ReturnMap, y: np.ndarray, walk: int) -> np.ndarr
 
 
 def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
-    """States around the map's own: angles and rates scaled together and one by one, some moved freely."""
+    """Random free states around the map's own, rows: lengths and angles scaled together, rates (by their
+    units) likewise, then each by itself, and moved."""
     random = np.random.default_rng(seed)
     system, y = step.system, step.free(step.start.x)
-    units = {q.name: q.unit for q in system.x}
-    rate = np.array([units[name.split("[")[0]].endswith("/s") for name in step.names])
+    units = [q.unit for q in system.x for _ in range(q.size)]
+    rate = np.array([units[k].endswith("/s") for k in step.chosen], dtype=bool)
     size = np.where(np.abs(y) > 0, np.abs(y), 0.1 * (1 + np.abs(y).max(initial=0.0)))
     for group in (rate, ~rate):
         if group.any():
