@@ -246,7 +246,9 @@ def test_bifurcation(walker):
     limping = figure.named["2 steps, stable"]
     first, second = np.split(limping.y[~np.isnan(limping.x)], 2)
     np.testing.assert_array_equal(first[doubled.stable], doubled.values("stance")[doubled.stable])
-    np.testing.assert_array_equal(second[doubled.stable], doubled.values_after_steps("stance")[1][doubled.stable])
+    np.testing.assert_array_equal(
+        second[doubled.stable], doubled.values_after_steps("stance")[1][doubled.stable]
+    )
     assert abs(first[-1] - second[-1]) > 0.01  # [rad]: it limps
     step = walker.gait.map().system  # the second value is where one step leads from the first
     run = strut.simulate(
