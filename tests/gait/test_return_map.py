@@ -7,8 +7,8 @@ import strut
 from strut import walkers
 from strut.errors import ModelError, UnknownNameError
 from strut.gait import ReturnMap
+from strut.gait.exchange import mirror
 from strut.gait.gait import spectrum
-from strut.gait.transport import mirror
 
 TOLERANCE = 1e-6
 """Of derivatives against central differences, relative to the largest; what is left is the differences' own error."""

@@ -252,7 +252,7 @@ def test_events_that_are_close_in_a_short_run_are_no_crawl(backend):
 def test_terminal_event_carries_the_state():
     run = strut.simulate(walkers.slip(stiffness=1e3), t=100.0)
     assert run.status == "fell"
-    assert run.failed
+    assert run.ended_in_failure
     assert not run.ok
     assert run.events[-1].name == "fell"
     assert run.events[-1].before["y"] == pytest.approx(0, abs=1e-9)

@@ -3,7 +3,7 @@
 import pytest
 
 from strut import simulate_batch
-from strut.simulate.prepared_run import Ready
+from strut.simulate.prepared_run import PreparedRun
 from strut.system.values import start
 from strut.walkers import compass, rimless_wheel
 
@@ -13,7 +13,7 @@ from strut.walkers import compass, rimless_wheel
 def test_a_prepared_run_is_that_of_a_batch(walker, backend, monkeypatch):
     monkeypatch.setenv("STRUT_BACKEND", backend)
     usual = simulate_batch(walker, 1.7)
-    ready = Ready(walker, 1.7)
+    ready = PreparedRun(walker, 1.7)
     assert ready.native == (backend == "native")
     begin = start(walker)
     ready.x0[0], ready.z0[0], ready.u[0], ready.p[0] = begin.x, begin.z, begin.u, begin.p
@@ -31,7 +31,7 @@ def test_a_prepared_run_is_that_of_a_batch(walker, backend, monkeypatch):
 
 
 def test_a_run_that_falls_says_so():
-    ready = Ready(compass(), 5.0)
+    ready = PreparedRun(compass(), 5.0)
     begin = start(compass(), x0=[0.2, -0.3, -0.1, 0.0])
     ready.x0[0], ready.z0[0], ready.p[0] = begin.x, begin.z, begin.p
     ready()

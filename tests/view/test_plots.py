@@ -184,7 +184,7 @@ def test_flow_is_the_summary(swing, walk):
 
 def test_energy_per_step_is_the_step_ledger(walk):
     steps, figure = walk.steps(), view.energy_per_step(walk)
-    for name in steps.moving():
+    for name in steps.active_channels():
         np.testing.assert_array_equal(figure.named[name].y, steps.changes[name][steps.whole])
     assert (figure.x, figure.y) == ("step", "change of stored energy [J]")
 
@@ -246,7 +246,9 @@ def test_bifurcation(walker):
     limping = figure.named["2 steps, stable"]
     first, second = np.split(limping.y[~np.isnan(limping.x)], 2)
     np.testing.assert_array_equal(first[doubled.stable], doubled.values("stance")[doubled.stable])
-    np.testing.assert_array_equal(second[doubled.stable], doubled.visited("stance")[1][doubled.stable])
+    np.testing.assert_array_equal(
+        second[doubled.stable], doubled.values_after_steps("stance")[1][doubled.stable]
+    )
     assert abs(first[-1] - second[-1]) > 0.01  # [rad]: it limps
     step = walker.gait.map().system  # the second value is where one step leads from the first
     run = strut.simulate(
@@ -255,7 +257,7 @@ def test_bifurcation(walker):
         x0=dict(zip(doubled.names, doubled.points[-1].y, strict=True)),
     )
     landed = next(event for event in run.events if event.name == doubled.section)
-    assert landed.after["stance"] == pytest.approx(doubled.visited("stance")[1][-1], abs=1e-7)
+    assert landed.after["stance"] == pytest.approx(doubled.values_after_steps("stance")[1][-1], abs=1e-7)
     point = figure.named["doubling"]
     assert (point.x.tolist(), point.y.tolist()) == (
         [special.at],

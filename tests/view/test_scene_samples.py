@@ -143,7 +143,7 @@ def test_a_file_keeps_the_scene(walk, tmp_path):
     path = walk.save(tmp_path / "walk.h5")
     loaded = strut.Trajectory.load(path)
     assert loaded.system is None
-    kept, whole = loaded.stage(), walk.stage(staged_file.RATE)
+    kept, whole = loaded.stage(), walk.stage(staged_file.STORED_RATE)
     np.testing.assert_array_equal(kept.t, whole.t)
     for a, b in zip(kept.pieces, whole.pieces, strict=True):
         assert (a.name, a.kind, a.colour, a.path) == (b.name, b.kind, b.colour, b.path)

@@ -26,17 +26,17 @@ def fallen():
 
 def test_a_fall_is_a_failure(fallen, tmp_path):
     assert fallen.status == "sit"
-    assert fallen.failed
+    assert fallen.ended_in_failure
     assert not fallen.ok
-    assert fallen.meaning == "it fell: the hip came down behind"
+    assert fallen.ending_meaning == "it fell: the hip came down behind"
     text = document(fallen)
     assert (
         '<span class="stopped">Failed</span> at 0.542181 s, event “sit”: it fell: the hip came down behind.'
         in text
     )
     again = Trajectory.load(fallen.save(tmp_path / "fall.h5"))
-    assert again.failed
-    assert again.meaning == fallen.meaning
+    assert again.ended_in_failure
+    assert again.ending_meaning == fallen.ending_meaning
     batch = strut.simulate_batch(
         walkers.compass(slope=strut.deg(3)), 3.0, x0={"stance_rate": [-0.3, -1.0923836]}
     )
@@ -130,8 +130,8 @@ def idle():
 def test_what_is_below_the_resolution_of_the_account_is_zero(idle):
     account = idle.ledger
     assert 0 < abs(account.summary()["motor (supplied)"]) <= account.resolution <= 1e-6 * account.turnover
-    assert account.rounded()["motor (supplied)"] == 0
-    assert account.rounded()["damper (dissipated)"] == account.summary()["damper (dissipated)"]
+    assert account.rounded_summary()["motor (supplied)"] == 0
+    assert account.rounded_summary()["damper (dissipated)"] == account.summary()["damper (dissipated)"]
     sources, sinks = joules.flows(idle)
     assert "motor (supplied)" not in {**sources, **sinks}
     assert not np.any(joules.energy(idle).named["motor, supplied"].y)
@@ -144,7 +144,7 @@ def test_a_books_error_is_not_hidden():
     with pytest.warns(LedgerWarning):
         run = strut.simulate(System("leaky", x=(x, v), flow={x: v, v: -x}, ledger=wrong), t=5)
     assert run.ledger.residual > 0.1
-    assert run.ledger.rounded()["leak (dissipated)"] < 0
+    assert run.ledger.rounded_summary()["leak (dissipated)"] < 0
 
 
 def test_one_channel_has_one_colour(idle):

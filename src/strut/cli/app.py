@@ -210,7 +210,7 @@ def run(
         raise typer.Exit(130)
     if not result.ok:
         if (watch and not json) or result.status == "not finite":
-            why = f"{result.status}, {result.meaning}" if result.meaning else result.message
+            why = f"{result.status}, {result.ending_meaning}" if result.ending_meaning else result.message
             notes.print(escape(f"the run ended at {result.t1:g} s: {why}"), soft_wrap=True, highlight=False)
         raise typer.Exit(1)
     shown = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])

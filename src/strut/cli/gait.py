@@ -178,8 +178,8 @@ def gait_text(g: Gait) -> None:
         ["period", g.period, shown_unit(g.system, "s")],
         ["step length", g.step_length, shown_unit(g.system, "m")],
         ["speed", g.speed, shown_unit(g.system, "m/s")],
-        ["energy per step", g.energetics.rounded(g.energy_per_step), shown_unit(g.system, "J")],
-        ["cost of transport", g.energetics.rounded_cost(g.cost_of_transport), ""],
+        ["energy per step", g.energetics.round_energy(g.energy_per_step), shown_unit(g.system, "J")],
+        ["cost of transport", g.energetics.round_cost(g.cost_of_transport), ""],
     ]
     table("", ["", "value", "unit"], rows)
     table(f"just after {g.section}", ["state", "value"], [[n, v] for n, v in g.x0.items()])

@@ -90,8 +90,8 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
         "system": trajectory.system_name,
         "status": trajectory.status,
         "ok": trajectory.ok,
-        "failed": trajectory.failed,
-        "meaning": trajectory.meaning,
+        "failed": trajectory.ended_in_failure,
+        "meaning": trajectory.ending_meaning,
         "t": [trajectory.t0, trajectory.t1],
         "final": final,
         "parameters": dict(zip(names.p, trajectory.p, strict=True)),
@@ -142,10 +142,11 @@ def run_text(trajectory: Trajectory) -> None:
         f"[bold]{trajectory.status}[/bold]"
         f" ({int(s['steps'])} steps, {len(trajectory.events)} events, {s['wall'] * 1e3:.3g} ms)"
     )
-    if trajectory.meaning:
-        colour = "red" if trajectory.failed else "default"
+    if trajectory.ending_meaning:
+        colour = "red" if trajectory.ended_in_failure else "default"
         out.print(
-            f"[{colour}]{'failed: ' if trajectory.failed else ''}{escape(trajectory.meaning)}[/]",
+            f"[{colour}]{'failed: ' if trajectory.ended_in_failure else ''}"
+            f"{escape(trajectory.ending_meaning)}[/]",
             soft_wrap=True,
         )
     elif not trajectory.ok:
@@ -170,7 +171,7 @@ def run_text(trajectory: Trajectory) -> None:
         table(
             "energy",
             ["where", titled(trajectory, "change", "J")],
-            [[n, v] for n, v in trajectory.ledger.rounded().items()],
+            [[n, v] for n, v in trajectory.ledger.rounded_summary().items()],
         )
         if any(name in log.counts() for name in trajectory.names.step_events):
             steps_text(trajectory)

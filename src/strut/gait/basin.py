@@ -30,17 +30,18 @@ class Basin:
 
     @property
     def walks(self) -> np.ndarray:
+        """Where it walks, by cell."""
         return np.asarray(self.label == "walks")
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many cells end how."""
+        """How many cells end in each way."""
         kinds, counts = np.unique(self.label.astype(str), return_counts=True)
         return dict(zip(map(str, kinds), map(int, counts), strict=True))
 
     @property
     def area(self) -> float:
-        """Of the part that walks, in units of the two states."""
+        """The area of the part that walks, in units of the two states."""
         cell = (self.first[1] - self.first[0]) * (self.second[1] - self.second[0])
         return float(self.walks.sum() * cell)
 
@@ -58,7 +59,9 @@ class Basin:
 
 
 MAX_CELLS = 10_000
-"""Along one side of a basin: more would not fit into memory."""
+"""Cells along one side of a basin, at most: more would not fit into memory."""
+BASIN_TOLERANCE = 1e-6
+"""Relative error of the runs of a basin: whether it walks is seen with less than a gait needs."""
 
 
 @checked
@@ -71,11 +74,12 @@ def basin(
 ) -> Basin:
     """Walk from every cell of a grid and note how it ends.
 
-    names: the two states, by default the rates of the first two that have one, which leaves the posture as it
-    is. ranges: of their values, by default from half of them below to half above (at least 0.5). A walker
-        that makes `steps` steps walks.
+    names: the two states, by default the last two that are rates of angles, which leaves the posture as it
+        is. cells: how many along both, or along each. ranges: of the two states, by default from half of
+        their values below to half above (at least 0.5). A walker that makes `steps` steps walks.
+    Raises UnknownNameError for a name that is no free state, ShapeError for other than two ranges.
     """
-    chosen = names or _default(gait)
+    chosen = names or _last_two_rates(gait)
     for name in chosen:
         if name not in gait.names:
             raise UnknownNameError(
@@ -101,12 +105,13 @@ def basin(
     y[:, gait.names.index(chosen[0])], y[:, gait.names.index(chosen[1])] = a, b
     x = gait.map().whole(y)
     z = np.repeat(np.array(list(gait.z0.values()))[None], len(a), axis=0)
-    fine, status = survives(gait, x, z, steps=steps, rtol=1e-6)
+    fine, status = survives(gait, x, z, steps=steps, rtol=BASIN_TOLERANCE)
     label = np.where(fine, "walks", status.astype(str)).reshape(n)
     return Basin(gait, (chosen[0], chosen[1]), first, second, label)
 
 
-def _default(gait: Gait) -> tuple[str, str]:
+def _last_two_rates(gait: Gait) -> tuple[str, str]:
+    """The last two free states that are rates of angles, by their units; of any two, if there are none."""
     units = {q.name: q.unit for q in gait.system.x}
     rates = [n for n in gait.names if units.get(n, "").endswith("rad/s")]
     pick = rates if len(rates) >= 2 else list(gait.names)

@@ -36,8 +36,9 @@ class Bifurcation:
 class Branch:
     """Gaits over a parameter, in order along the branch.
 
-    name: of the parameter. points: see `BranchPoint`. bifurcations: in order. ended: why the branch goes no
-        further.
+    name: of the parameter. section, steps: of its gaits. names: of their free states. z0: their discrete
+        states just after the section. points: see `BranchPoint`. ended: why the branch goes no further.
+    roots: the kind of each bifurcation, and the gait there.
     """
 
     system: System = field(repr=False)
@@ -48,7 +49,7 @@ class Branch:
     z0: np.ndarray = field(repr=False)
     points: tuple[BranchPoint, ...] = field(repr=False)
     ended: str = ""
-    found: list[tuple[str, BranchPoint]] = field(default_factory=list, repr=False)
+    roots: list[tuple[str, BranchPoint]] = field(default_factory=list, repr=False)
 
     @property
     def parameter(self) -> np.ndarray:
@@ -57,10 +58,12 @@ class Branch:
 
     @property
     def stable(self) -> np.ndarray:
+        """Whether each point is stable."""
         return np.array([p.stable for p in self.points])
 
     @property
     def period(self) -> np.ndarray:
+        """The periods [s] of all steps of a gait."""
         return np.array([p.period for p in self.points])
 
     @property
@@ -70,7 +73,8 @@ class Branch:
 
     @cached_property
     def bifurcations(self) -> tuple[Bifurcation, ...]:
-        return tuple(Bifurcation(kind, point.value, point, self) for kind, point in self.found)
+        """Where the branch changes, in order along it."""
+        return tuple(Bifurcation(kind, point.value, point, self) for kind, point in self.roots)
 
     def values(self, name: str) -> np.ndarray:
         """A free state just after the section, or 'period', over the points."""
@@ -82,7 +86,7 @@ class Branch:
             )
         return np.array([p.y[self.names.index(name)] for p in self.points])
 
-    def visited(self, name: str) -> list[np.ndarray]:
+    def values_after_steps(self, name: str) -> list[np.ndarray]:
         """A free state after each of the steps that a gait repeats after, over the points: an array per step.
         Of 'period', its mean."""
         first = self.values(name)
@@ -94,7 +98,8 @@ class Branch:
             self.names.index(name),
         )
         later = [
-            ReturnMap(self.system, self.section, (self.name,), n, z0=self.z0) for n in range(1, self.steps)
+            ReturnMap(self.system, self.section, (self.name,), steps=n, z0=self.z0)
+            for n in range(1, self.steps)
         ]
         return [first, *(np.asarray(step.many(y, p).y[:, k]) for step in later)]
 
@@ -111,7 +116,7 @@ class Branch:
         k = crossed[occurrence]
         a = (value - v[k]) / (v[k + 1] - v[k]) if v[k + 1] != v[k] else 0.0
         y = (1 - a) * self.points[k].y + a * self.points[k + 1].y
-        step = ReturnMap(self.system, self.section, (), self.steps)
+        step = ReturnMap(self.system, self.section, steps=self.steps)
         return find(
             self.system.using({self.name: value}),
             step.whole(y),

@@ -20,11 +20,12 @@ from strut.system import System, start
 
 @dataclass(frozen=True, eq=False)
 class Energetics:
-    """The energy of one period.
+    """The energy of one period of a gait.
 
     lost, dissipated, supplied: energies by channel [J]. spent: all that was lost or dissipated [J].
     fallen: energy that gravity gave [J]. weight: of the walker [N]. distance: along the ground [m].
-    costs: cost of transport by definition, see `COST_MEANINGS`.
+    costs: cost of transport by definition, see `COST_MEANINGS`. resolution: energies below this [J] cannot be
+        told from rounding.
     """
 
     lost: Mapping[str, float]
@@ -37,13 +38,15 @@ class Energetics:
     costs: Mapping[str, float]
     resolution: float = 0.0
 
-    def rounded(self, energy: float) -> float:
-        """An energy to be shown: 0 where it is not above the resolution."""
+    def round_energy(self, energy: float) -> float:
+        """Round an energy [J] to be shown: 0 where it is not above the resolution."""
         return 0.0 if abs(energy) <= self.resolution else energy
 
-    def rounded_cost(self, cost: float, squared: bool = False) -> float:
-        """A cost of transport to be shown: 0 where the energy in it is not above the resolution. squared: it
-        is one of squared torques, of which each [N m] is measured by the resolution [J]."""
+    def round_cost(self, cost: float, squared: bool = False) -> float:
+        """Round a cost of transport to be shown: 0 where the energy in it is not above the resolution.
+
+        squared: it is one of squared torques, of which each [N m] is measured by the resolution [J].
+        """
         return (
             0.0
             if abs(cost) * self.weight * self.distance <= self.resolution ** (2 if squared else 1)
@@ -56,7 +59,7 @@ class Energetics:
         return {name: COST_MEANINGS[name] for name in self.costs}
 
     def table(self) -> str:
-        """Definitions side by side."""
+        """The costs as lines of text: name, value, and what is meant."""
         width = max(map(len, self.costs))
         return "\n".join(
             f"{name:{width}}  {value:12.9f}  {COST_MEANINGS[name]}" for name, value in self.costs.items()
@@ -65,13 +68,17 @@ class Energetics:
 
 @checked
 def froude(speed: float, leg: float, g: float) -> float:
-    """Froude number: speed^2 / (g leg)."""
+    """The Froude number speed^2 / (g leg), of a speed [m/s], a length of leg [m] and gravity [m/s^2]."""
     finite("speed", speed, "m/s"), positive("leg", leg, "m"), positive("g", g, "m/s^2")
     return speed**2 / (g * leg)
 
 
 def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energetics:
-    """The account of a run that is one period of a gait."""
+    """The account of a run that is one period of a gait, over a distance [m].
+
+    points: at which the work of the motors is read, over the run. Raises
+    ModelError for a run without its system, or a walker of unknown weight.
+    """
     system = run.system
     if system is None:
         raise ModelError("the energy of a run needs its system: a loaded trajectory has none")
@@ -83,11 +90,21 @@ def energetics(run: Trajectory, distance: float, points: int = 4001) -> Energeti
     fallen = float(gravity[0] - gravity[-1]) if gravity is not None else 0.0
     spent = sum(lost.values()) + sum(dissipated.values())
     weight = weight_of(system)
-    carried = weight * distance
+    weight_distance = weight * distance
     work = {"losses": spent, "signed-work": sum(supplied.values()), **_motor_work(run, points)}
-    costs = {name: value / carried for name, value in work.items()}
+    costs = {name: value / weight_distance for name, value in work.items()}
     costs |= {f"{name}-per-metre": work[name] / distance for name in ("absolute-work", "squared-torque")}
-    return Energetics(lost, dissipated, supplied, fallen, spent, weight, distance, costs, account.resolution)
+    return Energetics(
+        lost=lost,
+        dissipated=dissipated,
+        supplied=supplied,
+        fallen=fallen,
+        spent=spent,
+        weight=weight,
+        distance=distance,
+        costs=costs,
+        resolution=account.resolution,
+    )
 
 
 def _motor_work(run: Trajectory, points: int) -> dict[str, float]:
@@ -112,8 +129,8 @@ class ImpactLoss:
     """What an impact takes of the kinetic energy.
 
     fractions: of the energy lost for motion along each of `directions` (columns, by `names`), the largest
-        first; all others lie
-    between. metric, loss: kinetic energy and loss are v'(metric)v/2 and v'(loss)v/2.
+        first; all others lie between.
+    metric, loss: kinetic energy and loss are v'(metric)v/2 and v'(loss)v/2.
     """
 
     fractions: np.ndarray
@@ -125,8 +142,12 @@ class ImpactLoss:
 
 @checked
 def impact_loss(system: System, state: Mapping[str, float], section: str | None = None) -> ImpactLoss:
-    """Singular values of an impact's loss in the metric of kinetic energy (Duindam 4.16 to 4.21), in the
-    posture `state`."""
+    """What an impact takes of the kinetic energy in a posture: the singular values of its loss in the metric
+    of kinetic energy (Duindam, equations 4.16 to 4.21).
+
+    state: the posture, by name. section: the event, by default the one that ends a step. Raises ModelError
+    for a system that stores no energy called 'kinetic'.
+    """
     name = section or default_section(system)
     kinetic = system.ledger.stored.get("kinetic")
     if kinetic is None:

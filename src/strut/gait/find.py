@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,29 @@ import numpy as np
 from strut.checks import checked, integer, seed_number
 from strut.errors import NoGaitError
 from strut.gait.gait import Gait, spectrum
-from strut.gait.newton import newton, newton_from, shoot
-from strut.gait.replay import refused
-from strut.gait.return_map import ReturnMap, Step
-from strut.gait.section import told
+from strut.gait.newton import (
+    MAX_EVALUATIONS,
+    MAX_EVALUATIONS_OF_ONE,
+    FixedPoints,
+    fixed_points,
+    shoot,
+)
+from strut.gait.replay import why_no_gait
+from strut.gait.return_map import ReturnMap
+from strut.gait.section import explain_status
 from strut.system import System
 
-SAME = 1e-6
-"""Fixed points closer than this are one."""
-SETTLED = 2e-2
-"""A walker whose state changes less than this over a step, relative to it, is near enough for Newton."""
-NO_GAIT = "no gait: "
+SAME_GAIT = 1e-6
+"""Distance, relative to 1 + |y|, below which two fixed points are one."""
+SETTLED_CHANGE = 2e-2
+"""Change of the state over a step, relative to 1 + |y|, below which a walker is near enough to a gait for
+Newton."""
 AT_GUESS = 1e-3
 """A gait this near to the guess, relative to 1 + |guess|, is taken for the nearest without looking around."""
 NEIGHBOURS = 32
 """States around the guess, nearer than a gait found, from which Newton looks for one that is nearer still."""
-NEIGHBOUR_ITERATIONS = 12
-"""Of Newton from each of them: one that needs more leads away."""
+NEIGHBOUR_EVALUATIONS = 12
+"""Steps that Newton may evaluate from each of them: one that needs more leads away."""
 
 
 @checked
@@ -57,89 +64,109 @@ def find(
     integer("starts", starts, 0)
     integer("walk", walk, 0)
     seed_number(seed)
-    step = ReturnMap(system, section, (), steps, guess, z0)
+    step = ReturnMap(system, section, steps=steps, x0=guess, z0=z0)
     y = step.free(step.start.x)
-    fell: Counter = Counter()
+    log = SearchLog()
     if guess is None:
-        gait, closest = _first_gait(step, y, walk, fell)
+        gait = _first_gait(step, y, walk, log)
         if gait is not None and gait.kind != "unstable":
             return gait
     else:
-        gait, closest = _nearest_gait(step, y, walk, min(starts, NEIGHBOURS), seed, fell)
+        gait = _nearest_gait(step, y, log, walk=walk, neighbours=min(starts, NEIGHBOURS), seed=seed)
         if gait is not None:
             return gait
     if (
         gait is None
         and steps > 1
-        and (first := _orbit(step, y, walk)) is not None
-        and (gait := _gait(step, first, fell)) is not None
+        and (first := _first_state_of_orbit(step, y, walk)) is not None
+        and (gait := _gait(step, first, log)) is not None
     ):
         return gait
-    gaits, near, more = _search(step, starts, seed) if starts else ([], np.inf, Counter())
+    gaits = _search(step, starts, seed, log) if starts else []
     gaits += [gait] if gait is not None else []
     if gaits and guess is not None:
         return min(gaits, key=lambda g: float(np.linalg.norm(g.y0 - y)))
     if gaits:
         return min(gaits, key=lambda g: (g.kind == "unstable", -g.period))
-    raise _none(system, step, min(closest, near), fell + more)
+    raise _no_gait_error(step, log)
 
 
-def _first_gait(step: ReturnMap, y: np.ndarray, walk: int, fell: Counter) -> tuple[Gait | None, float]:
-    """The first gait that Newton finds after some steps of walking or at `y`, and its closest approach."""
-    closest = np.inf
-    for begin in [*_walked(step, y, walk), y]:
-        done, at, size, why = newton_from(step, begin)
-        fell.update(why)
-        closest = min(closest, size)
-        if done is not None and (gait := _gait(step, at, fell, done)) is not None:
-            return gait, closest
-    return None, closest
+@dataclass
+class SearchLog:
+    """What a search has seen, for the error if it finds nothing.
+
+    closest: the smallest change of the free states over a step, 2-norm. ended: how often each reason ended a
+        step. refused: how often the simulator had each reason to say that a fixed point is no gait.
+    """
+
+    closest: float = np.inf
+    ended: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def note(self, points: FixedPoints) -> None:
+        """Add what Newton's method saw."""
+        self.closest = min(self.closest, points.closest)
+        self.ended.update(points.fell)
+
+
+def _first_gait(step: ReturnMap, y: np.ndarray, walk: int, log: SearchLog) -> Gait | None:
+    """The first gait that Newton finds after some steps of walking, or else at `y`."""
+    for begin in [*_states_after_walking(step, y, walk), y]:
+        for point in _newton_from(step, begin, log):
+            if (gait := _gait(step, point, log)) is not None:
+                return gait
+    return None
+
+
+def _newton_from(step: ReturnMap, begin: np.ndarray, log: SearchLog) -> list[np.ndarray]:
+    """The fixed point that Newton finds from one state, if it finds one."""
+    points = fixed_points(step, begin[None], MAX_EVALUATIONS_OF_ONE, leap=True)
+    log.note(points)
+    return list(points.y[points.converged])
 
 
 def _nearest_gait(
-    step: ReturnMap, y: np.ndarray, walk: int, neighbours: int, seed: int, fell: Counter
-) -> tuple[Gait | None, float]:
+    step: ReturnMap, y: np.ndarray, log: SearchLog, *, walk: int, neighbours: int, seed: int
+) -> Gait | None:
     """The gait nearest to `y` of those that Newton finds from there, from where walking leads, and from
     states around it."""
-    done, at, closest, why = newton_from(step, y)
-    fell.update(why)
-    here = _gait(step, at, fell, done) if done is not None else None
-    if here is not None and np.linalg.norm(at - y) <= AT_GUESS * (1 + np.linalg.norm(y)):
-        return here, closest
-    points = []
-    for begin in _walked(step, y, walk):
-        done, at, size, why = newton_from(step, begin)
-        fell.update(why)
-        closest = min(closest, size)
-        points += [at] if done is not None else []
-    nearest = _nearest_of(step, y, points, here, fell)
+    here = None
+    for point in _newton_from(step, y, log):
+        here = _gait(step, point, log)
+        if here is not None and np.linalg.norm(point - y) <= AT_GUESS * (1 + np.linalg.norm(y)):
+            return here
+    points = [
+        point for begin in _states_after_walking(step, y, walk) for point in _newton_from(step, begin, log)
+    ]
+    nearest = _nearest_of(step, y, points, here, log)
     if nearest is not None and neighbours:
         around = _within(y, float(np.linalg.norm(nearest.y0 - y)), neighbours, seed)
-        points, *_ = _fixed_points(step, around, NEIGHBOUR_ITERATIONS)
-        nearest = _nearest_of(step, y, points, nearest, fell)
-    return nearest, closest
+        points = _newton_from_many(step, around, SearchLog(), NEIGHBOUR_EVALUATIONS)
+        nearest = _nearest_of(step, y, points, nearest, log)
+    return nearest
 
 
 def _nearest_of(
-    step: ReturnMap, y: np.ndarray, points: list[np.ndarray], known: Gait | None, fell: Counter
+    step: ReturnMap, y: np.ndarray, points: list[np.ndarray], own: Gait | None, log: SearchLog
 ) -> Gait | None:
-    """The gait nearest to `y` among fixed points and one that is known."""
+    """The gait nearest to `y` among fixed points and one that is known already, `own`."""
     for point in sorted(points, key=lambda point: float(np.linalg.norm(point - y))):
-        if known is not None and np.linalg.norm(point - y) > np.linalg.norm(known.y0 - y) - SAME * (
+        if own is not None and np.linalg.norm(point - y) > np.linalg.norm(own.y0 - y) - SAME_GAIT * (
             1 + np.linalg.norm(y)
         ):
-            return known
-        if (gait := _gait(step, point, fell)) is not None:
+            return own
+        if (gait := _gait(step, point, log)) is not None:
             return gait
-    return known
+    return own
 
 
 def _within(y: np.ndarray, radius: float, count: int, seed: int) -> np.ndarray:
-    """Random states in the ball around `y`, evenly."""
+    """Random states in the ball of a radius around `y`, evenly."""
     random = np.random.default_rng(seed)
     direction = random.normal(size=(count, len(y)))
     direction /= np.linalg.norm(direction, axis=1)[:, None]
-    return y + radius * random.uniform(size=(count, 1)) ** (1 / len(y)) * direction
+    states: np.ndarray = y + radius * random.uniform(size=(count, 1)) ** (1 / len(y)) * direction
+    return states
 
 
 @checked
@@ -161,51 +188,52 @@ def find_all(
     """
     integer("starts", starts, 0)
     seed_number(seed)
-    step = ReturnMap(system, section, (), steps, guess, z0)
-    gaits, closest, fell = _search(step, starts, seed)
+    step, log = ReturnMap(system, section, steps=steps, x0=guess, z0=z0), SearchLog()
+    gaits = _search(step, starts, seed, log)
     if not gaits:
-        raise _none(system, step, closest, fell)
+        raise _no_gait_error(step, log)
     return gaits
 
 
-def _walked(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
+def _states_after_walking(step: ReturnMap, y: np.ndarray, walk: int) -> list[np.ndarray]:
     """Where Newton may begin after some steps of walking, if the walker can: where they led to, and after the
     first."""
     reached, now = [], y
     for _ in range(walk):
-        done = step(now, rough=True)
-        if not done.ok:
+        after = step(now, rough=True)
+        if not after.ok:
             break
-        shrunk = np.linalg.norm(done.y - now) < SETTLED * (1 + np.linalg.norm(now))
-        now = done.y
+        settled = np.linalg.norm(after.y - now) < SETTLED_CHANGE * (1 + np.linalg.norm(now))
+        now = after.y
         reached.append(now)
-        if shrunk:
+        if settled:
             break
-    return reached[:1] if reached and len(reached) < walk and not shrunk else [*reached[-1:], *reached[:1]]
+    return reached[:1] if reached and len(reached) < walk and not settled else [*reached[-1:], *reached[:1]]
 
 
-def _orbit(step: ReturnMap, y: np.ndarray, walk: int) -> np.ndarray | None:
+def _first_state_of_orbit(step: ReturnMap, y: np.ndarray, walk: int) -> np.ndarray | None:
     """The first state of a gait of several steps by multiple shooting, from as many steps of walking."""
-    single = ReturnMap(step.system, step.section, (), 1, step.start.x, step.start.z)
-    orbit, now = [], y
+    single = ReturnMap(step.system, step.section, x0=step.start.x, z0=step.start.z)
+    states, now = [], y
     for _ in range(walk * step.steps):
-        done = single(now)
-        if not done.ok:
+        after = single(now)
+        if not after.ok:
             break
-        now = done.y
-        orbit.append(now)
-    if len(orbit) < step.steps:
+        now = after.y
+        states.append(now)
+    if len(states) < step.steps:
         return None
-    found = shoot(single, np.array(orbit[-step.steps :]))
-    return None if found is None else found[0]
+    orbit = shoot(single, np.array(states[-step.steps :]))
+    return None if orbit is None else orbit[0]
 
 
 def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
-    """States around the map's own: angles and rates scaled together and one by one, some moved freely."""
+    """Random free states around the map's own, rows: lengths and angles scaled together, rates (by their
+    units) likewise, then each by itself, and moved."""
     random = np.random.default_rng(seed)
     system, y = step.system, step.free(step.start.x)
-    units = {q.name: q.unit for q in system.x}
-    rate = np.array([units[name.split("[")[0]].endswith("/s") for name in step.names])
+    units = [q.unit for q in system.x for _ in range(q.size)]
+    rate = np.array([units[k].endswith("/s") for k in step.chosen], dtype=bool)
     size = np.where(np.abs(y) > 0, np.abs(y), 0.1 * (1 + np.abs(y).max(initial=0.0)))
     for group in (rate, ~rate):
         if group.any():
@@ -216,31 +244,32 @@ def random_starts(step: ReturnMap, count: int, seed: int) -> np.ndarray:
         random.uniform(0.1, 1.8, (count, 1)),
     )
     alone = 1 + random.uniform(-0.3, 0.3, (count, len(y)))
-    return y * together * alone + random.uniform(-0.3, 0.3, (count, len(y))) * size * together
+    moved: np.ndarray = random.uniform(-0.3, 0.3, (count, len(y))) * size
+    states: np.ndarray = y * together * alone + moved * together
+    return states
 
 
-def _fixed_points(
-    step: ReturnMap, begin: np.ndarray, iterations: int = 80
-) -> tuple[list[np.ndarray], float, Counter]:
-    """Fixed points that Newton finds from rows of `begin` and from one step after them; the closest approach;
-    what ended steps."""
+def _newton_from_many(
+    step: ReturnMap, begin: np.ndarray, log: SearchLog, evaluations: int = MAX_EVALUATIONS
+) -> list[np.ndarray]:
+    """Fixed points that Newton finds from rows of `begin` and from one step after them."""
     first = step.many(begin, rough=True)
-    fell: Counter = Counter(str(s) for s in first.status[~first.ok])
+    log.ended.update(str(s) for s in first.status[~first.ok])
     begin = np.vstack([begin[first.ok], first.y[first.ok]])
     if not len(begin):
-        return [], np.inf, fell
-    near = newton(step, begin, iterations, rough=True)
-    found = newton(step, near.y[near.converged])
-    return list(found.y[found.converged]), min(near.closest, found.closest), fell + near.fell
+        return []
+    points = fixed_points(step, begin, evaluations)
+    log.note(points)
+    return list(points.y[points.converged])
 
 
-def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float, Counter]:
-    points, closest, fell = _fixed_points(step, random_starts(step, starts, seed))
+def _search(step: ReturnMap, starts: int, seed: int, log: SearchLog) -> list[Gait]:
+    """All different gaits that Newton finds from random states, the longest period first; one of a family."""
     gaits: list[Gait] = []
-    for y in points:
+    for y in _newton_from_many(step, random_starts(step, starts, seed), log):
         if (
-            all(np.abs(y - g.y0).max() > SAME * (1 + np.abs(y).max()) for g in gaits)
-            and (gait := _gait(step, y, fell)) is not None
+            all(np.abs(y - g.y0).max() > SAME_GAIT * (1 + np.abs(y).max()) for g in gaits)
+            and (gait := _gait(step, y, log)) is not None
         ):
             gaits.append(gait)
     family = [g for g in gaits if g.neutral]
@@ -248,73 +277,68 @@ def _search(step: ReturnMap, starts: int, seed: int) -> tuple[list[Gait], float,
     gaits = [g for g in gaits if not g.neutral] + sorted(
         family, key=lambda g: float(np.linalg.norm(g.y0 - own))
     )[:1]
-    return sorted(gaits, key=lambda g: -g.period), closest, fell
+    return sorted(gaits, key=lambda g: -g.period)
 
 
-def _gait(step: ReturnMap, y: np.ndarray, fell: Counter, known: Step | None = None) -> Gait | None:
-    """The gait at a fixed point, if the simulator agrees that it is one. `known`: the step from there."""
-    done = known or step(y)
-    multipliers, vectors = spectrum(done.by_y)
-    why, distance = refused(step, y, done.period, float(np.abs(multipliers[0])))
+def _gait(step: ReturnMap, y: np.ndarray, log: SearchLog) -> Gait | None:
+    """The gait at a fixed point, if the simulator agrees that it is one."""
+    once = step(y)
+    multipliers, vectors = spectrum(once.by_y)
+    why, distance = why_no_gait(step, y, once.period, float(np.abs(multipliers[0])))
     if why:
-        fell[f"{NO_GAIT}{why}"] += 1
+        log.refused[why] += 1
         return None
     system = step.system
     return Gait(
-        system,
-        step.section,
-        step.steps,
-        dict(zip(system.labels("x"), step.whole(y).tolist(), strict=True)),
-        dict(zip(system.labels("z"), step.start.z.tolist(), strict=True)),
-        done.period,
-        distance,
-        float(np.abs(done.y - y).max()),
-        done.by_y,
-        multipliers,
-        vectors,
-        step.names,
+        system=system,
+        section=step.section,
+        steps=step.steps,
+        x0=dict(zip(system.labels("x"), step.whole(y).tolist(), strict=True)),
+        z0=dict(zip(system.labels("z"), step.start.z.tolist(), strict=True)),
+        period=once.period,
+        step_length=distance,
+        residual=float(np.abs(once.y - y).max()),
+        jacobian=once.by_y,
+        multipliers=multipliers,
+        eigenvectors=vectors,
+        names=step.names,
     )
 
 
-def _none(system: System, step: ReturnMap, closest: float, fell: Counter) -> NoGaitError:
-    """What was sought, how near it came, and why steps ended."""
-    known = {
+def _no_gait_error(step: ReturnMap, log: SearchLog) -> NoGaitError:
+    """The error that says what was sought, how near it came, and why steps ended."""
+    system = step.system
+    words = {
         "done": f"no {step.section} within {step.longest:g} s",
         step.section: "derivatives that are not finite",
+        "too many steps": f"no {step.section}, however long it swung",
     }
-    known |= {"too many steps": f"no {step.section}, however long it swung"}
-    false = sorted(told(system, name.removeprefix(NO_GAIT)) for name in fell if name.startswith(NO_GAIT))
-    ended = [
-        (known.get(n) or told(system, n), c) for n, c in fell.most_common(8) if not n.startswith(NO_GAIT)
-    ][:5]
+    ended = [(words.get(n) or explain_status(system, n), c) for n, c in log.ended.most_common(5)]
     near = (
-        f"the closest approach changed the state by {closest:.3g} over a step"
-        if np.isfinite(closest)
+        f"the closest approach changed the state by {log.closest:.3g} over a step"
+        if np.isfinite(log.closest)
         else "no step was completed"
     )
-    if false:
+    if log.refused:
+        reasons = sorted(explain_status(system, reason) for reason in log.refused)
         near = (
             f"Newton found fixed points that are no gaits, by what the simulator said of them "
-            f"({'; '.join(false)})"
+            f"({'; '.join(reasons)})"
         )
     why = (
         f"of all steps tried, these ended early: {', '.join(f'{c} ({n})' for n, c in ended)}"
         if ended
         else "no step ended early"
     )
-    values = ", ".join(
-        f"{q.name}={float(q.value[0]):.4g}" for q in system.p if isinstance(q.value, np.ndarray)
-    )
-    flat = next(
-        (float(q.value[0]) <= 0 for q in system.p if q.name == "slope" and isinstance(q.value, np.ndarray)),
-        False,
-    )
-    hint = "A walker without motors needs a slope that goes down. " if flat else ""
+    values = {q.name: float(q.value[0]) for q in system.p if isinstance(q.value, np.ndarray)}
+    slope = "" if system.walk is None else system.walk.slope
+    hint = "A walker without motors needs a slope that goes down. " if values.get(slope, 1.0) <= 0 else ""
     return NoGaitError(
-        f"no gait of '{system.name}' was found with {values}: {near}; {why}. {hint}Try other parameters, "
-        f"another guess, or more starts",
-        float(closest),
-        dict(fell),
+        f"no gait of '{system.name}' was found with "
+        f"{', '.join(f'{name}={value:.4g}' for name, value in values.items())}: {near}; {why}. {hint}"
+        f"Try other parameters, another guess, or more starts",
+        float(log.closest),
+        {**log.ended, **{f"no gait: {reason}": count for reason, count in log.refused.items()}},
     )
 
 

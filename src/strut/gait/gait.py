@@ -16,11 +16,11 @@ from strut.html import card
 from strut.simulate import Trajectory
 from strut.system import System
 
-NOTHING = 1e-11
-"""Singular values below this fraction of the largest belong to directions that the section wipes out: their
-multiplier is zero."""
-FAMILY = 1e-7
-"""A multiplier this close to 1 is 1."""
+RANK_TOLERANCE = 1e-11
+"""Singular values of a return map's Jacobian below this fraction of the largest belong to directions that the
+section wipes out: their multiplier is zero."""
+UNIT_MULTIPLIER_SLACK = 1e-7
+"""Distance from 1 below which a multiplier is 1: that of a direction along a family of gaits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +28,13 @@ class Gait:
     """A limit cycle: a walker that is where it was, mirrored where it has a left and a right, one step
     further.
 
-    x0, z0: the state just after the event `section`, by name. vector: x0 as numbers in order.
+    x0, z0: the state just after the event `section`, by name.
     period: of a step [s] (of all `steps` of it, for a gait that repeats after several).
     step_length: how far it comes in one period [m], along the ground.
     residual: largest change of a state over the gait.
     jacobian: of the return map by its free states `names`.
     multipliers: its eigenvalues, the largest first; the section's own, 0, is among them. eigenvectors:
         columns, by `names`.
-    stable: all of them are smaller than 1.
     """
 
     system: System = field(repr=False)
@@ -53,6 +52,7 @@ class Gait:
 
     @property
     def vector(self) -> np.ndarray:
+        """The states `x0` as numbers, in order."""
         return np.array(list(self.x0.values()))
 
     @property
@@ -62,25 +62,25 @@ class Gait:
 
     @property
     def stable(self) -> bool:
+        """Whether small disturbances die out: all multipliers are smaller than 1."""
         return dies_out(self.multipliers)
 
     @property
     def neutral(self) -> bool:
         """A multiplier is 1: it is one of a family, along which something that the machine conserves, such as
         energy, varies."""
-        return bool(np.any(np.abs(self.multipliers - 1) < FAMILY))
+        return bool(np.any(np.abs(self.multipliers - 1) < UNIT_MULTIPLIER_SLACK))
 
     @property
     def kind(self) -> str:
         """In a word: stable, unstable, or neutral if it is stable but for its family."""
-        others = self.multipliers[np.abs(self.multipliers - 1) >= FAMILY]
+        others = self.multipliers[np.abs(self.multipliers - 1) >= UNIT_MULTIPLIER_SLACK]
         return "stable" if self.stable else "neutral" if self.neutral and dies_out(others) else "unstable"
 
     def map(self, parameters: tuple[str, ...] = ()) -> ReturnMap:
         """The return map that this gait is a fixed point of."""
-        return ReturnMap(
-            self.system, self.section, parameters, self.steps, self.vector, np.array(list(self.z0.values()))
-        )
+        z0 = np.array(list(self.z0.values()))
+        return ReturnMap(self.system, self.section, parameters, steps=self.steps, x0=self.vector, z0=z0)
 
     @cached_property
     def trajectory(self) -> Trajectory:
@@ -90,11 +90,12 @@ class Gait:
 
     @cached_property
     def energetics(self) -> Energetics:
+        """Where the energy of one period goes."""
         return energetics(self.trajectory, self.step_length)
 
     @property
     def speed(self) -> float:
-        """[m/s]"""
+        """How far it comes in a second [m/s]."""
         return self.step_length / self.period
 
     @property
@@ -112,16 +113,15 @@ class Gait:
     def derivative(self, parameter: str) -> dict[str, float]:
         """How the free states of the fixed point, and its 'period', change with a parameter (implicit
         function theorem)."""
-        known = [q.name for q in self.system.p]
-        if parameter not in known:
+        names = [q.name for q in self.system.p]
+        if parameter not in names:
             raise UnknownNameError(
                 f"system '{self.system.name}' has no parameter '{parameter}': "
-                f"{did_you_mean(parameter, known)}"
+                f"{did_you_mean(parameter, names)}"
             )
-        step = self.map((parameter,))
-        done = step(self.y0)
-        change = np.linalg.lstsq(np.eye(len(self.y0)) - done.by_y, done.by_p[:, 0], rcond=1e-13)[0]
-        period = done.period_by_y @ change + done.period_by_p[0]
+        step = self.map((parameter,))(self.y0)
+        change = np.linalg.lstsq(np.eye(len(self.y0)) - step.by_y, step.by_p[:, 0], rcond=1e-13)[0]
+        period = step.period_by_y @ change + step.period_by_p[0]
         return dict(zip((*self.names, "period"), map(float, (*change, period)), strict=True))
 
     def data(self) -> dict[str, object]:
@@ -149,8 +149,8 @@ class Gait:
             ("period", f"{self.period:.9g}", "" if bare else "s"),
             ("step length", f"{self.step_length:.9g}", "" if bare else "m"),
             ("speed", f"{self.speed:.9g}", "" if bare else "m/s"),
-            ("energy per step", f"{books.rounded(self.energy_per_step):.9g}", "" if bare else "J"),
-            ("cost of transport", f"{books.rounded_cost(self.cost_of_transport):.9g}", ""),
+            ("energy per step", f"{books.round_energy(self.energy_per_step):.9g}", "" if bare else "J"),
+            ("cost of transport", f"{books.round_cost(self.cost_of_transport):.9g}", ""),
         ]
         tables: dict[str, tuple[Sequence[str], Sequence[Sequence[object]]]] = {
             "the gait": (("", "value", "unit"), rows),
@@ -172,21 +172,25 @@ class Gait:
     def __repr__(self) -> str:
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
         many = "" if self.steps == 1 else f" of {self.steps} steps"
-        told = f"{self.period:.6g} s, {self.step_length:.6g} m, {self.kind}, largest multiplier {largest:.4g}"
-        return f"<Gait of {self.system.name}{many}: {told}>"
+        numbers = f"{self.period:.6g} s, {self.step_length:.6g} m"
+        stability = f"{self.kind}, largest multiplier {largest:.4g}"
+        return f"<Gait of {self.system.name}{many}: {numbers}, {stability}>"
 
 
 def dies_out(multipliers: np.ndarray) -> bool:
-    """Do disturbances die out? Those along a family, with a multiplier of 1, do not, whatever its last digit
-    says."""
-    return bool(np.all(np.abs(multipliers) < 1 - FAMILY))
+    """Say whether disturbances with these multipliers die out. Those along a family, with a multiplier of 1,
+    do not, whatever its last digit says."""
+    return bool(np.all(np.abs(multipliers) < 1 - UNIT_MULTIPLIER_SLACK))
 
 
 def spectrum(jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, the largest first, and eigenvectors. What the section wipes out is split off before, so
-    that its multipliers are zero to rounding even where several zeros would otherwise disturb each other."""
+    """Eigenvalues of a return map's Jacobian (Floquet multipliers), the largest first, and eigenvectors.
+
+    What the section wipes out is split off before, so that its multipliers are zero to rounding even where
+    several zeros would otherwise disturb each other.
+    """
     U, s, Vt = np.linalg.svd(jacobian)
-    rank = int(np.sum(s > NOTHING * max(s[0], 1e-300)))
+    rank = int(np.sum(s > RANK_TOLERANCE * max(s[0], 1e-300)))
     core = (s[:rank, None] * Vt[:rank]) @ U[:, :rank]
     values, vectors = np.linalg.eig(core)
     order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 12)))

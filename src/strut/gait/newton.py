@@ -1,21 +1,23 @@
-"""Newton's method on a return map, from many starts at once: a batch of steps per iteration, on all cores."""
+"""Newton's method on a return map: damped, from many starts at once. One start is a batch of one, and a gait
+of several steps by multiple shooting a fixed point of another map."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-from strut.gait.return_map import ReturnMap, Step
+from strut.gait.return_map import ReturnMap
 
 GOAL = 1e-13
-"""A residual below this, relative to the state, is a fixed point; integration is no more exact."""
-GOOD = 1e-10
-"""A residual below this that no longer shrinks is one too: rounding, magnified by an unstable step, is what
-is left."""
-NEAR = 1e-4
-"""Up to a residual of this, relative to the state, steps may be integrated roughly."""
+"""Largest residual of a fixed point, relative to 1 + |y|; integration is no more exact."""
+STALLED_GOAL = 1e-10
+"""Largest residual, relative to 1 + |y|, of a fixed point at which the residual no longer shrinks: rounding,
+magnified by an unstable step, is what is left."""
+ROUGH_GOAL = 1e-4
+"""Residual, relative to 1 + |y|, down to which steps are integrated roughly."""
 MAP_NOISE = {True: 1e-7, False: 1e-10}
 """Error of an integrated step, rough and exact, relative to 1 + |y|: a residual this small may be nothing but
 that."""
@@ -24,123 +26,146 @@ RANK_NOISE = {True: 1e-5, False: 1e-9}
 steps, may be zero."""
 ROUNDING = 1e-13
 """Singular values below this fraction of the largest are zero, whatever is to be solved for."""
-SHORTEST = 2.0**-10
-"""Of a Newton step: one that must be shortened more leads nowhere."""
+MIN_STEP_SCALE = 2.0**-10
+"""Smallest fraction of a Newton step that is tried: one that must be shortened more leads nowhere."""
+ARMIJO_SLOPE = 1e-4
+"""Fraction of the decrease that the linear model promises which a shortened step must reach (Armijo's
+condition)."""
+MAX_EVALUATIONS = 80
+"""Steps evaluated from each of many starts."""
+MAX_EVALUATIONS_OF_ONE = 200
+"""Steps evaluated from a single start."""
+
+
+class Evaluations(Protocol):
+    """What Newton's method needs of evaluations of a map, a row each: where it leads, its derivative, whether
+    there was a result, and what ended it."""
+
+    @property
+    def y(self) -> np.ndarray:
+        """Where the map leads."""
+
+    @property
+    def by_y(self) -> np.ndarray:
+        """The derivatives of `y`, a matrix for each."""
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Whether there was a result."""
+
+    @property
+    def status(self) -> np.ndarray:
+        """What ended each, in a word."""
+
+
+class Map(Protocol):
+    """A map whose fixed points are sought: a `ReturnMap`, or an `OrbitMap`."""
+
+    def many(self, y: np.ndarray, *, rough: bool = False) -> Evaluations:
+        """Evaluate the map at rows of `y`, exactly or roughly."""
 
 
 @dataclass(frozen=True, eq=False)
-class FixedPoint:
-    """Where Newton ended, a row per start. `residual`: change of the free states over the step, largest
-    component."""
+class FixedPoints:
+    """Where Newton ended, a row per start.
+
+    y: the free states. ahead: where the next Newton step would lead from there; `y` itself where the residual
+        is no more than the error of integration. converged: whether `y` is a fixed point, as exactly as was
+        asked.
+    closest: the smallest residual that was seen, 2-norm. fell: how often each reason ended a step.
+    """
 
     y: np.ndarray
-    residual: np.ndarray
+    ahead: np.ndarray
     converged: np.ndarray
     closest: float
-    fell: Counter = field(repr=False)
+    fell: Counter[str] = field(repr=False)
 
 
-def newton(step: ReturnMap, starts: np.ndarray, iterations: int = 80, rough: bool = False) -> FixedPoint:
+def newton(
+    step: Map, starts: np.ndarray, *, evaluations: int = MAX_EVALUATIONS, rough: bool = False
+) -> FixedPoints:
     """Damped Newton on y -> step(y) - y from every row of `starts`.
 
-    A trial that falls, or whose residual is not smaller, is halved; steps are never longer than the state
-    itself. rough: only near fixed points, in less time.
+    A trial that falls, or whose residual is not smaller (Armijo's condition), is halved; steps are never
+    longer than half of the state. evaluations: of the step, at most, from each start. rough: integrate
+    roughly, and end near fixed points (`ROUGH_GOAL`).
     """
-    goal = NEAR if rough else GOAL
+    goal = ROUGH_GOAL if rough else GOAL
     y = np.array(starts, dtype=float)
     rows, m = y.shape
     first = step.many(y, rough=rough)
     F, J, alive = first.y - y, first.by_y - np.eye(m), first.ok.copy()
-    fell: Counter = Counter(str(s) for s in first.status[~first.ok])
+    fell = Counter(str(s) for s in first.status[~first.ok])
     size = np.where(alive, np.linalg.norm(np.nan_to_num(F), axis=1), np.inf)
     closest = float(size.min(initial=np.inf))
     converged = _small(F, y, goal) & alive
     scale, direction = np.ones(rows), np.zeros_like(y)
     fresh = np.ones(rows, dtype=bool)
-    for _ in range(iterations):
+    for _ in range(evaluations):
         busy = np.flatnonzero(alive & ~converged)
         if not len(busy):
             break
+        # rows that moved have a new direction; the others try a part of their last one
         for k in busy[fresh[busy]]:
-            direction[k] = newton_direction(J[k], F[k], y[k], rough)
-            length, most = float(np.linalg.norm(direction[k])), 0.5 * (0.1 + float(np.linalg.norm(y[k])))
-            scale[k] = min(1.0, most / length) if length > 0 else 1.0
-        trial = y[busy] + scale[busy, None] * direction[busy]
-        done = step.many(trial, rough=rough)
-        fell.update(str(s) for s in done.status[~done.ok])
-        new = done.y - trial
-        new_size = np.where(done.ok, np.linalg.norm(np.nan_to_num(new), axis=1), np.inf)
-        better = new_size < (1 - 1e-4 * scale[busy]) * size[busy]
-        stalled = ~better & _small(F[busy], y[busy], GOOD)
+            direction[k], scale[k] = limited_direction(J[k], F[k], y[k], rough)
+        trial_y = y[busy] + scale[busy, None] * direction[busy]
+        trial = step.many(trial_y, rough=rough)
+        fell.update(str(s) for s in trial.status[~trial.ok])
+        trial_F = trial.y - trial_y
+        trial_size = np.where(trial.ok, np.linalg.norm(np.nan_to_num(trial_F), axis=1), np.inf)
+        better = trial_size < (1 - ARMIJO_SLOPE * scale[busy]) * size[busy]
+        stalled = ~better & _small(F[busy], y[busy], STALLED_GOAL)
         converged[busy[stalled]] = True
         fresh[busy] = better
-        took = busy[better]
-        y[took], F[took], J[took], size[took] = (
-            trial[better],
-            new[better],
-            done.by_y[better] - np.eye(m),
-            new_size[better],
+        moved = busy[better]
+        y[moved], F[moved], J[moved], size[moved] = (
+            trial_y[better],
+            trial_F[better],
+            trial.by_y[better] - np.eye(m),
+            trial_size[better],
         )
         scale[busy[~better]] /= 2
-        alive[busy[~better & ~stalled & (scale[busy] < SHORTEST)]] = False
+        alive[busy[~better & ~stalled & (scale[busy] < MIN_STEP_SCALE)]] = False
         converged |= _small(F, y, goal) & alive
         closest = min(closest, float(size.min(initial=np.inf)))
-    residual = np.where(np.isfinite(size), np.abs(np.nan_to_num(F)).max(axis=1), np.inf)
-    return FixedPoint(y, residual, converged, closest, fell)
+    ahead = y.copy()
+    for k in np.flatnonzero(converged & ~_small(F, y, MAP_NOISE[rough])):
+        change, part = limited_direction(J[k], F[k], y[k], rough)
+        ahead[k] = y[k] + part * change
+    return FixedPoints(y=y, ahead=ahead, converged=converged, closest=closest, fell=fell)
 
 
-def newton_from(
-    step: ReturnMap, start: np.ndarray, iterations: int = 60
-) -> tuple[Step | None, np.ndarray, float, Counter]:
-    """`newton` from one start, roughly until it is near: the last step if it converged, where it ended, its
-    residual's size, and what ended steps."""
-    y, fell, rough = np.array(start, dtype=float), Counter[str](), True
-    done = step(y, rough=True)
-    if not done.ok:
-        return None, y, np.inf, Counter([done.status])
-    F = done.y - y
-    size = _length(F)
-    one = np.eye(len(y))
-    for _ in range(iterations):
-        weight = 1 + np.abs(y)
-        worst = float((np.abs(F) / weight).max())
-        if not rough and worst <= GOAL:
-            return done, y, size, fell
-        if (
-            rough and worst <= MAP_NOISE[True]
-        ):  # a rough step has nothing more to say: be exact where it stands
-            rough, done = False, step(y)
-            if not done.ok:
-                return None, y, size, Counter([done.status])
-            F = done.y - y
-            size = _length(F)
-            continue
-        direction = newton_direction(done.by_y - one, F, y, rough)
-        length, most = _length(direction), 0.5 * (0.1 + _length(y))
-        scale = min(1.0, most / length) if length > 0 else 1.0
-        if rough and worst <= NEAR:
-            rough, trial = False, step(y + scale * direction)
-            if not trial.ok:
-                return None, y, size, Counter([trial.status])
-            y = y + scale * direction
-            F, done = trial.y - y, trial
-            size = _length(F)
-            continue
-        while True:
-            trial = step(y + scale * direction, rough=rough)
-            new = trial.y - y - scale * direction
-            grown = _length(new) if trial.ok else np.inf
-            if not trial.ok:
-                fell[trial.status] += 1
-            if grown < (1 - 1e-4 * scale) * size:
-                break
-            if not rough and worst <= GOOD:
-                return done, y, size, fell
-            scale /= 2
-            if scale < SHORTEST:
-                return None, y, size, fell
-        y, F, size, done = y + scale * direction, new, grown, trial
-    return None, y, size, fell
+def fixed_points(
+    step: Map, starts: np.ndarray, evaluations: int = MAX_EVALUATIONS, *, leap: bool = False
+) -> FixedPoints:
+    """Fixed points of a map from every row of `starts`: `newton` with rough steps until it is near, in at
+    most so many `evaluations`, then with exact ones.
+
+    leap: let the exact ones begin where the next rough Newton step would lead. It saves an evaluation, and
+        loses a start that falls there.
+    """
+    near = newton(step, starts, evaluations=evaluations, rough=True)
+    rows = np.flatnonzero(near.converged)
+    if not len(rows):
+        return near
+    exact = newton(step, (near.ahead if leap else near.y)[rows])
+    y, ahead, converged = near.y.copy(), near.ahead.copy(), near.converged.copy()
+    y[rows], ahead[rows], converged[rows] = exact.y, exact.ahead, exact.converged
+    return FixedPoints(
+        y=y,
+        ahead=ahead,
+        converged=converged,
+        closest=min(near.closest, exact.closest),
+        fell=near.fell + exact.fell,
+    )
+
+
+def limited_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -> tuple[np.ndarray, float]:
+    """`newton_direction`, and the part of it that is no longer than half of the state (0.05 at least)."""
+    direction = newton_direction(A, F, y, rough)
+    length, longest = _length(direction), 0.5 * (0.1 + _length(y))
+    return direction, min(1.0, longest / length) if length > 0 else 1.0
 
 
 def newton_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -> np.ndarray:
@@ -156,53 +181,66 @@ def newton_direction(A: np.ndarray, F: np.ndarray, y: np.ndarray, rough: bool) -
     noise = MAP_NOISE[rough] * (1 + np.abs(y).max(initial=0.0))
     nothing = (singular < RANK_NOISE[rough] * singular[0]) & (np.abs(along) <= noise)
     nothing |= singular < ROUNDING * singular[0]
-    return Vt.T @ np.where(nothing, 0.0, along / np.where(nothing, 1.0, singular))
+    direction: np.ndarray = Vt.T @ np.where(nothing, 0.0, along / np.where(nothing, 1.0, singular))
+    return direction
 
 
-def _length(v: np.ndarray) -> float:
-    return float(v @ v) ** 0.5
+@dataclass(frozen=True, eq=False)
+class OrbitSteps:
+    """Evaluations of an `OrbitMap`; see `Evaluations`."""
+
+    y: np.ndarray
+    by_y: np.ndarray
+    ok: np.ndarray
+    status: np.ndarray
 
 
-def shoot(step: ReturnMap, orbit: np.ndarray, iterations: int = 40) -> np.ndarray | None:
+@dataclass(frozen=True, eq=False)
+class OrbitMap:
+    """From the states after each of `count` steps, one after the other in a row, to where one step from the
+    state before leads: a gait of several steps is a fixed point (multiple shooting)."""
+
+    step: ReturnMap
+    count: int
+
+    def many(self, y: np.ndarray, *, rough: bool = False) -> OrbitSteps:
+        """Evaluate the map at rows of `y`; see `ReturnMap.many`."""
+        rows, k = len(y), self.count
+        m = y.shape[1] // k
+        steps = self.step.many(y.reshape(rows * k, m), rough=rough)
+        by_y = np.zeros((rows, k, m, k, m))
+        for i in range(k):
+            by_y[:, (i + 1) % k, :, i, :] = steps.by_y.reshape(rows, k, m, m)[:, i]
+        ok, status = steps.ok.reshape(rows, k), steps.status.reshape(rows, k)
+        worst = np.argmin(ok, axis=1)
+        return OrbitSteps(
+            y=np.roll(steps.y.reshape(rows, k, m), 1, axis=1).reshape(rows, k * m),
+            by_y=by_y.reshape(rows, k * m, k * m),
+            ok=np.asarray(ok.all(axis=1)),
+            status=status[np.arange(rows), worst],
+        )
+
+
+def shoot(step: ReturnMap, orbit: np.ndarray) -> np.ndarray | None:
     """Multiple shooting: states after each of several steps, rows, such that each step leads to the next and
     the last to the first.
 
     `step` is the map of one step. What an unstable gait magnifies over all its steps is magnified over one
     only; the states need not follow from each other to begin with. None where it does not converge.
     """
-    Y = np.array(orbit, dtype=float)
-    k, m = Y.shape
+    orbit = np.asarray(orbit, dtype=float)
+    points = newton(OrbitMap(step, len(orbit)), orbit.reshape(1, -1), evaluations=MAX_EVALUATIONS_OF_ONE)
+    return points.y.reshape(orbit.shape) if points.converged[0] else None
 
-    def defects(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        done = step.many(Y)
-        F = done.y - np.roll(Y, -1, axis=0)
-        return F, done.by_y, float(np.linalg.norm(F)) if done.ok.all() else np.inf
 
-    F, J, size = defects(Y)
-    for _ in range(iterations):
-        if not np.isfinite(size):
-            return None
-        if _small(F, Y, GOAL).all():
-            return Y
-        A = np.zeros((k * m, k * m))
-        for i in range(k):
-            A[i * m : (i + 1) * m, i * m : (i + 1) * m] += J[i]
-            n = (i + 1) % k
-            A[i * m : (i + 1) * m, n * m : (n + 1) * m] -= np.eye(m)
-        change = np.linalg.lstsq(A, -F.ravel(), rcond=1e-13)[0].reshape(k, m)
-        scale = 1.0
-        while True:
-            trial = defects(Y + scale * change)
-            if trial[2] < (1 - 1e-4 * scale) * size:
-                break
-            if _small(F, Y, GOOD).all():
-                return Y
-            scale /= 2
-            if scale < SHORTEST:
-                return None
-        Y, (F, J, size) = Y + scale * change, trial
-    return None
+def _length(v: np.ndarray) -> float:
+    return float(np.sqrt(v @ v))
 
 
 def _small(F: np.ndarray, y: np.ndarray, goal: float) -> np.ndarray:
-    return np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)
+    """In which rows is the residual below `goal`, relative to 1 + |y|?"""
+    small: np.ndarray = np.all(np.abs(F) <= goal * (1 + np.abs(y)), axis=1)
+    return small
+
+
+__all__ = ["FixedPoints", "fixed_points", "newton", "shoot"]

@@ -9,19 +9,23 @@ from threading import get_ident
 import casadi as ca
 import numpy as np
 
-from strut.gait.return_map import MOST_STEPS, TOLERANCE, ReturnMap
-from strut.gait.transport import mirror, travelled
+from strut.gait.exchange import mirror
+from strut.gait.return_map import MAX_INTEGRATOR_STEPS, TOLERANCE, ReturnMap
+from strut.gait.transport import distance_between
 from strut.simulate import Trajectory, simulate
-from strut.simulate.prepared_run import Ready
-from strut.system import System, sx, time
+from strut.simulate.prepared_run import PreparedRun
+from strut.system import System, memo
 
-RETURNS = 1e-8
-"""A replayed step must come back this closely, times what the gait itself magnifies."""
-AFTER = 1e-10
+RETURN_TOLERANCE = 1e-8
+"""By how much the free states after a replayed step may differ from those before, relative to 1 + |y| and
+times what the gait itself magnifies."""
+REPLAY_MARGIN = 1e-10
 """By how much a replayed run outlasts its period, relative and in seconds: enough for the last event and for
 what it sets off at once, too little to move."""
-STANDS = 1e-6
-"""A step shorter than this [m], or than this [s], is no step."""
+MIN_STEP = 1e-6
+"""Shortest distance [m], and shortest duration [s], of a step."""
+MAX_REPLAY_STEPS = 10 * MAX_INTEGRATOR_STEPS
+"""Most steps of the integrator in a replayed period."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,40 +40,49 @@ class GaitReplay:
     distance: float
 
 
-def lasting(period: float) -> float:
-    """A period, and just so much longer that the event that ends it happens in the run."""
-    return period * (1 + AFTER) + AFTER
+def replay_time(period: float) -> float:
+    """A period [s], and just so much longer that the event that ends it happens in the run."""
+    return period * (1 + REPLAY_MARGIN) + REPLAY_MARGIN
 
 
 def record(system: System, x0: np.ndarray, z0: np.ndarray, period: float) -> Trajectory:
-    """One period as a trajectory."""
-    return simulate(system, t=lasting(period), x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"])
+    """Simulate one period [s] from a state, as a trajectory."""
+    return simulate(
+        system, t=replay_time(period), x0=x0, z0=z0, rtol=TOLERANCE["rtol"], atol=TOLERANCE["atol"]
+    )
 
 
 def replay(
     step: ReturnMap, x: np.ndarray, z: np.ndarray, period: float, p: np.ndarray | None = None
 ) -> GaitReplay:
-    """One period from a state; `p`: other values of all parameters."""
-    system, key = step.system, f"gait-replay-{get_ident()}"
-    if key not in system.cache:
-        system.cache[key] = Ready(system, 1.0, **TOLERANCE, max_steps=MOST_STEPS * 10)
-    run: Ready = system.cache[key]
+    """Simulate one period [s] from a state, in the system without variations. p: other values of all
+    parameters."""
+    run = memo(step.system, prepared_replay, get_ident())
     run.x0[0], run.z0[0], run.u[0], run.p[0] = x, z, step.start.u, step.start.p if p is None else p
-    run(lasting(period))
+    run(replay_time(period))
     x1, z1, values = run.x[0].copy(), run.z[0].copy(), run.p[0].copy()
     return GaitReplay(
-        run.status, x1, z1, int(run.counts.sum()), travelled(system, (x, z), (x1, z1), values, step.shape)
+        status=run.status,
+        x=x1,
+        z=z1,
+        events=int(run.counts.sum()),
+        distance=distance_between(step.system, (x, z), (x1, z1), values, step.shape),
     )
 
 
-def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:
+def prepared_replay(system: System, thread: int) -> PreparedRun:
+    """A run of a system with everything in place, for replays. Each thread has its own."""
+    return PreparedRun(system, 1.0, **TOLERANCE, max_steps=MAX_REPLAY_STEPS)
+
+
+def why_no_gait(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> tuple[str, float]:
     """Why a fixed point of the map is no gait, empty if it is one; and how far it comes in a period [m].
 
     The state it ends in, discrete states included, must make the next step like the first. magnified: by how
     much a step of it magnifies what is next to it, rounding included.
     """
     first = replay(step, step.whole(y), step.start.z, period)
-    why = fallen(step, first, period)
+    why = why_no_step(first, period)
     if why:
         return why, first.distance
     turned = bool(step.system.symmetry) and step.steps % 2 == 1
@@ -78,32 +91,30 @@ def refused(step: ReturnMap, y: np.ndarray, period: float, magnified: float) -> 
     if second.status != "done":
         return second.status, first.distance
     x = mirror(step.system, second.x, second.z, step.start.p)[0] if turned else second.x
-    moved = (
-        2 * (lasting(period) - period) * _fastest(step, step.whole(y))
-    )  # each replay ends that much after its last event
-    close = (RETURNS + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
-    return "" if np.abs(step.free(x) - y).max() < close else "the second step was another", first.distance
+    # each replay ends a little after its last event, and the state moves on meanwhile
+    moved = 2 * (replay_time(period) - period) * max_initial_rate(step, step.whole(y))
+    allowed = (RETURN_TOLERANCE + moved) * max(1.0, magnified**2) * (1 + np.abs(y).max())
+    return "" if np.abs(step.free(x) - y).max() < allowed else "the second step was another", first.distance
 
 
-def _fastest(step: ReturnMap, x: np.ndarray) -> float:
-    """The largest rate of a state at the beginning, per second."""
-    system = step.system
-    if "gait-rates" not in system.cache:
-        groups = [time, *system.vectors()]
-        system.cache["gait-rates"] = ca.Function(
-            "rates", groups, [ca.vertcat(*[sx(system.flow[q.name]) for q in system.x])]
-        )
-    rates = np.array(system.cache["gait-rates"](0.0, x, step.start.z, step.start.u, step.start.p))
+def max_initial_rate(step: ReturnMap, x: np.ndarray) -> float:
+    """The largest |dx/dt| at a state, of those that are finite."""
+    rates = np.array(memo(step.system, rate_function)(0.0, x, step.start.z, step.start.u, step.start.p))
     return float(np.abs(rates[np.isfinite(rates)]).max(initial=0.0))
 
 
-def fallen(step: ReturnMap, first: GaitReplay, period: float) -> str:
-    """Why a replayed period is none; empty if it may be one."""
+def rate_function(system: System) -> ca.Function:
+    """The flow as a function of the time and of all vectors."""
+    return system.function("rates", [ca.vertcat(*[system.flow[q.name] for q in system.x])])
+
+
+def why_no_step(first: GaitReplay, period: float) -> str:
+    """Why a replayed period [s] is no step; empty if it may be one."""
     if first.status != "done":
         return first.status
-    if not period > STANDS or first.distance < STANDS:
+    if not period > MIN_STEP or first.distance < MIN_STEP:
         return "stood still"
     return "" if first.events else "made no step"
 
 
-__all__ = ["GaitReplay", "fallen", "record", "refused", "replay"]
+__all__ = ["GaitReplay", "record", "replay", "why_no_gait", "why_no_step"]

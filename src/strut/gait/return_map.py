@@ -1,70 +1,117 @@
 """`ReturnMap`: one step of a walker, or several, as a function of the state just after the event that ends a
-step."""
+step (a Poincaré map)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import isfinite
+from dataclasses import dataclass, field, fields
 from threading import get_ident
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from strut.checks import checked, integer, positive
 from strut.errors import UnknownNameError, did_you_mean
+from strut.gait.exchange import mirror_steps
 from strut.gait.section import Section, section_of
-from strut.gait.transport import mirrored_states
 from strut.gait.variational import variational
 from strut.simulate import simulate_batch
 from strut.simulate.options import check_system
-from strut.simulate.prepared_run import Ready
-from strut.system import System, start
+from strut.simulate.prepared_run import PreparedRun
+from strut.system import System, memo, start
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-14}
-"""Steps are integrated this exactly: fixed points are wanted to 1e-12, and cost little."""
-ROUGH = {"rtol": 1e-8, "atol": 1e-10}
-"""On the way to a fixed point this is enough, in half the time."""
-LONGEST = 60.0
-"""A step that takes longer [s] is none."""
-MOST_STEPS = 4000
-"""Of the integrator within one step of the walker, which takes about a hundred: one that needs more swings,
-rattles and never lands."""
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """Many evaluations of a return map, a row each.
-
-    x: states after the step (nan where there was none). y: the free ones of them. period: how long it took
-        [s].
-    by_y, by_p: derivatives of y by the free states before, and by the map's parameters.
-    status: the section's name, or why there was no step: the terminal event, or what the integrator said.
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    period: np.ndarray
-    by_y: np.ndarray = field(repr=False)
-    by_p: np.ndarray = field(repr=False)
-    status: np.ndarray = field(repr=False)
-    ok: np.ndarray = field(repr=False)
+"""Relative and absolute error of an exactly integrated step: fixed points are wanted to 1e-12, and cost
+little."""
+ROUGH_TOLERANCE = {"rtol": 1e-8, "atol": 1e-10}
+"""Relative and absolute error of a roughly integrated step: enough on the way to a fixed point, in half the
+time."""
+MAX_STEP_TIME = 60.0
+"""Longest duration of a step [s]: what takes longer is none."""
+MAX_INTEGRATOR_STEPS = 4000
+"""Most steps of the integrator within one step of the walker, which takes about a hundred: one that needs
+more swings, rattles and never lands."""
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One evaluation of a return map; see `Steps`. period_by_y, period_by_p: derivatives of the period."""
+    """One evaluation of a return map.
+
+    x: states after the step (nan where there was none). y: the free ones of them. period: how long it took
+        [s].
+    by_y, by_p: derivatives of y by the free states before, and by the map's parameters. period_by_y,
+        period_by_p: derivatives of the period [s] by the same.
+    status: the section's name, or why there was no step: the terminal event, or what the integrator said.
+    ok: whether there was one.
+    """
 
     x: np.ndarray
     y: np.ndarray
     period: float
     by_y: np.ndarray
     by_p: np.ndarray
-    status: str
-    ok: bool
     period_by_y: np.ndarray
     period_by_p: np.ndarray
+    status: str
+    ok: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Many evaluations of a return map: every field of `Step` with a row for each."""
+
+    x: np.ndarray
+    y: np.ndarray
+    period: np.ndarray
+    by_y: np.ndarray = field(repr=False)
+    by_p: np.ndarray = field(repr=False)
+    period_by_y: np.ndarray = field(repr=False)
+    period_by_p: np.ndarray = field(repr=False)
+    status: np.ndarray = field(repr=False)
+    ok: np.ndarray = field(repr=False)
+
+    def then(self, rows: np.ndarray, following: Steps) -> Steps:
+        """These steps, of which `rows` went on with the steps `following` (chain rule). Others, which fell,
+        stay as they are."""
+        by_y, by_p = self.by_y[rows], self.by_p[rows]
+        chained = Steps(
+            x=following.x,
+            y=following.y,
+            period=self.period[rows] + following.period,
+            by_y=following.by_y @ by_y,
+            by_p=following.by_y @ by_p + following.by_p,
+            period_by_y=self.period_by_y[rows] + _rows_times(following.period_by_y, by_y),
+            period_by_p=self.period_by_p[rows]
+            + _rows_times(following.period_by_y, by_p)
+            + following.period_by_p,
+            status=following.status,
+            ok=following.ok,
+        )
+        if len(rows) == len(self.ok):
+            return chained
+        for part in fields(Steps):
+            getattr(self, part.name)[rows] = getattr(chained, part.name)
+        return self
+
+    def row(self, k: int) -> Step:
+        """One of the evaluations."""
+        return Step(
+            x=self.x[k],
+            y=self.y[k],
+            period=float(self.period[k]),
+            by_y=self.by_y[k],
+            by_p=self.by_p[k],
+            period_by_y=self.period_by_y[k],
+            period_by_p=self.period_by_p[k],
+            status=str(self.status[k]),
+            ok=bool(self.ok[k]),
+        )
+
+
+def _rows_times(rows: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Every row times the matrix of the same number."""
+    product: np.ndarray = (rows[:, None, :] @ matrices)[:, 0, :]
+    return product
 
 
 class ReturnMap:
@@ -74,11 +121,12 @@ class ReturnMap:
     point of one step. It is evaluated at free states y (see `Section`): those that do not merely say how far
     the walker has come, one for each set that the section makes equal. Discrete states begin every step as
     `z0` says; that they return to it is checked when a gait is replayed.
-    Derivatives are exact: variational equations along the flow, saltation at events.
+    Derivatives are exact: variational equations along the flow, saltation matrices at events.
 
-    section: the event; by default heel_strike, else the touchdown of the foot in the air. steps: how many
-        make one evaluation.
-    parameters: names to differentiate by. Compiled once per system, section and parameters.
+    section: the event; by default the one that the system's walk says. parameters: names to differentiate by.
+        steps: how many make one evaluation. x0, z0: the states it begins with, where not the system's own.
+        longest: a step that takes longer [s] is none.
+    Compiled once per system, section and number of parameters.
     """
 
     @checked
@@ -87,10 +135,11 @@ class ReturnMap:
         system: System,
         section: str | None = None,
         parameters: Sequence[str] = (),
+        *,
         steps: int = 1,
         x0: Any = None,
         z0: Any = None,
-        longest: float = LONGEST,
+        longest: float = MAX_STEP_TIME,
     ) -> None:
         check_system(system)
         integer("steps", steps, 1)
@@ -103,11 +152,11 @@ class ReturnMap:
         self.start = start(system, x0, z0)
         for name in self.parameters:
             if name not in system.slices("p"):
-                known = [q.name for q in system.p]
+                names = [q.name for q in system.p]
                 raise UnknownNameError(
-                    f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, known)}"
+                    f"system '{system.name}' has no parameter '{name}': {did_you_mean(name, names)}"
                 )
-        self.varied, self.exchange = _made(system, self.section, len(self.parameters))
+        self.varied = memo(system, variational, self.section, len(self.parameters))
         nx, n = system.size("x"), system.size("x") + len(self.parameters)
         self.nx, self.n = nx, n
         self.variation = np.hstack([np.eye(nx), np.zeros((nx, n - nx))]).reshape(-1, order="F")
@@ -120,175 +169,133 @@ class ReturnMap:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The free states, by name."""
+        """The names of the free states."""
         return self.shape.names
 
     def free(self, x: np.ndarray) -> np.ndarray:
-        """The free states of whole ones."""
+        """The free states of whole ones; of a row, or of many."""
         return np.asarray(x, dtype=float)[..., self.chosen]
 
     def whole(self, y: np.ndarray) -> np.ndarray:
-        """States from free ones."""
-        return (
-            np.asarray(y, dtype=float)
-            if self.all_free
-            else self.shape.whole(np.asarray(y, dtype=float), self.start.x)
-        )
+        """Whole states from free ones; of a row, or of many. Cyclic states are those the map begins with."""
+        y = np.asarray(y, dtype=float)
+        return y if self.all_free else self.shape.whole(y, self.start.x)
 
     def __call__(self, y: Any, p: Any = None, rough: bool = False) -> Step:
-        """One step from free states `y`, or from whole ones; `p`: values of the map's parameters. rough: see
-        `ROUGH`."""
+        """One evaluation from free states `y`, or from whole ones: `many` of one row. p: values of the map's
+        parameters. rough: see `ROUGH_TOLERANCE`."""
         y = np.asarray(y, dtype=float)
-        m, nx = len(self.shape.free), self.nx
-        if len(y) == nx != m:
+        if len(y) == self.nx != len(self.chosen):
             y = self.free(y)
-        ready = self._prepared(rough)
-        ready.p[0, : len(self.start.p)], ready.p[0, len(self.start.p) :] = self.start.p, self.along
-        if p is not None:
-            ready.p[0, self.places] = self._allowed(p)
-        by_y: np.ndarray | None = None
-        by_p, period, free = np.zeros((m, len(self.parameters))), 0.0, self.chosen
-        time_y, time_p = np.zeros(m), np.zeros(len(self.parameters))
-        for _ in range(self.steps):
-            ready.x0[0, :nx], ready.x0[0, nx:], ready.z0[0] = self.whole(y), self.variation, self.held
-            ready()
-            period += float(ready.t[0])
-            x, J = ready.x[0, :nx].copy(), ready.x[0, nx:].reshape(self.n, nx).T
-            if ready.status != self.section or not isfinite(ready.x.sum()):
-                nothing = np.full(nx, np.nan)
-                missing = np.full((m, m), np.nan), by_p * np.nan
-                return Step(
-                    nothing,
-                    self.free(nothing),
-                    period,
-                    *missing,
-                    ready.status,
-                    False,
-                    time_y * np.nan,
-                    time_p * np.nan,
-                )
-            if self.exchange is not None:
-                turned, S, Sp = (
-                    np.array(part) for part in self.exchange(x, ready.z[0, : len(self.start.z)], ready.p[0])
-                )
-                x, J = turned[:, 0], S @ J
-                J[:, nx:] += Sp
-            later = ready.z[0, -self.n :]
-            by_time = later[:nx] if self.all_free else later[:nx] @ self.shape.spread
-            time_y, time_p = (
-                time_y + (by_time if by_y is None else by_time @ by_y),
-                time_p + by_time @ by_p + later[nx:],
-            )
-            A = J[:, :nx].copy() if self.all_free else J[free, :nx] @ self.shape.spread
-            if self.parameters:
-                by_p = A @ by_p + J[free, nx:]
-            by_y, y = A if by_y is None else A @ by_y, x if self.all_free else x[free]
-        assert by_y is not None
-        return Step(x, y, period, by_y, by_p, self.section, True, time_y, time_p)
-
-    def _prepared(self, rough: bool = False) -> Ready:
-        """The variational run with everything in place; made once per section and parameters, for each
-        thread."""
-        key = f"return-map-ready-{self.longest}-{rough}-{get_ident()}"
-        if key not in self.varied.cache:
-            self.varied.cache[key] = Ready(
-                self.varied, self.longest, **(ROUGH if rough else TOLERANCE), max_steps=MOST_STEPS
-            )
-        ready: Ready = self.varied.cache[key]
-        ready.u[0] = self.start.u
-        return ready
-
-    def _allowed(self, p: Any) -> np.ndarray:
-        """Values of the map's parameters, within their bounds."""
-        values = np.asarray(p, dtype=float).reshape(-1)
-        for q, value in zip(self.varying, values, strict=True):
-            if not q.bounds[0] <= value <= q.bounds[1]:
-                q.check(np.array([value]))
-        return values
+        values = None if p is None else np.asarray(p, dtype=float).reshape(1, -1)
+        return self.many(y[None], values, rough=rough).row(0)
 
     def many(
-        self, y: np.ndarray, p: np.ndarray | None = None, threads: int | None = None, rough: bool = False
+        self, y: np.ndarray, p: np.ndarray | None = None, *, threads: int | None = None, rough: bool = False
     ) -> Steps:
-        """Steps from many free states, rows of `y`, on all cores; `p`: rows of values of the map's
-        parameters. rough: see `ROUGH`."""
-        rows = len(y)
-        values = np.repeat(self.start.p[None], rows, axis=0)
-        if p is not None:
-            values[:, self.places] = p
-        values = np.hstack([values, np.repeat(self.along[None], rows, axis=0)])
-        m, k = len(self.shape.free), len(self.parameters)
-        by_y, by_p = np.repeat(np.eye(m)[None], rows, axis=0), np.zeros((rows, m, k))
-        period, status, ok = (
-            np.zeros(rows),
-            np.full(rows, self.section, dtype=object),
-            np.ones(rows, dtype=bool),
-        )
-        x, y = np.full((rows, self.nx), np.nan), np.array(y, dtype=float)
-        for _ in range(self.steps):
-            alive = np.flatnonzero(ok)
-            if not len(alive):
+        """Evaluate the map at many free states, rows of `y`, on all cores. p: rows of values of the map's
+        parameters. rough: see `ROUGH_TOLERANCE`. Raises ValueRangeError for a parameter out of its bounds."""
+        y = np.asarray(y, dtype=float)
+        values = self._parameter_rows(p, len(y))
+        steps = self._one_step(y, values, threads, rough)
+        for _ in range(self.steps - 1):
+            walking = np.flatnonzero(steps.ok)
+            if not len(walking):
                 break
-            x1, J, t, said = self._step(self.whole(y[alive]), values[alive], threads, rough)
-            good = (said == self.section) & np.isfinite(x1).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
-            x[alive], y[alive], period[alive], status[alive], ok[alive] = (
-                x1,
-                self.free(x1),
-                period[alive] + t,
-                said,
-                good,
-            )
-            J[~good] = np.nan
-            S, free = self.shape.spread, self.chosen
-            A, B = J[:, free, : self.nx] @ S, J[:, free, self.nx :]
-            by_y[alive], by_p[alive] = A @ by_y[alive], A @ by_p[alive] + B
-        bad = ~ok
-        x[bad], y[bad], by_y[bad], by_p[bad] = np.nan, np.nan, np.nan, np.nan
-        return Steps(x, y, period, by_y, by_p, status, ok)
+            following = self._one_step(steps.y[walking], values[walking], threads, rough)
+            steps = steps.then(walking, following)
+        return steps
 
-    def _step(
+    def _parameter_rows(self, p: np.ndarray | None, rows: int) -> np.ndarray:
+        """The parameters of the variational system in every run: the walker's, then the directions."""
+        values = np.empty((rows, len(self.start.p) + len(self.along)))
+        values[:, : len(self.start.p)], values[:, len(self.start.p) :] = self.start.p, self.along
+        if p is not None:
+            for q, column in zip(self.varying, p.T, strict=True):
+                if not (q.bounds[0] <= column.min() and column.max() <= q.bounds[1]):
+                    q.check(column)
+            values[:, self.places] = p
+        return values
+
+    def _one_step(self, y: np.ndarray, p: np.ndarray, threads: int | None, rough: bool) -> Steps:
+        """One step of the walker from every row of free states, with all derivatives."""
+        x_begin = self.whole(y)
+        finite = np.isfinite(x_begin).all(axis=1)
+        if not finite.all():
+            x_begin = np.where(finite[:, None], x_begin, 0.0)
+        x, z, period, status = self._run(x_begin, p, threads, rough)
+        nx, rows = self.nx, len(y)
+        status[~finite] = "not finite"
+        ok = (status == self.section) & np.isfinite(x).all(axis=1)
+        x_after, by_start = x[:, :nx], x[:, nx:].reshape(rows, self.n, nx).transpose(0, 2, 1)
+        if self.system.symmetry:
+            own = p[:, : len(self.start.p)]
+            x_after, by_x, by_p = mirror_steps(self.system, x_after, z[:, : len(self.start.z)], own)
+            by_start = by_x @ by_start
+            by_start[:, :, nx:] += by_p[:, :, self.places]
+        # the section's time, and the free states after it, by the free states before it and by parameters
+        time_by = z[:, -self.n :]
+        if self.all_free:
+            by_y, time_by_y = by_start[:, :, :nx].copy(), time_by[:, :nx]
+        else:
+            by_start = by_start[:, self.chosen]
+            by_y, time_by_y = by_start[:, :, :nx] @ self.shape.spread, time_by[:, :nx] @ self.shape.spread
+        steps = Steps(
+            x=x_after,
+            y=x_after if self.all_free else x_after[:, self.chosen],
+            period=period,
+            by_y=by_y,
+            by_p=by_start[:, :, nx:],
+            period_by_y=time_by_y,
+            period_by_p=time_by[:, nx:],
+            status=status,
+            ok=ok,
+        )
+        return steps if ok.all() else _without_failures(steps)
+
+    def _run(
         self, x: np.ndarray, p: np.ndarray, threads: int | None, rough: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        rows = len(x)
-        finite = np.isfinite(x).all(axis=1)
-        begin = np.hstack([np.where(finite[:, None], x, 0.0), np.repeat(self.variation[None], rows, axis=0)])
-        options: dict[str, Any] = {**(ROUGH if rough else TOLERANCE), "max_steps": MOST_STEPS}
-        done = simulate_batch(
-            self.varied, self.longest, x0=begin, z0=self.held, u=self.start.u, p=p, threads=threads, **options
+        """Simulate the variational system from every row of states `x` until its section: the states and
+        discrete states there, the times [s], and how each run ended. One row takes a prepared run, because
+        checking arguments would cost more than the step."""
+        if len(x) == 1:
+            run = memo(self.varied, prepared_step, self.longest, rough, get_ident())
+            run.x0[0, : self.nx], run.x0[0, self.nx :], run.z0[0] = x[0], self.variation, self.held
+            run.u[0], run.p[0] = self.start.u, p[0]
+            run()
+            return run.x.copy(), run.z.copy(), run.t.copy(), np.array([run.status], dtype=object)
+        begin = np.hstack([x, np.repeat(self.variation[None], len(x), axis=0)])
+        batch = simulate_batch(
+            self.varied,
+            self.longest,
+            x0=begin,
+            z0=self.held,
+            u=self.start.u,
+            p=p,
+            threads=threads,
+            **_integrator(rough),
         )
-        x1 = done.x[:, : self.nx]
-        J = done.x[:, self.nx :].reshape(rows, self.n, self.nx).transpose(0, 2, 1)
-        if self.exchange is not None:
-            z1 = done.z[:, : len(self.start.z)]
-            turned, S, Sp = (np.array(part) for part in self.exchange(x1.T, z1.T, p.T))
-            S = S.reshape(self.nx, rows, self.nx).transpose(1, 0, 2)
-            J = S @ J
-            J[:, :, self.nx :] += Sp.reshape(self.nx, rows, -1).transpose(1, 0, 2)
-            x1 = turned.T
-        said = np.where(finite, done.status, "not finite")
-        return x1, J, done.t, said
+        return batch.x, batch.z, batch.t, batch.status
 
 
-def _made(system: System, section: str, directions: int) -> tuple[System, ca.Function | None]:
-    """The variational system and the exchange of left and right, with its derivatives; made once."""
-    key = f"return-map-{section}-{directions}"
-    if key not in system.cache:
-        varied = variational(system, section, directions)
-        system.cache[key] = (varied, _exchange(system, varied, directions))
-    made: tuple[System, ca.Function | None] = system.cache[key]
-    return made
+def _integrator(rough: bool) -> dict[str, Any]:
+    """The options of a step's integration."""
+    return {**(ROUGH_TOLERANCE if rough else TOLERANCE), "max_steps": MAX_INTEGRATOR_STEPS}
 
 
-def _exchange(system: System, varied: System, directions: int) -> ca.Function | None:
-    if not system.symmetry:
-        return None
-    x, z, p = system.vectors("xzp")
-    new = ca.vertcat(*mirrored_states(system))
-    along = ca.reshape(varied.p[-1].sym, p.numel(), directions) if directions else ca.SX(p.numel(), 0)
-    by_p = ca.jtimes(new, p, along) if directions else ca.SX(new.numel(), 0)
-    everything = ca.vertcat(*[q.sym for q in varied.p], ca.SX(0, 1))
-    return ca.Function(
-        "exchange", [x, z, everything], [ca.densify(new), ca.densify(ca.jacobian(new, x)), ca.densify(by_p)]
-    )
+def prepared_step(varied: System, longest: float, rough: bool, thread: int) -> PreparedRun:
+    """A run of a variational system with everything in place, of at most `longest` [s]. Each thread has its
+    own."""
+    return PreparedRun(varied, longest, **_integrator(rough))
+
+
+def _without_failures(steps: Steps) -> Steps:
+    """The steps with nan for all numbers of those that failed, but for how long they took."""
+    for part in fields(Steps):
+        if part.name not in ("period", "status", "ok"):
+            getattr(steps, part.name)[~steps.ok] = np.nan
+    return steps
 
 
 __all__ = ["ReturnMap", "Step", "Steps"]

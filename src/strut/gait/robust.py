@@ -14,14 +14,15 @@ from strut.gait.gait import Gait
 from strut.simulate import simulate_batch
 from strut.system import System, start, sx
 
-STEPS = 25
-"""A walker that makes so many steps after a disturbance has survived it."""
+SURVIVED_STEPS = 25
+"""Steps after a disturbance by which a walker has survived it."""
 TRIALS = 32
 """Disturbances tried at once; each round narrows the limit to one interval between two of them."""
-BEYOND = 400
+TRIALS_BEYOND = 400
 """Disturbances tried beyond the limit."""
 DOUBLINGS = 60
-"""2^60 steps: a multiplier that has not died out by then is 1 to rounding."""
+"""Doublings of the number of steps that a sum over all steps takes: a multiplier that has not died out after
+2^60 steps is 1 to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +59,23 @@ class Survived:
 
 
 @checked
-def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 1e-5) -> Survived:
-    """The largest step down [m] of the ground that the gait survives, met once; `most` is the largest tried.
+def step_down(gait: Gait, most: float = 0.2, steps: int = SURVIVED_STEPS, exact: float = 1e-5) -> Survived:
+    """The largest step down [m] of the ground that the gait survives, met once.
 
+    most: the largest tried [m]. steps: it must make afterwards. exact: how exactly the limit is wanted [m].
     The walker begins a step on ground that is higher by so much than the rest; where its walk names
-    parameters of a step of the ground, the ground steps down in the middle of the first step.
+    parameters of a step of the ground, the ground steps down in the middle of the first step. Raises
+    ModelError where its walk names neither these nor what lifts it.
     """
     system = gait.system
     walk = system.walk
+    search = _LimitSearch(gait, "step down", "m", most=most, steps=steps, exact=exact)
     if walk is not None and walk.ground_step is not None:
         lower, place = walk.ground_step
-        there = {("p", place): gait.step_length / 2}
-        return _limit(gait, "step down", {("p", lower): 1.0}, most, steps, exact, "m", there)
-    if walk is not None and walk.lift and _matters(system, walk.lift):
+        return search.run({("p", lower): 1.0}, {("p", place): gait.step_length / 2})
+    if walk is not None and walk.lift and _guards_depend_on(system, walk.lift):
         group = "x" if walk.lift in system.labels("x") else "z"
-        return _limit(gait, "step down", {(group, walk.lift): 1.0}, most, steps, exact, "m")
+        return search.run({(group, walk.lift): 1.0})
     raise ModelError(
         f"'{system.name}' cannot step down: its walk names no state that lifts it over the ground (lift) and "
         f"that its landings depend on, "
@@ -80,8 +83,8 @@ def step_down(gait: Gait, most: float = 0.2, steps: int = STEPS, exact: float = 
     )
 
 
-def _matters(system: System, name: str) -> bool:
-    """Does anything that happens depend on it? The ground of some models goes wherever the foot is."""
+def _guards_depend_on(system: System, name: str) -> bool:
+    """Say whether any event depends on a state. The ground of some models goes wherever the foot is."""
     return any(bool(ca.depends_on(sx(e.guard), system[name])) for e in system.events)
 
 
@@ -90,31 +93,31 @@ def push(
     gait: Gait,
     direction: str | Mapping[str, float],
     most: float | None = None,
-    steps: int = STEPS,
+    steps: int = SURVIVED_STEPS,
     exact: float = 1e-5,
 ) -> Survived:
     """The largest sudden change of a rate, or along a direction of states, at the beginning of a step that
-    the gait survives."""
+    the gait survives.
+
+    direction: the name of a state, or how much each of several changes. most: the largest tried, by default
+    twice the largest state. steps: it must make afterwards. exact: how exactly the limit is wanted. Raises
+    UnknownNameError for a name that is no state, ValueRangeError for a direction in which nothing changes.
+    """
     system = gait.system
-    given = {direction: 1.0} if isinstance(direction, str) else dict(direction)
-    for name in given:
+    changes = {direction: 1.0} if isinstance(direction, str) else dict(direction)
+    for name in changes:
         if name not in gait.x0:
             raise UnknownNameError(
                 f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(gait.x0))}"
             )
-    if not any(finite(f"direction['{name}']", value) for name, value in given.items()):
+    if not any(finite(f"direction['{name}']", value) for name, value in changes.items()):
         raise ValueRangeError(f"the direction of a push is {shown(direction)}: something must change")
     size = max(abs(v) for v in gait.x0.values())
-    unit = next((q.unit for q in system.x if q.name == next(iter(given))), "")
-    return _limit(
-        gait,
-        "push",
-        {("x", n): v for n, v in given.items()},
-        2 * size if most is None else most,
-        steps,
-        exact,
-        unit,
+    unit = next((q.unit for q in system.x if q.name == next(iter(changes))), "")
+    search = _LimitSearch(
+        gait, "push", unit, most=2 * size if most is None else most, steps=steps, exact=exact
     )
+    return search.run({("x", name): change for name, change in changes.items()})
 
 
 def survives(
@@ -122,62 +125,100 @@ def survives(
     x: np.ndarray,
     z: np.ndarray,
     p: np.ndarray | None = None,
-    steps: int = STEPS,
+    *,
+    steps: int = SURVIVED_STEPS,
     rtol: float = 1e-8,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which of many states, rows, walk on for `steps` steps at no less than half the gait's pace; and how
-    each run ended."""
+    each run ended.
+
+    x, z: the states. p: parameters, a row for all or one each, by default the system's. rtol: relative error
+    of the integration.
+    """
     system, values = gait.system, start(gait.system)
     p = values.p if p is None else p
-    done = simulate_batch(
+    batch = simulate_batch(
         system, steps * gait.period, x0=x, z0=z, u=values.u, p=p, rtol=rtol, atol=1e-2 * rtol
     )
-    feet = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
-    taken = np.sum([done.counts[name] for name in feet], axis=0)
-    ran = done.status == "done"
-    fine = ran & (taken * 2 >= steps * gait.steps)
-    return fine, np.where(ran & ~fine, "stopped", done.status)
+    step_events = {gait.section, *(system.walk.step_events if system.walk is not None else ())}
+    step_counts = np.sum([batch.counts[name] for name in step_events], axis=0)
+    ran = batch.status == "done"
+    fine = ran & (step_counts * 2 >= steps * gait.steps)
+    return fine, np.where(ran & ~fine, "stopped", batch.status)
 
 
-def _limit(
-    gait: Gait,
-    kind: str,
-    direction: Mapping[tuple[str, str], float],
-    most: float,
-    steps: int,
-    exact: float,
-    unit: str,
-    fixed: Mapping[tuple[str, str], float] | None = None,
-) -> Survived:
-    """Narrow the limit down: of many sizes at once, the first that is not survived."""
-    positive("most", most, unit)
-    integer("steps", steps, 1)
-    positive("exact", exact)
-    system, values = gait.system, start(gait.system)
-    own = {"x": gait.vector, "z": np.array(list(gait.z0.values())), "p": values.p.copy()}
-    for (group, name), value in (fixed or {}).items():
-        own[group][system.slices(group)[name]] = value
+Place = tuple[str, str]
+"""Where a disturbance acts: the group, 'x', 'z' or 'p', and the name."""
 
-    def tried(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        begun = {group: np.repeat(vector[None], len(sizes), axis=0) for group, vector in own.items()}
-        for (group, name), weight in direction.items():
-            begun[group][:, system.slices(group)[name]] += weight * sizes[:, None]
-        return survives(gait, begun["x"], begun["z"], begun["p"], steps)
 
-    low, high, fell = 0.0, most, ""
-    while not fell or high - low > exact:
-        sizes = np.linspace(low, high, TRIALS + 1)[1:]
-        fine, status = tried(sizes)
-        if fine.all():
-            if not fell:
-                return Survived(kind, high, np.inf, "", unit)
-            break
-        k = int(np.argmin(fine))
-        fell = str(status[k])
-        low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
-    larger = np.linspace(high, most, BEYOND)
-    again = larger[tried(larger)[0]]
-    return Survived(kind, low, high, fell, unit, float(again.max(initial=-np.inf)) if len(again) else np.nan)
+@dataclass(frozen=True, eq=False)
+class _LimitSearch:
+    """A search for the largest disturbance of a kind that a gait survives.
+
+    unit: of the disturbance. most: the largest tried. steps: it must make afterwards. exact: how exactly the
+    limit is wanted.
+    """
+
+    gait: Gait
+    kind: str
+    unit: str
+    most: float
+    steps: int
+    exact: float
+
+    def run(
+        self, direction: Mapping[Place, float], constant: Mapping[Place, float] | None = None
+    ) -> Survived:
+        """Narrow the limit down: of many sizes at once, the first that is not survived.
+
+        direction: how much each value changes per size. constant: values that are the same for all sizes.
+        """
+        positive("most", self.most, self.unit)
+        integer("steps", self.steps, 1)
+        positive("exact", self.exact)
+        begin = self._begin_values(constant or {})
+        low, high, fell = 0.0, self.most, ""
+        while not fell or high - low > self.exact:
+            sizes = np.linspace(low, high, TRIALS + 1)[1:]
+            fine, status = self._outcomes(begin, direction, sizes)
+            if fine.all():
+                if not fell:
+                    return Survived(self.kind, high, np.inf, "", self.unit)
+                break
+            k = int(np.argmin(fine))
+            fell = str(status[k])
+            low, high = (float(sizes[k - 1]) if k else low), float(sizes[k])
+        larger = np.linspace(high, self.most, TRIALS_BEYOND)
+        again = larger[self._outcomes(begin, direction, larger)[0]]
+        return Survived(
+            kind=self.kind,
+            largest=low,
+            beyond=high,
+            fell=fell,
+            unit=self.unit,
+            again=float(again.max(initial=-np.inf)) if len(again) else np.nan,
+        )
+
+    def _begin_values(self, constant: Mapping[Place, float]) -> dict[str, np.ndarray]:
+        """States and parameters of the gait, with other values of some, by group."""
+        gait = self.gait
+        vectors = {
+            "x": gait.vector,
+            "z": np.array(list(gait.z0.values())),
+            "p": start(gait.system).p.copy(),
+        }
+        for (group, name), value in constant.items():
+            vectors[group][gait.system.slices(group)[name]] = value
+        return vectors
+
+    def _outcomes(
+        self, begin: Mapping[str, np.ndarray], direction: Mapping[Place, float], sizes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Which sizes of the disturbance are survived, and how each run ended."""
+        rows = {group: np.repeat(vector[None], len(sizes), axis=0) for group, vector in begin.items()}
+        for (group, name), change in direction.items():
+            rows[group][:, self.gait.system.slices(group)[name]] += change * sizes[:, None]
+        return survives(self.gait, rows["x"], rows["z"], rows["p"], steps=self.steps)
 
 
 @checked
@@ -202,23 +243,24 @@ def sensitivity_norm(gait: Gait, disturbance: np.ndarray, indicator: np.ndarray)
     total, power = B @ B.T, gait.jacobian
     for _ in range(DOUBLINGS):  # of the steps summed over: sum of A^k B B' A'^k
         total, power = total + power @ total @ power.T, power @ power
-    return float(np.trace(C @ total @ C.T)) ** 0.5
+    return float(np.sqrt(np.trace(C @ total @ C.T)))
 
 
 @checked
 def decay(gait: Gait, size: float = 1e-5, steps: int = 12) -> float:
     """How fast a small disturbance shrinks per step in simulation: for a stable gait about the modulus of its
-    largest multiplier."""
+    largest multiplier. size: of the disturbance, along its eigenvector. steps: over the second half of which
+    it is measured. Infinite where the walker falls."""
     positive("size", size)
     integer("steps", steps, 1)
     step = gait.map()
     v = np.real(gait.eigenvectors[:, 0])
     y, norms = gait.y0 + size * v / np.linalg.norm(v), []
     for _ in range(steps):
-        done = step(y)
-        if not done.ok:
+        after = step(y)
+        if not after.ok:
             return float("inf")
-        y = done.y
+        y = after.y
         norms.append(float(np.linalg.norm(y - gait.y0)))
     half = steps // 2
     return float((norms[-1] / norms[half - 1]) ** (1 / (steps - half)))

@@ -9,10 +9,15 @@ import casadi as ca
 import numpy as np
 
 from strut.errors import ModelError
-from strut.system import System, memo, parameters, start, sx
+from strut.gait.exchange import mirrored_states
+from strut.system import System, memo, parameters, start
 
-SAMPLES = 7
+SAMPLE_POINTS = 7
 """Random points at which a property of expressions is checked; it holds or fails at almost all."""
+EQUALITY_DEPTH = 50
+"""Depth of expressions to which two states after the section are compared."""
+SHIFT_SLACK = 1e-9
+"""Rank tolerance, and smallest part of a unit vector that counts, of shifts that the flow does not notice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +38,8 @@ class Section:
     names: tuple[str, ...]
 
     def whole(self, y: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """States from free ones; cyclic states are those of `rest`. Rows for rows."""
-        x = y @ self.spread.T
+        """Whole states from free ones, of a row or of many; cyclic states are those of `rest`."""
+        x: np.ndarray = y @ self.spread.T
         x[..., list(self.cyclic)] = rest[list(self.cyclic)]
         return x
 
@@ -67,24 +72,23 @@ def default_section(system: System) -> str:
     return (swinging or landings)[0].lands
 
 
-def told(system: System, status: str) -> str:
-    """A status, and what it means if it is an event that says so."""
-    meant = next((e.description for e in system.events if e.name == status), "")
-    return f"{status}: {meant}" if meant else status
+def explain_status(system: System, status: str) -> str:
+    """The status of a run, and what it means if it is an event that says so."""
+    description = next((e.description for e in system.events if e.name == status), "")
+    return f"{status}: {description}" if description else status
 
 
 def _section(system: System, event: str, values: bytes) -> Section:
+    """The section at an event, for parameters whose bytes are `values`."""
     nx = system.size("x")
-    cyclic = _cyclic(system, np.frombuffer(values))
-    after = system.after(
-        event, ca.vertcat(*[sx(system.symmetry.get(q.name, q.sym)) for q in system.x], ca.SX(0, 1))
-    )
+    cyclic = _cyclic_states(system, np.frombuffer(values))
+    after = system.after(event, mirrored_states(system))
     leader: dict[int, int] = {}
     for j in range(nx):
         if j in cyclic:
             continue
         for i in range(j):
-            if i not in cyclic and i not in leader and ca.is_equal(after[i], after[j], 50):
+            if i not in cyclic and i not in leader and ca.is_equal(after[i], after[j], EQUALITY_DEPTH):
                 leader[j] = i
                 break
     free = tuple(i for i in range(nx) if i not in cyclic and i not in leader)
@@ -97,30 +101,31 @@ def _section(system: System, event: str, values: bytes) -> Section:
     return Section(event, free, cyclic, spread, tuple(labels[i] for i in free))
 
 
-def _cyclic(system: System, p: np.ndarray) -> tuple[int, ...]:
-    """Lengths along which a machine can be shifted, with discrete states that move along, without the flow
-    noticing."""
+def _cyclic_states(system: System, p: np.ndarray) -> tuple[int, ...]:
+    """Indices of lengths along which a machine can be shifted, with discrete states that move along, without
+    the flow noticing."""
     lengths = [system.slices("x")[q.name].start for q in system.x if q.unit == "m" and q.size == 1]
     if not lengths or system.delays:
         return ()
-    by_x, by_z = _varied(system, p)
+    by_x, by_z = _flow_jacobians(system, p)
     columns = np.hstack([by_x[:, lengths], by_z])
     _, singular, right = np.linalg.svd(columns)
-    kept = np.zeros(columns.shape[1])
-    kept[: len(singular)] = singular
-    shifts = right[kept <= 1e-9 * max(1.0, kept[0])][:, : len(lengths)]
-    return tuple(i for k, i in enumerate(lengths) if np.abs(shifts[:, k]).max(initial=0.0) > 1e-9)
+    sizes = np.zeros(columns.shape[1])
+    sizes[: len(singular)] = singular
+    shifts = right[sizes <= SHIFT_SLACK * max(1.0, sizes[0])][:, : len(lengths)]
+    return tuple(i for k, i in enumerate(lengths) if np.abs(shifts[:, k]).max(initial=0.0) > SHIFT_SLACK)
 
 
-def _varied(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _flow_jacobians(system: System, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the flow by continuous and discrete states, at random points below one another."""
     random, u = np.random.default_rng(1), start(system).u
     sizes = system.size("x"), system.size("z")
-    points = [[random.uniform(0.1, 1, n) for n in sizes] for _ in range(SAMPLES)]
+    points = [[random.uniform(0.1, 1, n) for n in sizes] for _ in range(SAMPLE_POINTS)]
     rows = [memo(system, _flow_derivatives)(0.3, *point, u, p) for point in points]
     return np.vstack([np.array(r[0]) for r in rows]), np.vstack([np.array(r[1]) for r in rows])
 
 
 def _flow_derivatives(system: System) -> ca.Function:
+    """The derivatives of the flow by continuous and by discrete states, as one function."""
     flow = ca.vertcat(*[system.flow[q.name] for q in system.x])
     return system.function("by", [ca.jacobian(flow, system.vector(group)) for group in "xz"])

@@ -1,5 +1,5 @@
-"""How far a walker comes, what it weighs, and its state with left and right exchanged: each stated once, as
-expressions of its `Walk`."""
+"""How far a walker comes and what it weighs: each stated once, as expressions of its `Walk`; and the costs of
+transport by name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError
+from strut.gait.exchange import HybridState, mirror, mirrored_states
 from strut.gait.section import Section, section_of
 from strut.system import System, memo, start, sx
 
@@ -48,13 +49,10 @@ COST_MEANINGS = {
 """Costs of transport by name, and what is meant by each. Distances are along the ground. `Energetics` has the
 first seven of a gait; `optimal.design` can minimise those from 'positive-work' on."""
 
-Moment = tuple[np.ndarray, np.ndarray]
-"""Continuous and discrete states."""
-
 
 @checked
 def weight(system: System) -> ca.SX:
-    """Mass times g [N], as an expression of parameters."""
+    """Mass times g [N], as an expression of parameters. Raises ModelError where the walk does not say."""
     if system.walk is None or system.walk.weight is None:
         raise ModelError(
             f"the weight of '{system.name}' is unknown, and so a cost of transport: say it in its walk, "
@@ -65,12 +63,12 @@ def weight(system: System) -> ca.SX:
 
 @checked
 def weight_of(system: System) -> float:
-    """Mass times g [N], as a number."""
+    """Mass times g [N], as a number. Raises ModelError where the walk does not say."""
     return evaluate_parameters(system, weight(system))
 
 
 def evaluate_parameters(system: System, expression: ca.SX) -> float:
-    """An expression of parameters as a number."""
+    """The number that an expression of parameters has for the system's own."""
     numbers = np.concatenate([np.asarray(q.value, dtype=float) for q in system.p] or [np.empty(0)])
     return float(ca.Function("value", [system.vector("p")], [expression])(numbers))
 
@@ -82,32 +80,15 @@ def has_slope(system: System) -> bool:
 
 
 @checked
-def inclined(system: System, slope: float) -> System:
-    """The system on ground of another slope [rad], positive downhill."""
+def on_slope(system: System, slope: float) -> System:
+    """The system on ground of another slope [rad], positive downhill. Raises ModelError where its walk names
+    no parameter that inclines the ground."""
     if system.walk is None or not system.walk.slope:
         raise ModelError(
             f"a slope is asked, but '{system.name}' has none: put it on contact.plane(slope) with slope a "
             "Param, or name the parameter in its walk, walk=Walk(slope=..., ...)"
         )
     return system.using({system.walk.slope: slope})
-
-
-def mirrored_states(system: System, group: str = "x") -> list[ca.SX]:
-    """The states of a group with left and right exchanged, each as an expression of the state before."""
-    return [sx(system.symmetry.get(q.name, q.sym)) for q in getattr(system, group)]
-
-
-def mirror_function(system: System) -> ca.Function:
-    """The exchange of left and right as a function of x, z and p: new x and new z."""
-    new = [ca.vertcat(*mirrored_states(system, group), ca.SX(0, 1)) for group in "xz"]
-    return system.function("mirror", new, "xzp", clock=False)
-
-
-@checked
-def mirror(system: System, x: np.ndarray, z: np.ndarray, p: np.ndarray) -> Moment:
-    """The same moment with left and right exchanged."""
-    a, b = memo(system, mirror_function)(x, z, p)
-    return np.array(a).reshape(-1), np.array(b).reshape(-1)
 
 
 def forward_states(system: System, section: Section) -> list[int]:
@@ -123,31 +104,34 @@ def footholds(system: System, event: str) -> list[int]:
     """Indices of discrete lengths to which an event adds: where a foot stands. Those that the walk counts as
     progress, if it says."""
     reset, counted = system.event(event).reset, system.walk.progress if system.walk is not None else ()
-    found = []
+    indices = []
     for q in system.z:
         if q.unit == "m" and q.size == 1 and q.name in reset and (not counted or q.name in counted):
             by = ca.simplify(ca.jacobian(sx(reset[q.name]), q.sym))
             if by.is_constant() and float(ca.DM(by)) == 1.0:
-                found.append(system.slices("z")[q.name].start)
-    return found
+                indices.append(system.slices("z")[q.name].start)
+    return indices
 
 
 @checked
-def travelled(system: System, begin: Moment, end: Moment, p: np.ndarray, section: Section) -> float:
-    """How far a machine has come along the ground [m] between two moments; nan where nothing says so."""
+def distance_between(
+    system: System, begin: HybridState, end: HybridState, p: np.ndarray, section: Section
+) -> float:
+    """How far a machine has come along the ground [m] from one state to another, with parameters `p`; nan
+    where nothing says so."""
     forward = forward_states(system, section)
     if system.symmetry and forward:
         after, _ = mirror(system, *end, p)
         return float(np.linalg.norm(after[forward] - begin[0][forward]))
-    added = memo(system, footholds, section.event)
-    moved = np.concatenate([end[0][forward] - begin[0][forward], end[1][added] - begin[1][added]])
+    feet = memo(system, footholds, section.event)
+    moved = np.concatenate([end[0][forward] - begin[0][forward], end[1][feet] - begin[1][feet]])
     return float(np.linalg.norm(moved)) if len(moved) else math.nan
 
 
 @checked
 def distance(system: System, event: str) -> ca.SX:
     """How far a step comes along the ground [m] until just after the event that ends it, as an expression of
-    the state before it."""
+    the state before it. Raises ModelError where nothing says how far it comes."""
     reset = system.event(event).reset
     forward = forward_states(system, section_of(system, event)) if system.symmetry else []
     length = "" if system.walk is None else system.walk.step_length
@@ -158,21 +142,17 @@ def distance(system: System, event: str) -> ca.SX:
             f"how far '{system.name}' comes is unknown: say in its walk which discrete state '{event}' "
             "sets to the length of a step, walk=Walk(step_length=..., ...)"
         )
-    moved = system.after(event, ca.vertcat(*mirrored_states(system))[forward]) - start(system).x[forward]
+    moved = system.after(event, mirrored_states(system)[forward]) - start(system).x[forward]
     return ca.norm_2(moved) if len(forward) > 1 else moved
 
 
 __all__ = [
     "COST_MEANINGS",
-    "Moment",
     "distance",
+    "distance_between",
     "evaluate_parameters",
     "has_slope",
-    "inclined",
-    "mirror",
-    "mirror_function",
-    "mirrored_states",
-    "travelled",
+    "on_slope",
     "weight",
     "weight_of",
 ]

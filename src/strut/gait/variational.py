@@ -18,17 +18,21 @@ from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.system import Discrete, Event, Ledger, Param, Scene, State, System, sx, time
 
 BY_STATE, BY_HELD, OF_TIME, ALONG = "variation", "held_variation", "time_variation", "direction"
+"""Names of what a variational system has besides: see `variational`."""
 
 
 def variational(system: System, section: str, directions: int = 0) -> System:
-    """The system with its dependence on the initial x and on its parameters along so many directions, stopped
-    after the event `section`.
+    """A system whose runs carry how their state depends on the initial x and on parameters, along so many
+    directions, and end after the event `section`.
 
     States `variation` (nx x n, n = nx + directions, column by column) and, where needed, `held_variation` of
     discrete states. After the section the columns are derivatives of the state just after the event, at the
     time it happens: those of the return map; the discrete `time_variation` (n) is how the time of the section
     varies. The parameter `direction` (number of parameters x directions, column by column) says along what
     parameters vary, so that one system serves for all of them.
+
+    Raises ModelError for a system with samples or delays, UnknownNameError for an event that it does not
+    have.
     """
     if system.samples:
         raise ModelError(
@@ -48,13 +52,13 @@ def variational(system: System, section: str, directions: int = 0) -> System:
     return _Variational(system, section, directions).build()
 
 
-def carried(system: System) -> list[Discrete]:
-    """Discrete states that are set to something other than constants and that others, or the flow, depend
-    on."""
+def varying_discrete_states(system: System) -> list[Discrete]:
+    """The discrete states that need a variation: events set them to what varies with the state, and the flow,
+    a guard or another of them depends on them."""
     used = [system.flow[q.name] for q in system.x]
     used += [sx(e.guard) for e in system.events]
-    states = ca.vertcat(*[q.sym for q in system.x], ca.SX(0, 1))
-    moving = {q.name: False for q in system.z}
+    states = system.vector("x")
+    varies = {q.name: False for q in system.z}
     needed: list[Discrete] = []
     for _ in range(len(system.z) + 1):  # a state may be needed through another one
         column = ca.vertcat(*[ca.vec(e) for e in used], ca.SX(0, 1))
@@ -62,34 +66,40 @@ def carried(system: System) -> list[Discrete]:
             sx(e.reset[n.name]) for e in system.events for n in (*system.x, *needed) if n.name in e.reset
         ]
         column = ca.vertcat(column, *[ca.vec(e) for e in assigned])
-        found = [q for q in system.z if column.numel() and ca.depends_on(column, q.sym)]
-        if len(found) == len(needed):
+        depended_on = [q for q in system.z if column.numel() and ca.depends_on(column, q.sym)]
+        if len(depended_on) == len(needed):
             break
-        needed = found
+        needed = depended_on
     for _ in range(len(system.z) + 1):
-        sources = ca.vertcat(states, time, *[q.sym for q in system.z if moving[q.name]])
+        sources = ca.vertcat(states, time, *[q.sym for q in system.z if varies[q.name]])
         for e in system.events:
-            for name in moving:
+            for name in varies:
                 if name in e.reset and _varies(sx(e.reset[name]), sources):
-                    moving[name] = True
-    return [q for q in needed if moving[q.name]]
+                    varies[name] = True
+    return [q for q in needed if varies[q.name]]
 
 
 def _varies(expression: ca.SX, sources: ca.SX) -> bool:
-    """Does an expression vary with these? Comparisons and products of flags do not: their derivative is zero
-    wherever it is one."""
+    """Say whether an expression varies with others. Comparisons and products of flags do not: their
+    derivative is zero wherever they have one."""
     if not ca.depends_on(expression, sources):
         return False
     return any(not e.is_zero() for e in ca.vertsplit(ca.vec(ca.SX(ca.jacobian(expression, sources)))))
 
 
 class _Variational:
+    """A system being given its variations.
+
+    x, z, p: its states, the discrete states that vary, its parameters. X, Z: their variations, a column per
+    initial state and direction. D: the directions of parameters.
+    """
+
     def __init__(self, system: System, section: str, directions: int) -> None:
         self.system, self.section = system, section
-        self.held = carried(system)
-        self.x = ca.vertcat(*[q.sym for q in system.x])
+        self.held = varying_discrete_states(system)
+        self.x = system.vector("x")
         self.z = ca.vertcat(*[q.sym for q in self.held], ca.SX(0, 1))
-        self.p = ca.vertcat(*[q.sym for q in system.p], ca.SX(0, 1))
+        self.p = system.vector("p")
         self.nx, self.nz, self.n = self.x.numel(), self.z.numel(), self.x.numel() + directions
         self.direction = Param(ALONG, np.zeros(self.p.numel() * directions)) if directions else None
         self.D = (
@@ -108,7 +118,7 @@ class _Variational:
         self.timing = Discrete(OF_TIME, np.zeros(self.n))
 
     def _along(self, expression: ca.SX) -> ca.SX:
-        """How an expression varies with what is varied: its derivative times the dependence."""
+        """The variation of an expression: its derivative by x, z and p times theirs."""
         total = ca.jacobian(expression, self.x) @ self.X
         if self.nz:
             total = total + ca.jacobian(expression, self.z) @ self.Z
@@ -119,10 +129,12 @@ class _Variational:
         return ca.densify(total)
 
     def _rate(self, expression: ca.SX) -> ca.SX:
-        """d/dt along the flow."""
+        """The rate d/dt of an expression along the flow."""
         return ca.densify(ca.jtimes(expression, self.x, self.flow) + ca.jacobian(expression, time))
 
     def _event(self, event: Event) -> Event:
+        """An event that resets the variations too, by its saltation matrix; the section ends the run, and
+        leaves them as derivatives at the time it happens."""
         system = self.system
         guard = sx(event.guard)
         reset = {n: sx(e) for n, e in event.reset.items()}
@@ -130,7 +142,7 @@ class _Variational:
         z_after = ca.vertcat(*[reset.get(q.name, q.sym) for q in self.held], ca.SX(0, 1))
         sooner = self._along(guard) / self._rate(guard)  # by how much a neighbour is ahead: -dt
         shifted = self._along(x_after) - self._rate(x_after) @ sooner
-        held = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
+        shifted_z = self._along(z_after) - self._rate(z_after) @ sooner if self.nz else ca.SX(0, self.n)
         if event.name != self.section:
             all_z = [q.sym for q in system.z]
             new_z = [reset.get(q.name, q.sym) for q in system.z]
@@ -138,13 +150,14 @@ class _Variational:
             shifted = shifted + flow_after @ sooner
         changes: dict[str, ca.SX] = {BY_STATE: ca.vec(ca.densify(shifted))}
         if self.nz:
-            changes[BY_HELD] = ca.vec(ca.densify(held))
+            changes[BY_HELD] = ca.vec(ca.densify(shifted_z))
         ends = event.name == self.section
         if ends:
             changes[OF_TIME] = ca.vec(ca.densify(-sooner))
         return replace(event, reset=reset | changes, terminal=event.terminal or ends, loss=None)
 
     def build(self) -> System:
+        """The variational system."""
         system = self.system
         along = self._along(self.flow)
         return replace(

@@ -13,12 +13,22 @@ from strut.errors import UnknownNameError, did_you_mean
 from strut.linear.linearise import linearise
 from strut.system import System, start
 
-TOLERANCE = 1e-10  # of the largest rate that is left
+MAX_RATE = 1e-10
+"""Largest rate of a state at rest [1/s], relative to the larger of 1 and the largest state."""
+MAX_ITERATIONS = 200
+"""Steps of the Levenberg-Marquardt method."""
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-6, 1e-16, 1e12
+"""Damping of the first step, and the range that it stays in: a tenth after a step that helps, ten times as
+much after one that does not."""
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """States by name and as a vector; the largest rate that is left; `ok` if that is next to nothing."""
+    """Where a system rests.
+
+    x, states: the states as a vector and by name. residual: the largest rate that is left [1/s].
+    iterations: how many it took.
+    """
 
     x: np.ndarray
     states: dict[str, float]
@@ -27,22 +37,27 @@ class Equilibrium:
 
     @property
     def ok(self) -> bool:
-        return self.residual < TOLERANCE * max(1.0, float(np.abs(self.x).max(initial=0.0)))
+        """Whether the largest rate is next to nothing (`MAX_RATE`)."""
+        return self.residual < MAX_RATE * max(1.0, float(np.abs(self.x).max(initial=0.0)))
 
 
 @checked
 def equilibrium(
     system: System,
     x0: Any = None,
+    *,
     z0: Any = None,
     u: Any = None,
     p: Any = None,
     hold: Sequence[str] = (),
     t: float = 0.0,
 ) -> Equilibrium:
-    """States whose flow is zero, near `x0`, by damped Newton steps with exact derivatives; states named in
-    `hold` stay as
-    they are. It may be unstable: see `modes`. Discrete states and inputs are held."""
+    """Find states near `x0` whose flow is zero, by the Levenberg-Marquardt method with exact derivatives.
+
+    x0, z0, u, p: by name or as whole vectors, where not the system's own. hold: names of states that stay as
+    they are. t: the time [s]. Discrete states and inputs are held. What is found may be unstable: see
+    `modes`; where nothing is, `ok` is false. Raises UnknownNameError for a name in `hold` that is no state.
+    """
     x = start(system, x0, z0, u, p).x.copy()
     labels = system.labels("x")
     for name in hold:
@@ -50,21 +65,24 @@ def equilibrium(
             raise UnknownNameError(
                 f"'{name}' is not a state of '{system.name}': {did_you_mean(name, list(labels))}"
             )
-    held = np.zeros(len(x), dtype=bool)
+    free = np.ones(len(x), dtype=bool)
     for name in hold:
-        held[system.slices("x")[name]] = True
-    residual, damping, used = np.inf, 1e-6, 0
-    for used in range(200):  # noqa: B007 reported
-        here = linearise(system, t, x, z0, u, p)
+        free[system.slices("x")[name]] = False
+    residual, damping, used = np.inf, FIRST_DAMPING, 0
+    for used in range(MAX_ITERATIONS):  # noqa: B007 reported
+        here = linearise(system, t, x, z0=z0, u=u, p=p)
         residual = float(np.abs(here.f0).max(initial=0.0))
-        if residual < TOLERANCE:
+        if residual < MAX_RATE:
             break
-        J = here.A[:, ~held]
+        J = here.A[:, free]
         step = np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), -J.T @ here.f0)
         trial = x.copy()
-        trial[~held] += step
-        better = float(np.abs(linearise(system, t, trial, z0, u, p).f0).max(initial=0.0)) < residual
-        x, damping = (trial, max(damping / 10, 1e-16)) if better else (x, min(damping * 10, 1e12))
-        if not better and damping >= 1e12:
+        trial[free] += step
+        there = linearise(system, t, trial, z0=z0, u=u, p=p)
+        if float(np.abs(there.f0).max(initial=0.0)) < residual:
+            x, damping = trial, max(damping / 10, MIN_DAMPING)
+            continue
+        damping = min(damping * 10, MAX_DAMPING)
+        if damping >= MAX_DAMPING:
             break
     return Equilibrium(x, dict(zip(labels, map(float, x), strict=True)), residual, used + 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from strut.checks import checked
 from strut.codegen import lowered
-from strut.system import System, start
+from strut.system import System, memo, start
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,28 +38,35 @@ class Linear:
 
 @checked
 def linearise(
-    system: System, t: float = 0.0, x0: Any = None, z0: Any = None, u: Any = None, p: Any = None
+    system: System, t: float = 0.0, x0: Any = None, *, z0: Any = None, u: Any = None, p: Any = None
 ) -> Linear:
-    """The system near a point: the system's own starting values, changed by name or as whole vectors. Between
-    events, with discrete states held; delays are taken as they are before a run."""
-    values, f = start(system, x0, z0, u, p), _derivatives(system)
+    """Linearise a system at a point, between events, with exact derivatives.
+
+    t: the time [s]. x0, z0, u, p: the point, by name or as whole vectors, where not the system's own starting
+    values. Discrete states are held; delayed signals are taken as they are before a run.
+    """
+    values, f = start(system, x0, z0, u, p), memo(system, derivative_function)
     past = np.array(lowered(system).functions["past"](t, values.p)).reshape(-1)
     f0, A, B, C, D = (np.array(r) for r in f(t, values.x, values.z, values.u, values.p, past))
     return Linear(
-        A, B, C, D, f0.reshape(-1), system.labels("x"), system.labels("u"), system.labels("outputs")
+        A=A,
+        B=B,
+        C=C,
+        D=D,
+        f0=f0.reshape(-1),
+        states=system.labels("x"),
+        inputs=system.labels("u"),
+        outputs=system.labels("outputs"),
     )
 
 
-def _derivatives(system: System) -> ca.Function:
-    """Flow, and the four matrices, as one function; made once."""
-    if "linear" not in system.cache:
-        functions = lowered(system).functions
-        arguments = functions["flow"].sx_in()
-        named = dict(zip(functions["flow"].name_in(), arguments, strict=True))
-        flow, outputs = functions["flow"](*arguments), functions["outputs"](*arguments)
-        matrices = [
-            ca.densify(ca.jacobian(of, by)) for of in (flow, outputs) for by in (named["x"], named["u"])
-        ]
-        system.cache["linear"] = ca.Function("linear", arguments, [flow, *matrices])
-    made: ca.Function = system.cache["linear"]
-    return made
+def derivative_function(system: System) -> ca.Function:
+    """The flow and the matrices A, B, C and D as one function of t, x, z, u, p and delayed signals."""
+    functions = lowered(system).functions
+    arguments = functions["flow"].sx_in()
+    by_name = dict(zip(functions["flow"].name_in(), arguments, strict=True))
+    flow, outputs = functions["flow"](*arguments), functions["outputs"](*arguments)
+    matrices = [
+        ca.densify(ca.jacobian(of, by)) for of in (flow, outputs) for by in (by_name["x"], by_name["u"])
+    ]
+    return ca.Function("linear", arguments, [flow, *matrices])

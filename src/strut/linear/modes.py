@@ -12,39 +12,43 @@ from strut.linear.linearise import Linear
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One eigenvalue [1/s] (of a pair, the one with positive imaginary part) and its shape over the states.
-
-    frequency: undamped [Hz]; damping: ratio, 1 is critical, negative grows; time_constant: |1 / Re| [s].
-    """
+    """One eigenvalue [1/s] (of a pair, the one with positive imaginary part) and its shape over the states:
+    the eigenvector, by name."""
 
     eigenvalue: complex
     shape: dict[str, complex]
 
     @property
     def frequency(self) -> float:
+        """The undamped frequency [Hz]."""
         return float(abs(self.eigenvalue) / (2 * np.pi))
 
     @property
     def damping(self) -> float:
+        """The damping ratio: 1 is critical, negative grows."""
         return float(-self.eigenvalue.real / abs(self.eigenvalue)) if self.eigenvalue else 0.0
 
     @property
     def time_constant(self) -> float:
+        """The time [s] in which it grows or decays by a factor of e; infinite if it does neither."""
         return float(1 / abs(self.eigenvalue.real)) if self.eigenvalue.real else np.inf
 
     @property
     def stable(self) -> bool:
+        """Whether it decays."""
         return bool(self.eigenvalue.real < 0)
 
 
 @checked
 def modes(linear: Linear) -> list[Mode]:
-    """All modes, slowest first. Shapes are scaled so that their largest entry is 1."""
+    """All modes of a linear system, the slowest first. Shapes are scaled so that their largest entry is 1."""
     values, vectors = np.linalg.eig(linear.A)
-    found = []
+    slowest_first = []
     for k in np.argsort(np.abs(values), kind="stable"):
         if values[k].imag < -1e-12 * max(1.0, abs(values[k])):
             continue
         vector = vectors[:, k] / vectors[np.argmax(np.abs(vectors[:, k])), k]
-        found.append(Mode(complex(values[k]), dict(zip(linear.states, map(complex, vector), strict=True))))
-    return found
+        slowest_first.append(
+            Mode(complex(values[k]), dict(zip(linear.states, map(complex, vector), strict=True)))
+        )
+    return slowest_first

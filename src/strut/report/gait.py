@@ -57,8 +57,8 @@ def gait_result(
         "period": quantity(of, f"{gait.period:.7g}", "s"),
         "step length": quantity(of, f"{gait.step_length:.7g}", "m"),
         "speed": quantity(of, f"{gait.speed:.7g}", "m/s"),
-        "energy per step": quantity(of, f"{books.rounded(gait.energy_per_step):.6g}", "J"),
-        "cost of transport": f"{books.rounded_cost(gait.cost_of_transport):.7g}",
+        "energy per step": quantity(of, f"{books.round_energy(gait.energy_per_step):.6g}", "J"),
+        "cost of transport": f"{books.round_cost(gait.cost_of_transport):.7g}",
         **({"units": f"none: {', '.join(of.scales)} are 1"} if of.dimensionless else {}),
         "largest multiplier": f"{largest:.6g}",
     }
@@ -104,14 +104,14 @@ def _energy(gait: Gait) -> Chapter:
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
     rows = [
-        (name, kind, books.rounded(float(value)))
+        (name, kind, books.round_energy(float(value)))
         for kind, entries in kinds
         for name, value in entries.items()
     ]
-    rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
+    rows.append(("gravity", "given by the way down", books.round_energy(float(books.fallen))))
     account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
     meant = [
-        (n.replace("_", " "), books.rounded_cost(float(v), n == "squared-torque"), books.definitions[n])
+        (n.replace("_", " "), books.round_cost(float(v), n == "squared-torque"), books.definitions[n])
         for n, v in books.costs.items()
     ]
     return Chapter(

@@ -21,7 +21,7 @@ class Entries(dict[str, np.ndarray]):
 
 
 RESOLUTION = (1e-8, 1e-6)
-"""Fractions of the turnover between which the resolution of an account lies: what is smaller is rounding,
+"""Smallest and largest resolution of an account, as fractions of its turnover: what is smaller is rounding,
 what is larger is not."""
 
 
@@ -62,7 +62,8 @@ class Account:
     def imbalance(self) -> np.ndarray:
         """What the books cannot explain [J]: stored - stored(0) - supplied + dissipated + lost."""
         change = self.energy - (self.energy[0] if len(self.t) else 0.0)
-        return change - self._total(self.supplied) + self._total(self.dissipated) + self._total(self.lost)
+        gone = self._total(self.dissipated), self._total(self.lost)
+        return np.asarray(change - self._total(self.supplied) + gone[0] + gone[1])
 
     @property
     def residual(self) -> float:
@@ -92,7 +93,7 @@ class Account:
         least, most = (part * self.turnover for part in RESOLUTION)
         return min(max(self.residual, least), most)
 
-    def rounded(self) -> dict[str, float]:
+    def rounded_summary(self) -> dict[str, float]:
         """`summary` to be shown: what is below the resolution is 0. The residual stays as it is."""
         rows = self.summary()
         return {n: 0.0 if n != "residual" and abs(v) <= self.resolution else v for n, v in rows.items()}

@@ -7,8 +7,11 @@ import numpy as np
 SHRINKING_GAPS = 3
 """So many intervals in a row whose sum ends within next to no time are an accumulation."""
 CHATTER_COUNT = 256
-"""So many short intervals in a row are one too, with those next to zero counted `CHATTER_WEIGHT` times."""
+"""So many short intervals in a row are an accumulation too."""
 CHATTER_WEIGHT = 4
+"""How often an interval next to zero counts among them."""
+NEXT_TO_ZERO = 1 / 64
+"""Part of the tolerance below which an interval is next to zero."""
 
 
 class Accumulation:
@@ -30,7 +33,7 @@ class Accumulation:
         ratio = gap / self.gap[i] if 0 < self.gap[i] < np.inf else 2.0
         shrinks = ratio < 1 and gap * ratio / (1 - ratio) < near_zero  # the rest of a geometric series
         self.shrinking[i] = self.shrinking[i] + 1 if shrinks else 0
-        if 64 * gap < near_zero:
+        if gap < NEXT_TO_ZERO * near_zero:
             self.chatter[i] += CHATTER_WEIGHT
         elif gap < near_zero and gap * self.max_steps < remaining:
             self.chatter[i] += 1

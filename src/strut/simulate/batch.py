@@ -15,9 +15,10 @@ from strut.checks import checked, integer, number_array, seed_number
 from strut.codegen import Many, Native, Virtual, address, byref, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.simulate.ending import ending_message
+from strut.simulate.names import Names
 from strut.simulate.options import STIFF, Options, check_method, check_system, chosen_options, interval
-from strut.simulate.record import STATUS
-from strut.simulate.run_native import HISTORY
+from strut.simulate.record import HISTORY_FULL, STATUS, TERMINAL
+from strut.simulate.run_native import HISTORY_ROWS
 from strut.simulate.simulate import check_times, names_of
 from strut.system import Start, System, runs_in, start
 
@@ -43,7 +44,7 @@ class Batch:
     supplied: Mapping[str, np.ndarray] = field(repr=False)
     dissipated: Mapping[str, np.ndarray] = field(repr=False)
     lost: Mapping[str, np.ndarray] = field(repr=False)
-    names: Any = field(repr=False)
+    names: Names = field(repr=False)
     wall: float = 0.0
     interrupted: bool = False
     cause: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int), repr=False)
@@ -88,7 +89,7 @@ class Batch:
 
 
 @checked
-def simulate_batch(
+def simulate_batch(  # noqa: PLR0913 what a run can be given, as of `simulate`, and what a batch has besides
     system: System,
     t: float | tuple[float, float],
     *,
@@ -104,8 +105,9 @@ def simulate_batch(
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Batch:
-    """Run a system many times.
+    """Run a system many times and return a `Batch`.
 
+    t: how long [s], or (begin, end).
     x0, z0, u, p: by name a number for all runs or an array with one per run; or matrices with one row per
         run.
     outputs: names of outputs to return, at the end of each run or, with `at`, at those times (nan after a run
@@ -119,6 +121,7 @@ def simulate_batch(
     other. A keyboard interrupt returns what is finished, the rest with status 'not run'.
     """
     began = clock.perf_counter()
+    # everything is checked before anything is compiled
     check_system(system)
     seed_number(seed)
     begin, end = interval(t)
@@ -135,17 +138,29 @@ def simulate_batch(
     check_times(system, values.p)
     stops = _stops(at, begin, end)
     model = compiled(system, backend=backend, stiff=chosen.method in STIFF)
-    wanted = _wanted(system, outputs)
-    room = _room(model.sizes, runs, len(stops), len(wanted), chosen.ledger)
+    # all runs write into one set of arrays, in pieces on several threads
+    columns = _output_columns(system, outputs)
+    room = _room(model.sizes, runs, len(stops), len(columns), chosen.ledger)
     threads = threads or os.cpu_count() or 1
-    task = _Task(chosen, values, begin, stops, wanted, room, seed, at is None)
+    task = _Task(
+        options=chosen,
+        values=values,
+        begin=begin,
+        stops=stops,
+        columns=columns,
+        room=room,
+        seed=seed,
+        at_end=at is None,
+    )
     work = _native_work(model, task) if isinstance(model, Native) else _virtual_work(model, task)
     interrupted = _spread(work, runs, threads if isinstance(model, Native) else 1, progress)
-    shown = None if at is None else np.size(at)
-    return _batch(system, room, outputs, shown, chosen, clock.perf_counter() - began, interrupted)
+    wall = clock.perf_counter() - began
+    times = None if at is None else np.size(at)
+    return _batch(system, task, outputs, times, wall=wall, interrupted=interrupted)
 
 
 def _stops(at: Any, begin: float, end: float) -> np.ndarray:
+    """The times [s] at which runs stop: those asked for, checked, and the end."""
     if at is None:
         return np.array([end])
     stops = np.atleast_1d(number_array("at", at))
@@ -159,7 +174,8 @@ def _stops(at: Any, begin: float, end: float) -> np.ndarray:
     return stops if stops[-1] == end else np.append(stops, end)
 
 
-def _wanted(system: System, outputs: Sequence[str]) -> np.ndarray:
+def _output_columns(system: System, outputs: Sequence[str]) -> np.ndarray:
+    """Indices of the components of outputs, by their names."""
     places = system.slices("outputs")
     for name in outputs:
         if name not in places:
@@ -171,12 +187,13 @@ def _wanted(system: System, outputs: Sequence[str]) -> np.ndarray:
     )
 
 
-def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: bool) -> dict[str, Any]:
+def _room(sizes: dict[str, int], runs: int, stops: int, columns: int, ledger: bool) -> dict[str, Any]:
+    """Arrays for the results of all runs, a row each."""
     return {
         "t": np.zeros(runs),
         "x": np.zeros((runs, sizes["NX"])),
         "z": np.zeros((runs, sizes["NZ"])),
-        "y": np.full((runs, stops, wanted), np.nan),
+        "y": np.full((runs, stops, columns), np.nan),
         "work": np.zeros((runs, sizes["NW"])) if ledger else None,
         "lost": np.zeros((runs, sizes["NL"])) if ledger else None,
         "counts": np.zeros((runs, sizes["NJ"]), dtype=np.int64),
@@ -189,27 +206,29 @@ def _room(sizes: dict[str, int], runs: int, stops: int, wanted: int, ledger: boo
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What all runs of a batch have in common: where they begin, where they stop, what is wanted and where it
-    goes."""
+    """What all runs of a batch have in common: where they begin, where they stop, which outputs are wanted
+    (`columns`) and where results go (`room`)."""
 
     options: Options
     values: Start
     begin: float
     stops: np.ndarray
-    wanted: np.ndarray
+    columns: np.ndarray
     room: dict[str, Any]
     seed: int
     at_end: bool  # outputs at the end of a run, whenever that is
 
 
 def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
-    sizes, values, stops, wanted, room = model.sizes, task.values, task.stops, task.wanted, task.room
+    """A function that does the runs from one number to before another, in compiled code."""
+    sizes, values, stops, columns, room = model.sizes, task.values, task.stops, task.columns, task.room
     native = task.options.native(dense=False)
 
     def work(first: int, last: int) -> None:
-        run(first, last, HISTORY * 16 if sizes["ND"] else 0)
+        run(first, last, HISTORY_ROWS * 16 if sizes["ND"] else 0)
 
     def run(first: int, last: int, rows: int) -> None:
+        """Runs from one number to before another, with so many rows of delay history."""
         history, sim = np.empty((rows, 1 + 2 * sizes["ND"])), model.sim()
         many = Many(
             task.begin,
@@ -226,8 +245,8 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             task.seed,
             rows,
             address(history),
-            address(wanted),
-            len(wanted),
+            address(columns),
+            len(columns),
             int(task.at_end),
             *[
                 address(room[n])
@@ -236,7 +255,7 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
             address(sim),
         )
         model.library.strut_batch(byref(native), byref(many), first, last)
-        for k in first + np.flatnonzero(room["status"][first:last] == STATUS.index("history full")):
+        for k in first + np.flatnonzero(room["status"][first:last] == HISTORY_FULL):
             room["counts"][k] = 0
             run(int(k), int(k) + 1, 8 * rows)  # its delay history was too short: once more with a longer one
 
@@ -244,11 +263,11 @@ def _native_work(model: Native, task: _Task) -> Callable[[int, int], None]:
 
 
 def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
-    """Without a compiler: one run after the other in Python."""
+    """A function that does the runs from one number to before another, in Python."""
     from strut.simulate.python_engine import Engine
     from strut.simulate.random import Stream
 
-    values, wanted, room = task.values, task.wanted, task.room
+    values, columns, room = task.values, task.columns, task.room
 
     def work(first: int, last: int) -> None:
         for k in range(first, last):
@@ -262,11 +281,11 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
             run.stream = Stream(task.seed, k)
             for s, stop in enumerate(task.stops):
                 run.go(float(stop))
-                if len(wanted) and (run.t >= stop or task.at_end):
+                if len(columns) and (run.t >= stop or task.at_end):
                     y = model.evaluate(
-                        "outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed(run.t)
+                        "outputs", run.t, run.x[: run.nx], run.z, run.u, run.p, run._delayed_signals(run.t)
                     )[0]
-                    room["y"][k, s] = y[wanted]
+                    room["y"][k, s] = y[columns]
             room["t"][k], room["x"][k], room["z"][k] = run.t, run.x[: run.nx], run.z
             room["steps"][k], room["status"][k], room["cause"][k] = run.steps, run.status, run.cause
             room["culprit"][k] = run.culprit
@@ -285,25 +304,25 @@ def _virtual_work(model: Virtual, task: _Task) -> Callable[[int, int], None]:
 def _spread(
     work: Callable[[int, int], None], runs: int, threads: int, progress: Callable[[float], None] | None
 ) -> bool:
-    """Do all runs in small pieces on several threads. True if interrupted."""
+    """Do all runs in small pieces on several threads. Returned is whether they were interrupted."""
     piece = max(1, min(256, runs // (8 * threads) or 1))
     starts = range(0, runs, piece)
     if threads == 1 or len(starts) == 1:
         try:
-            for done, first in enumerate(starts):
+            for k, first in enumerate(starts):
                 work(first, min(first + piece, runs))
                 if progress:
-                    progress((done + 1) / len(starts))
+                    progress((k + 1) / len(starts))
         except KeyboardInterrupt:
             return True
         return False
     pool = ThreadPoolExecutor(threads)
     try:
         futures = [pool.submit(work, first, min(first + piece, runs)) for first in starts]
-        for done, future in enumerate(futures):
+        for k, future in enumerate(futures):
             future.result()
             if progress:
-                progress((done + 1) / len(starts))
+                progress((k + 1) / len(starts))
     except KeyboardInterrupt:
         return True
     finally:
@@ -313,46 +332,47 @@ def _spread(
 
 def _batch(
     system: System,
-    room: dict[str, Any],
+    task: _Task,
     outputs: Sequence[str],
     times: int | None,
-    options: Options,
+    *,
     wall: float,
     interrupted: bool,
 ) -> Batch:
-    names = names_of(system)
+    """The results with names. times: how many were asked for, None for outputs at the end."""
+    names, room, ledger = names_of(system), task.room, task.options.ledger
     words = np.array([*STATUS, *names.jumps], dtype=object)
     words[0] = "not run"
-    code = np.where(room["status"] == STATUS.index("terminal"), len(STATUS) + room["cause"], room["status"])
+    code = np.where(room["status"] == TERMINAL, len(STATUS) + room["cause"], room["status"])
     status = words[code]
     places, y, at = system.slices("outputs"), room["y"], 0
-    shown = {}
+    by_name = {}
     for name in outputs:
         width = places[name].stop - places[name].start
         column = y[:, :times, at : at + width] if times is not None else y[:, -1, at : at + width]
-        shown[name] = column[..., 0] if width == 1 else column
+        by_name[name] = column[..., 0] if width == 1 else column
         at += width
     counts: dict[str, np.ndarray] = {}
     for k, name in enumerate(names.jumps):
         counts[name] = counts.get(name, 0) + room["counts"][:, k]
     s = len(names.supplied)
-    work, lost = (room["work"], room["lost"]) if options.ledger else (np.empty((0, 0)), np.empty((0, 0)))
+    work, lost = (room["work"], room["lost"]) if ledger else (np.empty((0, 0)), np.empty((0, 0)))
     return Batch(
-        room["t"],
-        room["x"],
-        room["z"],
-        status,
-        counts,
-        shown,
-        room["steps"],
-        dict(zip(names.supplied, work[:, :s].T, strict=True)) if options.ledger else {},
-        dict(zip(names.dissipated, -work[:, s:].T, strict=True)) if options.ledger else {},
-        dict(zip(names.lost, lost.T, strict=True)) if options.ledger else {},
-        names,
-        wall,
-        interrupted,
-        room["cause"],
-        room["culprit"],
+        t=room["t"],
+        x=room["x"],
+        z=room["z"],
+        status=status,
+        counts=counts,
+        outputs=by_name,
+        steps=room["steps"],
+        supplied=dict(zip(names.supplied, work[:, :s].T, strict=True)) if ledger else {},
+        dissipated=dict(zip(names.dissipated, -work[:, s:].T, strict=True)) if ledger else {},
+        lost=dict(zip(names.lost, lost.T, strict=True)) if ledger else {},
+        names=names,
+        wall=wall,
+        interrupted=interrupted,
+        cause=room["cause"],
+        culprit=room["culprit"],
     )
 
 

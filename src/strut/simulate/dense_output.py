@@ -22,20 +22,21 @@ def recorded_points(raw: Raw) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
         np.bincount(raw.jump_after, minlength=m + 1) if len(raw.jump_after) else np.zeros(m + 1, dtype=int)
     )
     ends = np.append(raw.t[1:], raw.t_end) if m else np.empty(0)
-    shown = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)
-    if m and (not len(shown) or shown[-1] != m - 1):
-        shown = np.append(shown, m - 1)
-    key = np.concatenate([2 * np.arange(m), 2 * shown + 1])
+    # steps whose end is a point of its own: those before a jump, and the last
+    with_end = np.flatnonzero(jumps_after[1:] > 0) if m else np.empty(0, dtype=int)
+    if m and (not len(with_end) or with_end[-1] != m - 1):
+        with_end = np.append(with_end, m - 1)
+    key = np.concatenate([2 * np.arange(m), 2 * with_end + 1])
     order = np.argsort(key, kind="stable")
-    t = np.concatenate([raw.t, ends[shown]])[order]
-    last = raw.poly[shown].sum(axis=1)
+    t = np.concatenate([raw.t, ends[with_end]])[order]
+    last = raw.poly[with_end].sum(axis=1)
     if m and not jumps_after[m]:
         last[-1] = raw.x_end
     x = np.concatenate([raw.poly[:, 0, :], last])[order]
-    z = np.concatenate([raw.z, raw.z[shown]])[order]
-    u = np.concatenate([raw.u, raw.u[shown]])[order]
+    z = np.concatenate([raw.z, raw.z[with_end]])[order]
+    u = np.concatenate([raw.u, raw.u[with_end]])[order]
     passed = np.cumsum(jumps_after)
-    count = np.concatenate([passed[:m], passed[shown]])[order]
+    count = np.concatenate([passed[:m], passed[with_end]])[order]
     if jumps_after[0]:  # before the first step
         padded = np.concatenate([raw.x_before[0], np.zeros(width - raw.x_before.shape[1])])
         t, x = np.insert(t, 0, raw.jump_t[0]), np.insert(x, 0, padded, axis=0)

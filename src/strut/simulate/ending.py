@@ -44,6 +44,7 @@ def ending_message(
 
 
 def _not_finite_message(names: Names, t: float, cause: int, culprit: int, states: list[float]) -> str:
+    """Say which state, rate or guard is not finite, and what made it so; see `ending_message`."""
     jump = "" if cause < 0 else f"{'sample' if names.clocked[cause] else 'event'} '{names.jumps[cause]}'"
     if culprit < 0:
         if not jump:

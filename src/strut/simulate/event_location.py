@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 EPS = float(np.finfo(float).eps)
+"""Relative distance of neighbouring numbers."""
 NEVER = 2.0
 """A fraction beyond the step: the guard does not begin to hold."""
 LOST = 3.0
@@ -25,6 +26,7 @@ class GuardReading(NamedTuple):
 
 
 Read = Callable[[float], GuardReading]
+"""Reads a guard at a fraction of a step."""
 
 
 def plain(left: GuardReading, right: GuardReading, turning: bool) -> bool:
@@ -107,7 +109,9 @@ def between(read: Read, left: GuardReading, right: GuardReading, fuzz: float) ->
     return root(read, a, b)
 
 
-def crossing(read: Read, begin: GuardReading, end: GuardReading, fuzz: float, may_shrink: bool) -> float:
+def first_crossing(
+    read: Read, begin: GuardReading, end: GuardReading, fuzz: float, may_shrink: bool
+) -> float:
     """The fraction of a step at which the guard first begins to hold. Where two ends do not tell the whole
     story, the guard is looked at in 4, 16, 64 pieces, until it is simple in each; LOST if it is not even
     then, and the step may be shortened."""
@@ -123,7 +127,6 @@ def crossing(read: Read, begin: GuardReading, end: GuardReading, fuzz: float, ma
             continue
         if not simple and may_shrink:
             return LOST
-        return min(
-            (found for a, b in pairwise(at) if (found := between(read, a, b, fuzz)) <= 1), default=NEVER
-        )
+        crossings = (between(read, a, b, fuzz) for a, b in pairwise(at))
+        return min((fraction for fraction in crossings if fraction <= 1), default=NEVER)
     return NEVER

@@ -54,9 +54,9 @@ class EventLog:
 
     def times(self, name: str) -> np.ndarray:
         """When the event called `name` happened [s]."""
-        known = sorted(set(self.labels.jumps))
-        if name not in known:
-            raise UnknownNameError(f"there is no event '{name}': {did_you_mean(name, known)}")
+        names = sorted(set(self.labels.jumps))
+        if name not in names:
+            raise UnknownNameError(f"there is no event '{name}': {did_you_mean(name, names)}")
         return self.t[[n == name for n in self.names]]
 
     def counts(self) -> dict[str, int]:

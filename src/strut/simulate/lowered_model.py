@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -11,8 +11,20 @@ from strut.codegen import Lowered
 from strut.errors import ModelError
 
 
+class ModelPoint(NamedTuple):
+    """Where a model is evaluated: the time [s], states, discrete states, inputs, parameters and delayed
+    signals."""
+
+    t: float
+    x: np.ndarray
+    z: np.ndarray
+    u: np.ndarray
+    p: np.ndarray
+    d: np.ndarray
+
+
 class LoweredModel:
-    """A lowered system, to be evaluated at one point. States may be followed by integrated powers, which
+    """A lowered system, evaluated at one point at a time. States may be followed by integrated powers, which
     nothing depends on.
 
     powers: whether they are. nx: how many states there are. width: with powers.
@@ -24,22 +36,18 @@ class LoweredModel:
         self.width = self.nx + (low.sizes["NW"] if powers else 0)
 
     def call(self, name: str, *arguments: Any) -> np.ndarray:
-        """One of the functions that have a single result."""
+        """Evaluate one of the functions that have a single result, by its name."""
         return _row(self.low.functions[name](*_vectors(arguments)))
 
-    def rate(
-        self, t: float, x: np.ndarray, z: np.ndarray, u: np.ndarray, p: np.ndarray, d: np.ndarray
-    ) -> np.ndarray:
+    def rate(self, point: ModelPoint) -> np.ndarray:
         """The rates of the states, and the powers behind them."""
-        arguments = (t, x[: self.nx], z, u, p, d)
+        arguments = point._replace(x=point.x[: self.nx])
         if self.width == self.nx:
             return self.call("flow", *arguments)
         rates, powers = self.low.functions["flow_and_powers"](*_vectors(arguments))
         return np.concatenate([_row(rates), _row(powers)])
 
-    def jacobian(
-        self, t: float, x: np.ndarray, z: np.ndarray, u: np.ndarray, p: np.ndarray, d: np.ndarray
-    ) -> np.ndarray:
+    def jacobian(self, point: ModelPoint) -> np.ndarray:
         """The Jacobian of the rates by the state. That of the powers is left out: nothing depends on them,
         and Newton's method converges without. An entry that is infinite (that of a square root at zero) is
         left out too: the matrix only guides Newton's method."""
@@ -48,7 +56,7 @@ class LoweredModel:
                 "an implicit method needs the Jacobian by the state: lower the system with stiff=True"
             )
         full = np.zeros((self.width, self.width))
-        exact = np.array(self.low.state_jacobian(*_vectors((t, x[: self.nx], z, u, p, d))))
+        exact = np.array(self.low.state_jacobian(*_vectors(point._replace(x=point.x[: self.nx]))))
         full[: self.nx, : self.nx] = np.where(np.isfinite(exact), exact, 0.0)
         return full
 

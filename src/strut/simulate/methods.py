@@ -13,13 +13,19 @@ from strut.extras import optional_module
 from strut.simulate.options import Options
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
+"""The rates of the states at a time [s] and a state."""
 EPS = float(np.finfo(float).eps)
+"""Relative distance of neighbouring numbers."""
+MULTISTEP_SLACK = 1e3 * EPS
+"""Relative difference of step lengths that are equal, for the multistep method."""
+OUTSIDE_ERROR_TEST = 1e300
+"""Absolute tolerance of what takes no part in an error test."""
 
 
 @dataclass
 class Trial:
-    """A step from (t, x, dx) over h: where it ends, its error against the tolerance, and its dense output on
-    demand."""
+    """A step that was tried: its length [s], the states and rates where it ends, its error relative to what
+    is allowed, and `cover`, which gives its dense output as powers of the fraction of the step."""
 
     h: float
     x: np.ndarray
@@ -35,7 +41,8 @@ def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.n
     return np.array([x0, a, 3 * (x1 - x0) - 2 * a - b, 2 * (x0 - x1) + a + b])
 
 
-def _line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
+def line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
+    """The straight line over a step between these values, as powers of the fraction of the step."""
     return np.array([x0, x1 - x0, np.zeros_like(x0), np.zeros_like(x0)])
 
 
@@ -81,28 +88,41 @@ class Stepper:
 
     @property
     def adaptive(self) -> bool:
+        """Whether the method estimates its error."""
         return self.tableau is not None
 
     def trial(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
+        """Try a step of length `h` [s] from a time, states and their rates."""
         if self.tableau is not None:
-            return self._embedded(self.tableau, t, x, dx, h)
-        new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
+            return self._embedded_trial(self.tableau, t, x, dx, h)
+        fixed_step_methods = {
+            "euler": self._euler,
+            "rk4": self._rk4,
+            "leapfrog": self._leapfrog,
+            "predictor-corrector": self._predictor_corrector,
+        }
+        new = fixed_step_methods[self.options.method](t, x, dx, h)
         end = self.rate(t + h, new)
-        straight = (
-            self.options.method == "euler"
-        )  # its step is a straight line: anything else would put events where it never is
-        return Trial(h, new, end, 0.0, lambda: _line(x, new) if straight else hermite(h, x, dx, new, end))
+        # a step of Euler's is a straight line: anything else would put events where it never is
+        straight = self.options.method == "euler"
+        return Trial(h, new, end, 0.0, lambda: line(x, new) if straight else hermite(h, x, dx, new, end))
 
     def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        return x + h * dx
+        """Euler's method, of order 1."""
+        end: np.ndarray = x + h * dx
+        return end
 
     def _rk4(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        """The classical Runge-Kutta method, of order 4."""
         k2 = self.rate(t + h / 2, x + h / 2 * dx)
         k3 = self.rate(t + h / 2, x + h / 2 * k2)
         k4 = self.rate(t + h, x + h * k3)
-        return x + h / 6 * (dx + 2 * k2 + 2 * k3 + k4)
+        end: np.ndarray = x + h / 6 * (dx + 2 * k2 + 2 * k3 + k4)
+        return end
 
     def _leapfrog(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        """The leapfrog or velocity Verlet method, of order 2: positions by their accelerations, all else by
+        the trapezoidal rule."""
         paired = np.flatnonzero(self.velocity >= 0)
         new = x + h * dx
         new[paired] += h**2 / 2 * dx[self.velocity[paired]]
@@ -112,13 +132,17 @@ class Stepper:
         return new
 
     def _predictor_corrector(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        if len(self.past) < 3 or abs(h - self.h_past) > 1e3 * EPS * h:
+        """The predictor of Adams and Bashforth and the corrector of Adams and Moulton, of order 4; `_rk4`
+        until there are three rates from before."""
+        if len(self.past) < 3 or abs(h - self.h_past) > MULTISTEP_SLACK * h:
             return self._rk4(t, x, dx, h)
         f1, f2, f3 = self.past
         k = self.rate(t + h, x + h / 24 * (55 * dx - 59 * f1 + 37 * f2 - 9 * f3))
-        return x + h / 24 * (9 * k + 19 * dx - 5 * f1 + f2)
+        end: np.ndarray = x + h / 24 * (9 * k + 19 * dx - 5 * f1 + f2)
+        return end
 
-    def _embedded(self, m: Tableau, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
+    def _embedded_trial(self, m: Tableau, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
+        """A step of an embedded Runge-Kutta method, with the error that its other weights estimate."""
         k = [dx]
         for c, row in zip(m.c[1:], m.a, strict=True):
             k.append(self.rate(t + c * h, x + h * np.dot(row, k)))
@@ -133,20 +157,21 @@ class Stepper:
             else:
                 both = squares[0] + 0.01 * squares[1]
                 error = h * squares[0] / np.sqrt(both * max(self.nx, 1)) if both != 0 else 0.0
-        return Trial(h, new, k[-1], float(error), lambda: self._dense(m, t, x, h, new, k))
+        return Trial(h, new, k[-1], float(error), lambda: self._dense_output(m, t, x, h, stages=k, end=new))
 
-    def _dense(
-        self, m: Tableau, t: float, x: np.ndarray, h: float, new: np.ndarray, k: list[np.ndarray]
+    def _dense_output(
+        self, m: Tableau, t: float, x: np.ndarray, h: float, *, stages: list[np.ndarray], end: np.ndarray
     ) -> np.ndarray:
+        """The dense output of a step to the states `end`, as powers of the fraction of the step."""
         if not m.extra_a:
-            return np.vstack([x, h * np.dot(m.dense, k)])
-        stages = list(k)
+            return np.vstack([x, h * np.dot(m.dense, stages)])
+        more = list(stages)
         for c, row in zip(m.extra_c, m.extra_a, strict=True):
-            stages.append(self.rate(t + c * h, x + h * np.dot(row, stages)))
-        f0 = new - x
-        f1 = h * k[0] - f0
-        f2 = 2 * f0 - h * (k[-1] + k[0])
-        poly: np.ndarray = BASIS @ np.vstack([f0, f1, f2, h * np.dot(m.dense, stages)])
+            more.append(self.rate(t + c * h, x + h * np.dot(row, more)))
+        f0 = end - x
+        f1 = h * stages[0] - f0
+        f2 = 2 * f0 - h * (stages[-1] + stages[0])
+        poly: np.ndarray = BASIS @ np.vstack([f0, f1, f2, h * np.dot(m.dense, more)])
         poly[0] = x
         return poly
 
@@ -171,11 +196,15 @@ class StiffStepper:
         self.previous_step: float | None = None
 
     def restart(self) -> None:
+        """Forget the steps before: the states have jumped."""
         self.solver = None
 
     def _begin(self, t: float, x: np.ndarray, t_stop: float) -> None:
+        """Make SciPy's solver anew, from a time and states until `t_stop` [s]."""
         first = self.options.step if self.previous_step is None else self.previous_step
-        outside = np.full(len(x) - self.nx, 1e300)  # the powers of the ledger take no part in the error test
+        outside = np.full(
+            len(x) - self.nx, OUTSIDE_ERROR_TEST
+        )  # the powers of the ledger take no part in the error test
         self.solver = self.solver_type(
             self.rate,
             t,
@@ -189,7 +218,7 @@ class StiffStepper:
         )
 
     def step(self, t: float, x: np.ndarray, t_stop: float) -> Trial | None:
-        """A step from (t, x) that does not go beyond t_stop; None if there is none."""
+        """Try a step from a time and states that does not go beyond `t_stop` [s]; None if there is none."""
         while True:
             if self.solver is None or self.solver.t != t or self.solver.t_bound != t_stop:
                 self._begin(t, x, t_stop)

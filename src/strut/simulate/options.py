@@ -16,11 +16,15 @@ from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
 
 FIXED = {"euler": 0, "rk4": 1, "leapfrog": 2, "predictor-corrector": 3}
+"""Methods with a fixed step, and the runtime's number of each."""
 ADAPTIVE = {"dopri5": 4, "dop853": 5}
+"""Explicit methods that choose their step, and the runtime's number of each."""
 STIFF = {"radau": 6, "bdf": 7}
+"""Implicit methods, and the runtime's number of each."""
 METHODS = (*FIXED, *ADAPTIVE, *STIFF)
+"""The names of all methods."""
 DEGREE = {"dopri5": 4, "dop853": 7, "radau": 3, "bdf": 5}
-"""Of the dense output; 3 for the others."""
+"""Degree of the dense output, by method; 3 for the others."""
 
 
 @checked
@@ -63,9 +67,11 @@ class Options:
 
     @property
     def degree(self) -> int:
+        """The degree of the method's dense output."""
         return DEGREE.get(self.method, 3)
 
     def native(self, dense: bool) -> NativeOptions:
+        """The options as the compiled runtime reads them. dense: whether dense output is wanted."""
         code = {**FIXED, **ADAPTIVE, **STIFF}[self.method]
         return NativeOptions(
             code,
@@ -84,9 +90,9 @@ class Options:
 def chosen_options(options: dict[str, Any]) -> Options:
     """Options from keywords, checked; the same ones are checked once."""
     try:
-        return _checked(**options)
+        return _checked_options(**options)
     except TypeError:  # not hashable, or not a number: make them plain first
-        return _checked(**_plain(options))
+        return _checked_options(**_plain(options))
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
@@ -104,11 +110,12 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _checked(**options: Any) -> Options:
-    known = [f.name for f in fields(Options)]
+def _checked_options(**options: Any) -> Options:
+    """Options from keywords that can be hashed; raises ModelError for one that there is not."""
+    names = [f.name for f in fields(Options)]
     for name in options:
-        if name not in known:
-            raise ModelError(f"there is no option '{name}': {did_you_mean(name, known)}")
+        if name not in names:
+            raise ModelError(f"there is no option '{name}': {did_you_mean(name, names)}")
     plain = _plain(options)
     if "max_steps" in options:
         plain["max_steps"] = _whole_steps(options["max_steps"], plain["max_steps"])
@@ -132,7 +139,8 @@ def _whole_steps(given: Any, number: float | None) -> int:
 
 
 def check_system(system: Any) -> None:
-    """A common slip: the function that makes a system, or its name, instead of the system."""
+    """Refuse what is no System: raises ModelError. A common slip is the function that makes one, or its
+    name."""
     if not isinstance(system, System):
         if type(system).__name__ == "Mechanism":
             raise ModelError(
@@ -166,17 +174,19 @@ def interval(t: Any) -> tuple[float, float]:
     return begin, end
 
 
-STIFF_MOST_STATES = 4000
-"""States of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this
+MAX_STIFF_STATES = 4000
+"""Most states of a system for implicit methods: their matrices are kept whole, four of them, 0.5 GB at this
 size."""
 
 
 def check_method(system: System, options: Options, velocity_of: list[int]) -> None:
-    if options.method in STIFF and system.size("x") > STIFF_MOST_STATES:
+    """Refuse a method that cannot run a system: raises ModelError. velocity_of: for every state the index of
+    the one that is its rate, or -1."""
+    if options.method in STIFF and system.size("x") > MAX_STIFF_STATES:
         raise ModelError(
             f"method '{options.method}' keeps matrices of {system.size('x')} by {system.size('x')} for "
             f"'{system.name}': it takes "
-            f"systems of at most {STIFF_MOST_STATES} states; use 'dop853' or a fixed step, or fewer states"
+            f"systems of at most {MAX_STIFF_STATES} states; use 'dop853' or a fixed step, or fewer states"
         )
     if options.method == "leapfrog" and max(velocity_of, default=-1) < 0:
         raise ModelError(

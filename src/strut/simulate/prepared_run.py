@@ -1,5 +1,5 @@
-"""`Ready`: the same run again and again from other numbers, with everything prepared, where arguments would
-cost more than the run."""
+"""`PreparedRun`: the same run again and again from other numbers, with everything prepared, where checking
+arguments would cost more than the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strut.simulate.simulate import names_of
 from strut.system import System
 
 
-class Ready:
+class PreparedRun:
     """Runs of a system from 0 to at most `t` [s], or as long as a call says. Put numbers into `x0`, `z0`,
     `u`, `p` and call; then read `t`, `x`, `z`, `counts` (of events, in order) and `status` before the next
     call overwrites them. Nothing is checked: it is for numbers that were."""
@@ -60,13 +60,14 @@ class Ready:
             self.arguments = byref(self.chosen), byref(self.many), 0, 1
 
     def __call__(self, t: float | None = None) -> None:
+        """Run from the numbers put in, as long as `t` [s] says."""
         end = self.end if t is None else t
         if not self.native:
-            done = simulate_batch(
+            batch = simulate_batch(
                 self.system, end, x0=self.x0, z0=self.z0, u=self.u, p=self.p, **self.options
             )
-            self.x[:], self.z[:], self.t[:], self.status = done.x, done.z, done.t, str(done.status[0])
-            self.counts[0] = [done.counts[name][0] for name in self.jumps]
+            self.x[:], self.z[:], self.t[:], self.status = batch.x, batch.z, batch.t, str(batch.status[0])
+            self.counts[0] = [batch.counts[name][0] for name in self.jumps]
             return
         self.rest[0][0] = end
         self.counts[:] = 0
@@ -75,4 +76,4 @@ class Ready:
         self.status = self.jumps[self.cause[0]] if word == "terminal" else word
 
 
-__all__ = ["Ready"]
+__all__ = ["PreparedRun"]

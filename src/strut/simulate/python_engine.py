@@ -7,8 +7,8 @@ cases. Slow, and meant to be read.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,34 @@ import numpy as np
 from strut.codegen import Lowered
 from strut.simulate.accumulation import Accumulation
 from strut.simulate.delay_history import DelayHistory
-from strut.simulate.event_location import LOST, GuardReading, crossing
-from strut.simulate.lowered_model import LoweredModel
-from strut.simulate.methods import Stepper, StiffStepper, Trial, first_step
+from strut.simulate.event_location import LOST, NEVER, GuardReading, first_crossing
+from strut.simulate.lowered_model import LoweredModel, ModelPoint
+from strut.simulate.methods import EPS, MULTISTEP_SLACK, Stepper, StiffStepper, Trial, first_step
 from strut.simulate.options import ADAPTIVE, FIXED, STIFF, Options
 from strut.simulate.random import Stream
-from strut.simulate.record import Raw, kind_of, shapes
+from strut.simulate.record import (
+    DONE,
+    MAX_STEPS,
+    NOT_FINITE,
+    RUNNING,
+    TERMINAL,
+    TOO_SMALL,
+    ZENO,
+    Raw,
+    kind_of,
+    shapes,
+)
+from strut.simulate.step_size import StepSize, StepTimes
 from strut.system import Start
 
-EPS = float(np.finfo(float).eps)
-RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
-JUMPS_AT_ONCE = 256
+MAX_JUMPS_AT_ONCE = 256
+"""Jumps at one instant, beyond which they accumulate there."""
 TINY = float(np.finfo(float).tiny)
 """The smallest ordinary number."""
+TIME_SLACK = 8 * EPS
+"""Relative difference of times that are one."""
+STEP_SLACK = 1e3 * EPS
+"""Relative difference of step lengths, or of a clock's ticks, that are one."""
 
 
 class Engine:
@@ -44,14 +59,14 @@ class Engine:
         self.stream = Stream(seed)
         self.status, self.cause, self.culprit = RUNNING, -1, -1
         self.steps = self.rejected = self.flows = self.jumps = 0
-        self.h = self.h0 = 0.0
-        self.grid, self.on_grid = begin, 0
-        self.error_before, self.at_this_instant, self.may_shrink = 1e-4, 0, False
+        self.step_size, self.h0 = StepSize(options.method), 0.0
+        self.times = StepTimes(begin, options.step or 0.0, counted=options.method in FIXED)
+        self.at_this_instant, self.may_shrink = 0, False
         self.chunks: dict[str, list[Any]] = {n: [] for n in shapes(0, 0, low.sizes)}
         self.energy_begin = float(self._energies().sum())
         every, offset = (np.array(v).reshape(-1) for v in low.functions["clocks"](self.p))
         self.every, self.offset = every, offset
-        self.tick = np.ceil((begin - offset) / every - 1e3 * EPS).astype(int)
+        self.tick = np.ceil((begin - offset) / every - STEP_SLACK).astype(int)
         self.delay = np.array(low.functions["delays"](self.p)).reshape(-1)
         self.history = DelayHistory(
             self.delay, begin, self._signals, lambda then: self.model.call("past", then, self.p)
@@ -82,15 +97,15 @@ class Engine:
     def rate(self, t: float, x: np.ndarray) -> np.ndarray:
         """The rates of the states and, where the ledger is kept, the powers behind them."""
         self.flows += 1
-        return self.model.rate(t, x, self.z, self.u, self.p, self._delayed(t))
+        return self.model.rate(ModelPoint(t, x, self.z, self.u, self.p, self._delayed_signals(t)))
 
     def _jacobian(self, t: float, x: np.ndarray) -> np.ndarray:
-        return self.model.jacobian(t, x, self.z, self.u, self.p, self._delayed(t))
+        return self.model.jacobian(ModelPoint(t, x, self.z, self.u, self.p, self._delayed_signals(t)))
 
     def _energies(self) -> np.ndarray:
         return self.model.call("energies", self.t, self.x[: self.nx], self.z, self.u, self.p)
 
-    def _look(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _guards(self, t: float, x: np.ndarray, dx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The guards and their rates [1/s]."""
         state = (t, x[: self.nx], self.z, self.u, self.p)
         return self.model.call("guards", *state), self.model.call("guard_rates", *state, dx[: self.nx])
@@ -100,7 +115,7 @@ class Engine:
         state = (t, x[: self.nx], self.z, self.u, self.p)
         return self.model.call("signals", *state), self.model.call("signal_rates", *state, dx[: self.nx])
 
-    def _delayed(self, t: float) -> np.ndarray:
+    def _delayed_signals(self, t: float) -> np.ndarray:
         return self.history.at(t)
 
     def _remember(self) -> None:
@@ -127,18 +142,22 @@ class Engine:
     # ---- guards ----
 
     def _fuzz(self, i: int, r: float) -> float:
-        return EPS * (256 * self.g_size[i] + 8 * abs(r) * max(abs(self.t), self.h0))
+        """How large a guard may be by rounding alone, of its values and of the time."""
+        return float(EPS * (256 * self.g_size[i] + 8 * abs(r) * max(abs(self.t), self.h0)))
 
     def _positive(self, i: int, g: float, r: float) -> bool:
+        """Say whether a guard holds: it is positive, or zero and growing."""
         fuzz = self._fuzz(i, r)
         return bool(g > fuzz or (g >= -fuzz and r > 0))
 
     def _refresh(self) -> None:
+        """Evaluate rates and guards where the run is."""
         self.dx = self.rate(self.t, self.x)
         self.on = self.model.call("enabled", self.z, self.u, self.p)
-        self.g, self.r = self._look(self.t, self.x, self.dx)
+        self.g, self.r = self._guards(self.t, self.x, self.dx)
 
     def _settle(self) -> None:
+        """After a jump: begin anew, and find out which guards hold and which events this sets off."""
         before = self.g.copy()
         self._refresh()
         if isinstance(self.stepper, StiffStepper):
@@ -157,16 +176,19 @@ class Engine:
             self.holds[i] = now
 
     def _guard_at(self, poly: np.ndarray, h: float, a: float, i: int) -> tuple[float, float]:
+        """A guard and its rate [1/step] at a fraction of a step, of its dense output."""
         x = np.asarray(np.polynomial.polynomial.polyval(a, poly))
         dx: Any = (
             np.polynomial.polynomial.polyval(a, np.polynomial.polynomial.polyder(poly)) / h
             if h > 0
             else self.dx
         )
-        g, r = self._look(self.t + a * h, x, dx)
+        g, r = self._guards(self.t + a * h, x, dx)
         return float(g[i]), float(h * r[i])
 
-    def _crossing(self, poly: Callable[[], np.ndarray], h: float, i: int, g: float, r: float) -> float:
+    def _crossing_of(self, i: int, poly: Callable[[], np.ndarray], h: float, g: float, r: float) -> float:
+        """The fraction of a step at which guard `i` begins to hold; `g` and `r` are the guard and its rate at
+        the end."""
         begin = GuardReading(0.0, float(self.g[i]), h * float(self.r[i]), bool(self.holds[i]))
         end = GuardReading(1.0, g, h * r, self._positive(i, g, r))
 
@@ -174,51 +196,47 @@ class Engine:
             value, slope = self._guard_at(poly(), h, a, i)
             return GuardReading(a, value, slope, self._positive(i, value, slope / h if h > 0 else 0.0))
 
-        return crossing(read, begin, end, self._fuzz(i, r), self.may_shrink)
+        return first_crossing(read, begin, end, self._fuzz(i, r), self.may_shrink)
 
     def _locate(self, trial: Trial) -> tuple[Trial, np.ndarray, np.ndarray] | None:
         """The trial shortened to the first event in it, with the guards at its end; jumps due there become
         pending. None if a guard turns too fast to be followed over such a step."""
-        g, r = self._look(self.t + trial.h, trial.x, trial.dx)
-        made: list[np.ndarray] = []
-
-        def poly() -> np.ndarray:
-            if not made:
-                made.append(trial.cover())
-            return made[0]
-
+        g, r = self._guards(self.t + trial.h, trial.x, trial.dx)
+        poly = functools.cache(trial.cover)
         on = [i for i in range(len(g)) if self.on[i] > 0]
         for i in on:
             if np.isnan(g[i]):
                 self.status, self.cause = NOT_FINITE, self.low.tables["jump_of"][i]
                 return trial, g, r
-        found = [(self._crossing(poly, trial.h, i, g[i], r[i]), i) for i in on]
-        if any(a >= LOST for a, _ in found):
+        crossings = [(self._crossing_of(i, poly, trial.h, g[i], r[i]), i) for i in on]
+        if any(a >= LOST for a, _ in crossings):
             return None
-        first, who = min(found, default=(2.0, -1))
+        first, who = min(crossings, default=(NEVER, -1))
         if first > 1:
             return trial, g, r
         if first < 1:
-            trial, g, r = self._polished(trial, poly(), first, who)
+            trial, g, r = self._shorten_to_event(trial, poly(), first, who)
         for i, j in enumerate(self.low.tables["jump_of"]):
             if self.on[i] > 0 and (i == who or (not self.holds[i] and self._positive(i, g[i], r[i]))):
                 self.pending[j] = True
         return trial, g, r
 
-    def _polished(
+    def _shorten_to_event(
         self, trial: Trial, poly: np.ndarray, first: float, who: int
     ) -> tuple[Trial, np.ndarray, np.ndarray]:
+        """The trial up to a fraction `first`, made anew and moved by Newton's method until guard `who` is
+        zero at its end; with the guards and their rates there."""
         whole = trial.h
         length, moved = first * whole, whole
         for _ in range(8):
             if isinstance(self.stepper, StiffStepper):
                 scale = first ** np.arange(len(poly))
                 x = np.polynomial.polynomial.polyval(first, poly)
-                cover = partial(np.array, poly * scale[:, None])
+                cover = functools.partial(np.array, poly * scale[:, None])
                 trial = Trial(length, x, self.rate(self.t + length, x), 0.0, cover)
             else:
                 trial = self.stepper.trial(self.t, self.x, self.dx, length)
-            g, r = self._look(self.t + length, trial.x, trial.dx)
+            g, r = self._guards(self.t + length, trial.x, trial.dx)
             with np.errstate(all="ignore"):
                 change = -g[who] / r[who]
             if (
@@ -236,6 +254,7 @@ class Engine:
     # ---- jumps ----
 
     def _execute(self, j: int, t_stop: float) -> None:
+        """Make a jump: reset the states, record it, and see what it sets off."""
         i, c = self.low.tables["guard_of"][j], self.low.tables["clock_of"][j]
         self.pending[j] = False
         self.jumps += 1
@@ -249,7 +268,7 @@ class Engine:
         )
         x = self.x[: self.nx]
         before = (self.t, x, self.z, self.u, self.p)
-        x_after, z_after = self.model.reset(j, *before, self._delayed(self.t), random)
+        x_after, z_after = self.model.reset(j, *before, self._delayed_signals(self.t), random)
         loss = np.zeros(self.low.sizes["NL"])
         if self.options.ledger:
             loss = self.model.loss(j, *before, x_after, z_after)
@@ -265,7 +284,7 @@ class Engine:
         self.at_this_instant += 1
         if self.low.tables["terminal"][j]:
             self.status, self.cause = TERMINAL, j
-        elif self.at_this_instant > JUMPS_AT_ONCE or (
+        elif self.at_this_instant > MAX_JUMPS_AT_ONCE or (
             i >= 0 and self.accumulation.fires(i, self.t, t_stop - self.t)
         ):
             self.status, self.cause = ZENO, j
@@ -286,12 +305,10 @@ class Engine:
                     if not self._ends_not_finite(ahead[: self.nx], 0, -1):
                         self.status = TOO_SMALL
             return trial
-        room = target - self.t
-        order = 5 if self.options.method == "dopri5" else 8
-        damping = 0.04 if self.options.method == "dopri5" else 0.02
+        room, size = target - self.t, self.step_size
         longest = min(self.options.max_step, *self.delay) if len(self.delay) else self.options.max_step
-        if self.h == 0.0:
-            self.h = self.options.step or first_step(
+        if size.h == 0.0:
+            size.h = self.options.step or first_step(
                 self.rate,
                 self.t,
                 self.x,
@@ -299,12 +316,12 @@ class Engine:
                 nx=self.nx,
                 options=self.options,
                 longest=min(room, longest),
-                order=order,
+                order=size.order,
             )
         rejected = False
         while True:
-            wanted = min(self.h, longest)
-            last = wanted * (1 + 1e3 * EPS) + 8 * EPS * abs(self.t) >= room
+            wanted = min(size.h, longest)
+            last = wanted * (1 + STEP_SLACK) + TIME_SLACK * abs(self.t) >= room
             h = room if last else wanted
             with np.errstate(all="ignore"):
                 trial = self.stepper.trial(self.t, self.x, self.dx, h)
@@ -312,19 +329,12 @@ class Engine:
                 self._ends_not_finite(trial.x[: self.nx], 0, -1)
                 return trial
             if trial.error <= 1 and np.all(np.isfinite(trial.dx[: self.nx])):
-                factor = (
-                    0.9 / max(trial.error, 1e-10) ** (1 / order - 0.75 * damping) * self.error_before**damping
-                )
-                factor = min(max(factor, 0.2), 1.0 if rejected else 6.0)
-                self.error_before = max(trial.error, 1e-4)
-                if not last or h * factor > self.h or factor < 1:
-                    self.h = h * factor
+                size.accept(h, trial.error, shortened=last, after_rejection=rejected)
                 return trial
             self.rejected += 1
             rejected = True
-            factor = 0.9 / trial.error ** (1 / order) if np.isfinite(trial.error) else 0.1
-            self.h = h * min(max(factor, 0.1), 0.9)
-            if not self.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
+            size.reject(h, trial.error)
+            if not size.h > 4 * EPS * abs(self.t) or self.rejected > self.options.max_steps:
                 if not any(
                     self._ends_not_finite(numbers[: self.nx], 0, -1) for numbers in (trial.x, trial.dx)
                 ):
@@ -332,14 +342,14 @@ class Engine:
                 return None
 
     def advance(self, t_stop: float) -> bool:
-        """One step or one jump; False when the run has stopped."""
+        """Make one step or one jump; false when the run has stopped."""
         if self.status != RUNNING:
             return False
         target = t_stop
         for j, c in enumerate(self.low.tables["clock_of"]):
             if c >= 0:
                 due = self.offset[c] + self.tick[c] * self.every[c]
-                if due > self.t + 8 * EPS * abs(self.t):
+                if due > self.t + TIME_SLACK * abs(self.t):
                     target = min(target, due)
                 elif self.t < t_stop:
                     self.pending[j] = True
@@ -362,33 +372,20 @@ class Engine:
                 return False
             if located is not None:
                 break
-            self.h = h / 8
+            self.step_size.h = h / 8  # a guard turns too fast for such a step
         trial, g, r = located
         poly = trial.cover()
         self._keep(t=self.t, h=trial.h, poly=poly, z=self.z, u=self.u.copy())
-        self._accept(trial, self._time_after(trial.h, h, target), g, r)
+        self._accept(trial, self.times.after(self.t, trial.h, tried=h, target=target), g, r)
         if self.options.method not in FIXED:
             self.history.remember_inside(self.chunks["t"][-1], trial.h, poly, self.dx)
         self._remember()
         return True
 
-    def _time_after(self, length: float, h: float, target: float) -> float:
-        """Exactly the target where a step was made to reach it; fixed steps are counted, not added up."""
-        step = self.options.step or 0.0
-        if h == target - self.t and length == h:
-            t = target
-        elif length == step and self.options.method in FIXED:
-            self.on_grid += 1
-            t = self.grid + self.on_grid * length
-        else:
-            t = self.t + length
-        if t != self.grid + self.on_grid * step:
-            self.grid, self.on_grid = t, 0
-        return t
-
     def _accept(self, trial: Trial, t: float, g: np.ndarray, r: np.ndarray) -> None:
+        """Go on to where a trial ends, at time `t`, with these guards and rates."""
         if isinstance(self.stepper, Stepper) and self.options.method == "predictor-corrector":
-            if abs(trial.h - self.stepper.h_past) > 1e3 * EPS * trial.h:
+            if abs(trial.h - self.stepper.h_past) > MULTISTEP_SLACK * trial.h:
                 self.stepper.past = []
             self.stepper.past = [self.dx, *self.stepper.past][:3]
             self.stepper.h_past = trial.h
@@ -403,6 +400,7 @@ class Engine:
     # ---- the interface `simulate` uses, the same as of a compiled run ----
 
     def go(self, t_stop: float, progress: Callable[[float], None] | None = None) -> None:
+        """Run to `t_stop` or to the end of the run, recording."""
         if self.status == DONE:
             self.status = RUNNING
         while self.advance(t_stop):
@@ -410,6 +408,7 @@ class Engine:
                 progress(self.t)
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Where the run is: time, states (with integrated powers), discrete states, counters."""
         return (
             self.t,
             self.x,
@@ -418,14 +417,16 @@ class Engine:
         )
 
     def hold(self, u: np.ndarray) -> None:
+        """Set the inputs, from now on."""
         self.u = np.array(u, dtype=float)
         self._settle()
 
     def raw(self, interrupted: bool = False) -> Raw:
+        """The record of the run so far. interrupted: whether it was stopped from the keyboard."""
         rows = shapes(self.width, self.options.degree, self.low.sizes)
         arrays: dict[str, Any] = {
-            n: np.array(kept, dtype=kind_of(n)).reshape(len(kept), *rows[n])
-            for n, kept in self.chunks.items()
+            n: np.array(chunk, dtype=kind_of(n)).reshape(len(chunk), *rows[n])
+            for n, chunk in self.chunks.items()
         }
         energies = self._energies()
         lost = sum((float(row.sum()) for row in self.chunks["loss"]), 0.0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 MASK = (1 << 64) - 1
+"""All bits of a number of 64."""
 GOLDEN = 0x9E3779B97F4A7C15
+"""2^64 by the golden ratio: what splitmix64 adds from number to number."""
 
 
 def mix(a: int) -> int:
-    """splitmix64."""
+    """Mix the bits of a number: splitmix64."""
     a = (a + GOLDEN) & MASK
     a = ((a ^ (a >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     a = ((a ^ (a >> 27)) * 0x94D049BB133111EB) & MASK
@@ -17,17 +19,19 @@ def mix(a: int) -> int:
 
 
 class Stream:
-    """Run `run` of a batch with seed `seed`."""
+    """The random numbers of run `run` of a batch with seed `seed`."""
 
     def __init__(self, seed: int, run: int = 0) -> None:
         self.stream = mix(mix(seed & MASK) ^ run)
         self.draws = 0
 
     def uniform(self) -> float:
+        """The next number, uniform from 0 to before 1."""
         bits = mix((self.stream + self.draws * GOLDEN) & MASK)
         self.draws += 1
         return (bits >> 11) * 2.0**-53
 
     def normal(self) -> float:
+        """The next number of the standard normal distribution (Box-Muller)."""
         a, b = 1 - self.uniform(), self.uniform()
         return math.sqrt(-2 * math.log(a)) * math.cos(2 * math.pi * b)

@@ -16,17 +16,26 @@ STATUS = (
     "too many steps",
     "history full",
 )
-"""By the runtime's number. A run that a terminal event ended carries the event's name instead of
-'terminal'."""
+"""How a run ended, in words, by the runtime's number. A run that a terminal event ended carries the event's
+name instead of 'terminal'."""
+RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS, HISTORY_FULL = range(len(STATUS))
 
 STEP_FIELDS = ("t", "h", "poly", "z", "u")
+"""Arrays of a record with a row per step."""
 JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
+"""Arrays of a record with a row per jump."""
 
 
 @dataclass
 class Raw:
-    """Arrays of a run; `poly[k]` holds the powers of step k's dense output, `jump_after` the steps before a
-    jump."""
+    """The arrays of a run.
+
+    t, h, poly, z, u: of every step its begin and length [s], the powers of its dense output, and the discrete
+        states and inputs during it.
+    jump_t, x_before, ..., loss: of every jump its time [s], the states before and after, and the energies
+        lost [J]. jump: its number. jump_after: how many steps came before it.
+    t_end, x_end, z_end, u_end: where the run ended. status: the number of its `STATUS`.
+    """
 
     t: np.ndarray
     h: np.ndarray
@@ -74,14 +83,16 @@ def shapes(width: int, degree: int, sizes: dict[str, int]) -> dict[str, tuple[in
 
 
 _INTEGERS: dict[str, type] = {"jump": np.int32, "jump_after": np.int64}
+"""Types of the arrays that hold whole numbers."""
 
 
 def kind_of(name: str) -> type:
+    """The type of the numbers of an array, by its name."""
     return _INTEGERS.get(name, np.float64)
 
 
-def gathered(chunks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The pieces of a record as one; there is at least one, if only an empty one."""
+def join_chunks(chunks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Join the pieces of a record; there is at least one, if only an empty one."""
     if len(chunks) == 1:
         return chunks[0]
     return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in (*STEP_FIELDS, *JUMP_FIELDS)}

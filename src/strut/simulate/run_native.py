@@ -11,13 +11,21 @@ import numpy as np
 
 from strut.codegen import Control, Native, Record, address, byref
 from strut.simulate.options import Hold, Options
-from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw, gathered, kind_of, shapes
+from strut.simulate.record import HISTORY_FULL, JUMP_FIELDS, STEP_FIELDS, Raw, join_chunks, kind_of, shapes
 from strut.system import Start
 
-BUDGET = 50_000  # steps between looks at the keyboard: well below a second even for a large machine
-HISTORY = 1024  # rows of delay history to begin with; it grows when a run asks for more
-NO_HISTORY = 7
-DONE = 1
+STEPS_BETWEEN_LOOKS = 50_000
+"""Steps between looks at the keyboard: well below a second even for a large machine."""
+HISTORY_ROWS = 1024
+"""Rows of delay history to begin with; it grows when a run asks for more."""
+FIRST_CAPACITY, MAX_CAPACITY = 128, 65536
+"""Steps of the first piece of a record, and of the largest; each is four times as long as the one before."""
+TICK_SLACK = 1e-12
+"""Fraction of a controller's period by which a run may begin after a tick that it still has."""
+
+ArrayPlace = tuple[str, int, int, bool]
+"""Where an array of a record lies: its name, its offset and row length in doubles, and whether it has a row
+per step (or per jump)."""
 
 
 class NativeRun:
@@ -36,7 +44,7 @@ class NativeRun:
         self.places = [self.at + 8 * end for end in ends[:-1]]
         self.parts = [self.memory[i:j] for i, j in itertools.pairwise(ends)]
         self.parts[4] = self.parts[4].view(np.int64)
-        rows = HISTORY if sizes["ND"] else 0
+        rows = HISTORY_ROWS if sizes["ND"] else 0
         self.history = np.empty((rows, 1 + 2 * sizes["ND"]))
         self.native_options = options.native(dense=True)
         self.lib.strut_begin(
@@ -52,16 +60,18 @@ class NativeRun:
             rows,
         )
         self.chunks: list[dict[str, np.ndarray]] = []
-        self.capacity = 128
+        self.capacity = FIRST_CAPACITY
         self.control = Control()
 
     def see(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Time, state (with integrated powers), discrete state, counters."""
+        """Where the run is: time, states (with integrated powers), discrete states, and counters: status,
+        cause, steps, rejected, flows, jumps, culprit."""
         self.lib.strut_see(self.at, *self.places)
         t, x, z, _, counts, _ = self.parts
         return float(t[0]), x, z, counts
 
     def hold(self, u: np.ndarray) -> None:
+        """Set the inputs, from now on."""
         self.lib.strut_hold(self.at, address(np.ascontiguousarray(u, dtype=float)))
 
     def go(self, t_stop: float, progress: Callable[[float], None] | None = None) -> None:
@@ -70,22 +80,24 @@ class NativeRun:
         while True:
             record, block, places = self._record(self.capacity, max(16, self.capacity // 4))
             try:
-                answer = self.lib.strut_go(self.at, t_stop, byref(record), byref(self.control), BUDGET)
+                answer = self.lib.strut_go(
+                    self.at, t_stop, byref(record), byref(self.control), STEPS_BETWEEN_LOOKS
+                )
             finally:  # an interrupt arrives here, and must not lose what was recorded
                 self._keep(record, block, places)
             if answer == 0:
-                if self.see()[3][0] != NO_HISTORY:
+                if self.see()[3][0] != HISTORY_FULL:
                     return
                 longer = np.empty((4 * len(self.history), self.history.shape[1]))
                 self.lib.strut_lengthen(self.at, address(longer), len(longer))
                 self.history = longer
-            self.capacity = min(4 * self.capacity, 65536)
+            self.capacity = min(4 * self.capacity, MAX_CAPACITY)
             if progress:
                 progress(self.see()[0])
 
-    def _layout(self, steps: int, jumps: int) -> tuple[int, list[tuple[str, int, int, bool]]]:
-        """Where each array of a record lies in one piece of memory: name, offset and row length in doubles,
-        whether it counts steps. Made once per model and size."""
+    def _layout(self, steps: int, jumps: int) -> tuple[int, list[ArrayPlace]]:
+        """How many doubles a record takes, and where each of its arrays lies. Made once per model and
+        size."""
         key = (steps, jumps, self.width, self.options.degree)
         if key not in self.native.layouts:
             at, places = 0, []
@@ -94,9 +106,11 @@ class NativeRun:
                 places.append((name, at, row, name in STEP_FIELDS))
                 at += row * (steps if name in STEP_FIELDS else jumps)
             self.native.layouts[key] = (at, places)
-        return self.native.layouts[key]
+        layout: tuple[int, list[ArrayPlace]] = self.native.layouts[key]
+        return layout
 
-    def _record(self, steps: int, jumps: int) -> tuple[Record, np.ndarray, list[tuple[str, int, int, bool]]]:
+    def _record(self, steps: int, jumps: int) -> tuple[Record, np.ndarray, list[ArrayPlace]]:
+        """A record with room for so many steps and jumps, its memory, and where its arrays lie."""
         size, places = self._layout(steps, jumps)
         block = np.empty(size)
         begin = address(block) or 0
@@ -104,7 +118,8 @@ class NativeRun:
         split = len(STEP_FIELDS)
         return Record(steps, 0, *at[:split], jumps, 0, *at[split:]), block, places
 
-    def _keep(self, record: Record, block: np.ndarray, places: list[tuple[str, int, int, bool]]) -> None:
+    def _keep(self, record: Record, block: np.ndarray, places: list[ArrayPlace]) -> None:
+        """Add what was recorded to the chunks."""
         chunk: dict[str, np.ndarray] = {}
         few = record.steps * 4 < record.steps_capacity  # then keep copies, not views of a mostly empty block
         for name, offset, row, counts_steps in places:
@@ -131,12 +146,13 @@ class NativeRun:
         return empty
 
     def raw(self, interrupted: bool = False) -> Raw:
+        """The record of the run so far. interrupted: whether it was stopped from the keyboard."""
         t, x, z, counts = self.see()
         if not self.chunks:
             self._keep(*self._record(0, 0))
         counters = dict(zip(("steps", "rejected", "flows", "jumps"), map(int, counts[2:6]), strict=True))
         return Raw(
-            **gathered(self.chunks),
+            **join_chunks(self.chunks),
             t_end=t,
             x_end=x,
             z_end=z,
@@ -154,17 +170,18 @@ def native_controller(run: NativeRun, hold: Hold, begin: float) -> None:
     """Let the compiled run call a C controller by itself."""
     import ctypes
 
-    run.control.act = ctypes.cast(hold.function, ctypes.c_void_p)  # type: ignore[arg-type]
+    run.control.act = ctypes.cast(hold.function, ctypes.c_void_p)  # type: ignore[arg-type]  # `is_native` said so
     run.control.every, run.control.offset = hold.every, hold.offset
     run.control.tick = first_tick(hold, begin)
 
 
 def first_tick(hold: Hold, begin: float) -> int:
-    return int(np.ceil((begin - hold.offset) / hold.every - 1e-12))
+    """The number of a controller's first tick in a run that begins at a time [s]."""
+    return int(np.ceil((begin - hold.offset) / hold.every - TICK_SLACK))
 
 
 def is_native(function: Any) -> bool:
-    """Is this a C function rather than Python?"""
+    """Say whether a controller is a C function rather than Python."""
     import ctypes
 
     return isinstance(function, ctypes._CFuncPtr)  # type: ignore[attr-defined]  # the base of every ctypes function pointer

@@ -14,10 +14,10 @@ from strut.system import HINGES, KINDS
 if TYPE_CHECKING:
     import h5py
 
-RATE = 30.0
-"""Frames per second kept in a file."""
-MOST_FRAMES = 1800
-"""At most: a longer run keeps fewer per second."""
+STORED_RATE = 30.0
+"""Frames kept in a file, per second [1/s]."""
+MAX_STORED_FRAMES = 1800
+"""Most frames kept in a file: a longer run keeps fewer per second."""
 
 
 def write(group: h5py.Group, stage: SceneSamples) -> None:
@@ -70,7 +70,8 @@ def read(group: h5py.Group) -> SceneSamples:
         if at + width > table.shape[1]:
             raise ValueError("its scene has fewer columns than its layout says")
         at += width
-        return table[:, at - width : at]
+        part: np.ndarray = table[:, at - width : at]
+        return part
 
     pieces = []
     for piece in layout["pieces"]:
@@ -78,7 +79,7 @@ def read(group: h5py.Group) -> SceneSamples:
             raise ValueError(f"its scene has a '{piece['kind']}' that is not one")
         colour = None if piece["colour"] is None else tuple(float(v) for v in piece["colour"])
         values = {str(n): take(int(w)) for n, w in piece["columns"].items()}
-        pieces.append(ScenePiece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]
+        pieces.append(ScenePiece(str(piece["name"]), str(piece["kind"]), values, colour, str(piece["path"])))  # type: ignore[arg-type]  # four numbers, `check_stage` looks
     pushes = tuple(Push(str(name), take(3), take(3)) for name in layout["pushes"])
     com = take(3) if layout["com"] else None
     pivots = []
@@ -87,16 +88,16 @@ def read(group: h5py.Group) -> SceneSamples:
             raise ValueError(f"its scene has a joint of kind '{pivot['kind']}'")
         pivots.append(Pivot(str(pivot["name"]), str(pivot["kind"]), take(3), take(3)))
     land = Land(*(group[f"land/{name}"][()] for name in ("x", "y", "height"))) if "land" in group else None
-    seen = (
-        group["t"][()],
-        tuple(pieces),
-        pushes,
-        land,
-        bool(layout["planar"]),
-        group["cuts"][()],
-        com,
-        group["prints"][()],
+    stage = SceneSamples(
+        t=group["t"][()],
+        pieces=tuple(pieces),
+        pushes=pushes,
+        land=land,
+        planar=bool(layout["planar"]),
+        cuts=group["cuts"][()],
+        com=com,
+        prints=group["prints"][()],
+        pivots=tuple(pivots),
     )
-    stage = SceneSamples(*seen, tuple(pivots))
     check_stage(stage)
     return stage

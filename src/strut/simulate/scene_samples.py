@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 
 RATE = 60.0
-"""Frames per second."""
-MOST_FRAMES = 3000
-"""A longer run has fewer frames per second."""
+"""Frames per second [1/s]."""
+MAX_FRAMES = 3000
+"""Most frames of a run: a longer one has fewer per second."""
 RIM = 0.88
-"""Arcs are drawn as rims from so much of their radius to all of it."""
+"""Inner radius of the rims as which arcs are drawn, as a fraction of the outer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,9 @@ class Land:
     height: np.ndarray
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """Heights along y = 0, or as near to it as the grid goes."""
-        return np.interp(x, self.x, self.height[int(np.argmin(np.abs(self.y)))])
+        """Heights [m] at places `x` [m] along y = 0, or as near to it as the grid goes."""
+        heights: np.ndarray = np.interp(x, self.x, self.height[int(np.argmin(np.abs(self.y)))])
+        return heights
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class SceneSamples:
     @cached_property
     def corners(self) -> list[np.ndarray]:
         """Corners of boxes around the pieces, frame by frame."""
-        return [corner for piece in self.pieces for corner in _reach(piece, self.boxes)]
+        return [corner for piece in self.pieces for corner in _corners_around(piece, self.boxes)]
 
     @cached_property
     def extents(self) -> tuple[np.ndarray, np.ndarray]:
@@ -102,12 +103,14 @@ class SceneSamples:
         return float((high - low).max()) or 1.0
 
 
-def frame_times(begin: float, end: float, rate: float = RATE, most: int = MOST_FRAMES) -> np.ndarray:
+def frame_times(begin: float, end: float, rate: float = RATE, most: int = MAX_FRAMES) -> np.ndarray:
     """The times [s] of frames from `begin` to `end`: `rate` a second, but at most so many."""
     return np.linspace(begin, end, int(np.clip(math.ceil((end - begin) * rate - 1e-9), 0, most)) + 1)
 
 
-def _reach(piece: ScenePiece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+def _corners_around(
+    piece: ScenePiece, boxes: Mapping[str, tuple[np.ndarray, np.ndarray]]
+) -> list[np.ndarray]:
     """Corners of a box around a piece, frame by frame."""
     v = piece.values
     if "start" in v:

@@ -15,21 +15,20 @@ from strut.checks import checked, seed_number
 from strut.codegen import Virtual, compiled, lowered
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.simulate.names import Names
-from strut.simulate.options import STIFF, Hold, Options, check_method, check_system, chosen_options, interval
+from strut.simulate.options import STIFF, Hold, check_method, check_system, chosen_options, interval
 from strut.simulate.python_engine import Engine
-from strut.simulate.record import STATUS, Raw
+from strut.simulate.record import DONE, STATUS, TERMINAL, Raw
 from strut.simulate.run_native import NativeRun, first_tick, is_native, native_controller
 from strut.simulate.trajectory import Delays, Trajectory
-from strut.system import Sample, Start, System, start
+from strut.system import Sample, Start, System, memo, start
 from strut.version import VERSION
 
-LEDGER_TOLERANCE = 1e-3
-"""Of the energy that moved: a larger residual is no integration error at sensible steps but a wrong
-ledger."""
-
-
-ROUNDING = 1e-7
-"""Of the stored energy: a smaller residual is integration error, not worth a second look."""
+MAX_LEDGER_RESIDUAL = 1e-3
+"""Largest residual of the energy account, as a fraction of the energy that moved: a larger one is no
+integration error at sensible steps but a wrong ledger."""
+LEDGER_ROUNDING = 1e-7
+"""Residual of the energy account, as a fraction of the stored energy, below which it is integration error and
+not worth a second look."""
 
 
 class LedgerWarning(UserWarning):
@@ -37,7 +36,7 @@ class LedgerWarning(UserWarning):
 
 
 @checked
-def simulate(
+def simulate(  # noqa: PLR0913 what a run can be given, each by its own name
     system: System,
     t: float | tuple[float, float],
     *,
@@ -63,6 +62,7 @@ def simulate(
 
     A keyboard interrupt ends the run early, with status 'interrupted'; what was computed is returned.
     """
+    # everything is checked before anything is compiled
     check_system(system)
     seed_number(seed)
     begin, end = interval(t)
@@ -76,47 +76,58 @@ def simulate(
     began = clock.perf_counter()
     values = start(system, x0, z0, u, p)
     check_times(system, values.p)
+    # one of two engines runs it, by whether there is compiled code
     run: NativeRun | Engine
     if isinstance(model, Virtual):
         run = Engine(model.lowered, chosen, values, begin, seed)
     else:  # also implicit methods
         run = NativeRun(model, chosen, values, begin, seed)
-    raw = _driven(system, run, control, begin, end, values, progress)
+    raw = _run_to_end(system, run, control, begin=begin, end=end, values=values, progress=progress)
     wall = clock.perf_counter() - began
+    provenance = {
+        "system": system.name,
+        **VERSIONS,
+        "compiled": bool(model.compiled),
+        "t": [begin, end],
+        "seed": seed,
+        "options": dict(vars(chosen)),
+    }
     result = Trajectory(
-        system.name,
-        names_of(system),
-        values.p,
-        raw,
-        _status(raw, names_of(system)),
-        {**raw.counters, "wall": wall, "compile": began - called},
-        _provenance(system, chosen, seed, begin, end, model),
-        model,
+        system_name=system.name,
+        names=names_of(system),
+        p=values.p,
+        raw=raw,
+        status=_status_word(raw, names_of(system)),
+        statistics={**raw.counters, "wall": wall, "compile": began - called},
+        provenance=provenance,
+        model=model,
         delays=delays_of(system, values.p),
         system=system,
     )
-    if chosen.ledger and system.ledger.stored and (result.ok or result.failed):
-        _tell_if_open(result)
+    if chosen.ledger and system.ledger.stored and (result.ok or result.ended_in_failure):
+        _warn_if_open(result)
     return result
 
 
-def _driven(
+def _run_to_end(
     system: System,
     run: NativeRun | Engine,
     control: Hold | None,
+    *,
     begin: float,
     end: float,
     values: Start,
     progress: Any,
 ) -> Raw:
-    """To the end of the run, with or without a controller; an interrupt ends it early and loses nothing."""
+    """Run from `begin` to `end` [s], with or without a controller, and return the record; an interrupt ends
+    it early and loses nothing."""
     try:
         if control is None:
             run.go(end, progress)
         elif is_native(control.function):
-            _call_native(run, control, begin, end, progress)
+            _run_with_c_controller(run, control, begin, end, progress)
         else:
-            _sampled(system, run, control, begin, end, values, progress)
+            _run_with_controller(system, run, control, begin=begin, end=end, values=values, progress=progress)
     except (KeyboardInterrupt, SystemError) as error:
         if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise  # CasADi wraps an interrupt that arrives inside it
@@ -125,31 +136,32 @@ def _driven(
 
 
 def names_of(system: System) -> Names:
-    """The names of everything in a system's trajectories."""
-    if "names" not in system.cache:
-        low, ledger = lowered(system), system.ledger
-        units = {q.name: q.unit for q in system.quantities() if q.unit} | dict(system.output_units)
-        system.cache["names"] = Names(
-            system.labels("x"),
-            system.labels("z"),
-            system.labels("u"),
-            system.labels("p"),
-            system.labels("outputs"),
-            tuple(j.source.name for j in low.jumps),
-            tuple(isinstance(j.source, Sample) for j in low.jumps),
-            tuple(ledger.stored),
-            tuple(ledger.supplied),
-            tuple(ledger.dissipated),
-            low.loss_channels,
-            units,
-            tuple(e.name for e in system.events if e.failure),
-            {e.name: e.description for e in system.events if e.description},
-            system.scales,
-            () if system.walk is None else system.walk.feet,
-            () if system.walk is None else system.walk.step_events,
-        )
-    names: Names = system.cache["names"]
-    return names
+    """The names of everything in a system's trajectories; worked out once."""
+    return memo(system, _names)
+
+
+def _names(system: System) -> Names:
+    """See `names_of`."""
+    low, ledger = lowered(system), system.ledger
+    return Names(
+        x=system.labels("x"),
+        z=system.labels("z"),
+        u=system.labels("u"),
+        p=system.labels("p"),
+        outputs=system.labels("outputs"),
+        jumps=tuple(j.source.name for j in low.jumps),
+        clocked=tuple(isinstance(j.source, Sample) for j in low.jumps),
+        stored=tuple(ledger.stored),
+        supplied=tuple(ledger.supplied),
+        dissipated=tuple(ledger.dissipated),
+        lost=low.loss_channels,
+        units={q.name: q.unit for q in system.quantities() if q.unit} | dict(system.output_units),
+        failures=tuple(e.name for e in system.events if e.failure),
+        meanings={e.name: e.description for e in system.events if e.description},
+        scales=system.scales,
+        feet=() if system.walk is None else system.walk.feet,
+        step_events=() if system.walk is None else system.walk.step_events,
+    )
 
 
 def delays_of(system: System, p: np.ndarray) -> Delays | None:
@@ -161,8 +173,8 @@ def delays_of(system: System, p: np.ndarray) -> Delays | None:
 
 
 def check_times(system: System, p: np.ndarray) -> None:
-    """Durations that are expressions of parameters must be positive for these parameters (a row per run, or
-    one)."""
+    """Refuse parameters (a row per run, or one) for which a sample's period or a delay is not positive:
+    raises ModelError."""
     functions, columns = lowered(system).functions, np.atleast_2d(p).T
     if system.samples:
         for sample, every in zip(system.samples, np.array(functions["clocks"](columns)[0]), strict=True):
@@ -179,7 +191,10 @@ def check_times(system: System, p: np.ndarray) -> None:
                 )
 
 
-def _call_native(run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any) -> None:
+def _run_with_c_controller(
+    run: NativeRun | Engine, control: Hold, begin: float, end: float, progress: Any
+) -> None:
+    """Run with a controller in C, which the compiled run calls by itself."""
     if isinstance(run, Engine):
         raise ModelError(
             "a C controller needs compiled code: use a Python function here, or another method or backend"
@@ -211,16 +226,17 @@ class Moment(Mapping[str, float]):
         return len(self._places)
 
 
-def _sampled(
+def _run_with_controller(
     system: System,
     run: NativeRun | Engine,
     control: Hold,
+    *,
     begin: float,
     end: float,
     values: Start,
     progress: Any,
 ) -> None:
-    """A controller in Python: run to its next tick, ask it, hold what it says."""
+    """Run with a controller in Python: to its next tick, ask it, hold what it says, and so on."""
     places = {label: (group, k) for group in ("x", "z", "p") for k, label in enumerate(system.labels(group))}
     inputs = system.slices("u")
     u = values.u.copy()
@@ -229,7 +245,7 @@ def _sampled(
         due = control.offset + tick * control.every
         run.go(min(due, end), progress)
         t, x, z, counts = run.see()
-        if counts[0] != 1 or t >= end:
+        if counts[0] != DONE or t >= end:
             return
         answer = control.function(Moment(t, x[: len(system.labels("x"))].copy(), z.copy(), values.p, places))
         if isinstance(answer, Mapping):
@@ -249,6 +265,7 @@ def _sampled(
 
 
 def _inputs(answer: Any, count: int) -> np.ndarray:
+    """What a controller returned as numbers, one per input."""
     try:
         numbers = np.asarray(answer, dtype=float).reshape(-1)
     except (TypeError, ValueError):
@@ -261,10 +278,11 @@ def _inputs(answer: Any, count: int) -> np.ndarray:
     return numbers
 
 
-def _status(raw: Raw, names: Names) -> str:
+def _status_word(raw: Raw, names: Names) -> str:
+    """How a run ended, in a word: its status, or the event that ended it."""
     if raw.interrupted:
         return "interrupted"
-    return names.jumps[raw.cause] if STATUS[raw.status] == "terminal" else STATUS[raw.status]
+    return names.jumps[raw.cause] if raw.status == TERMINAL else STATUS[raw.status]
 
 
 VERSIONS = {
@@ -274,29 +292,17 @@ VERSIONS = {
     "python": platform.python_version(),
     "machine": platform.machine(),
 }
+"""What a run was made with, for its provenance."""
 
 
-def _provenance(
-    system: System, options: Options, seed: int, begin: float, end: float, model: Any
-) -> dict[str, Any]:
-    return {
-        "system": system.name,
-        **VERSIONS,
-        "compiled": bool(model.compiled),
-        "t": [begin, end],
-        "seed": seed,
-        "options": dict(vars(options)),
-    }
-
-
-def _tell_if_open(result: Trajectory) -> None:
-    """Compare the books at the end of the run with those at its beginning; cheap, and enough to catch a wrong
-    ledger."""
+def _warn_if_open(result: Trajectory) -> None:
+    """Warn of an energy account that does not close: compare the books at the end of the run with those at
+    its beginning, which is cheap, and enough to catch a wrong ledger."""
     gap, size = result.raw.balance
     smallest = result.provenance["options"]["atol"]
     if (
-        not abs(gap) <= max(ROUNDING * size, smallest)
-        and not abs(gap) <= LEDGER_TOLERANCE * result.ledger.turnover
+        not abs(gap) <= max(LEDGER_ROUNDING * size, smallest)
+        and not abs(gap) <= MAX_LEDGER_RESIDUAL * result.ledger.turnover
     ):
         warnings.warn(
             f"the energy account of '{result.system_name}' does not close: {gap:+.3g} J of "

@@ -33,17 +33,15 @@ class StepLedger:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def moving(self, part: float = 1e-12) -> list[str]:
-        """The channels that did something: more than this part of the largest change."""
+    def active_channels(self, part: float = 1e-12) -> list[str]:
+        """The names of the channels that did something: more than this part of the largest change."""
         most = {name: float(np.max(np.abs(values), initial=0.0)) for name, values in self.changes.items()}
         return [name for name, size in most.items() if size > part * max(most.values(), default=0.0)]
 
     def total(self, kind: str) -> np.ndarray:
-        """All channels of one kind together."""
-        return np.sum(
-            [v for name, v in self.changes.items() if self.kinds[name] == kind] or [np.zeros(len(self))],
-            axis=0,
-        )
+        """The changes [J] of all channels of one kind together, over the steps."""
+        changes = [v for name, v in self.changes.items() if self.kinds[name] == kind]
+        return np.asarray(np.sum(changes or [np.zeros(len(self))], axis=0))
 
 
 def step_ledger(
@@ -71,11 +69,11 @@ def step_ledger(
             label = f"{name} ({words.get(kind, kind)})"
             changes[label], kinds[label] = sign * np.diff(values[rows]) + 0.0, kind
     return StepLedger(
-        ended_by,
-        account.t[rows[:-1]],
-        account.t[rows[1:]],
-        whole,
-        changes,
-        kinds,
-        np.diff(account.imbalance[rows]),
+        events=ended_by,
+        begin=account.t[rows[:-1]],
+        end=account.t[rows[1:]],
+        whole=whole,
+        changes=changes,
+        kinds=kinds,
+        residual=np.diff(account.imbalance[rows]),
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.errors import ModelError, StorageError, StrutError
 from strut.files import DAMAGE, written
-from strut.simulate import scene_file as staged_file
+from strut.simulate import scene_file
 from strut.simulate.names import Names
 from strut.simulate.record import JUMP_FIELDS, STEP_FIELDS, Raw
 from strut.simulate.sample_scene import sample_scene
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from strut.system import System
 
 FORMAT = "strut trajectory 1"
+"""What the files say they are."""
 ABOUT = {
     "points": "the run as a table, a row per point; an event contributes two, before and after",
     "points/x": "continuous states",
@@ -47,6 +48,7 @@ ABOUT = {
         "after, energy lost [J]"
     ),
 }
+"""What the groups and datasets of a file are, written beside them."""
 
 
 def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
@@ -65,6 +67,7 @@ def save(trajectory: Trajectory, path: Path, times: Any = None) -> Path:
 
 
 def _write_csv(trajectory: Trajectory, path: Path, times: Any) -> None:
+    """Write the run as a table, at all points or at times [s]."""
     table = trajectory.table(times)
     with path.open("w", newline="") as file:
         out = csv.writer(file)
@@ -73,7 +76,8 @@ def _write_csv(trajectory: Trajectory, path: Path, times: Any) -> None:
 
 
 def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
-    """Built in memory and written in one go: the HDF5 library itself crashes when the disk is full."""
+    """Write the whole run as HDF5: built in memory and written in one go, because the HDF5 library itself
+    crashes when the disk is full."""
     image = io.BytesIO()
     t, x, z, u, _ = trajectory._points
     nx = len(trajectory.names.x)
@@ -111,9 +115,9 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
                 file[f"{group}/{name}"] = getattr(trajectory.raw, name)
         for name in ("t_end", "x_end", "z_end", "u_end", "status", "cause", "culprit", "interrupted"):
             file[f"end/{name}"] = getattr(trajectory.raw, name)
-        pictured = sample_scene(trajectory, staged_file.RATE, staged_file.MOST_FRAMES)
-        if pictured is not None:
-            staged_file.write(file.create_group("scene"), pictured)
+        scene = sample_scene(trajectory, scene_file.STORED_RATE, scene_file.MAX_STORED_FRAMES)
+        if scene is not None:
+            scene_file.write(file.create_group("scene"), scene)
         for place, text in ABOUT.items():
             if place in file:
                 file[place].attrs["about"] = text
@@ -121,7 +125,7 @@ def _write_hdf5(trajectory: Trajectory, path: Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say: infinity becomes a word."""
+    """A value that JSON can say: infinity becomes a word."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
     return str(value) if isinstance(value, float) and not np.isfinite(value) else value
@@ -153,27 +157,19 @@ def load(path: Path, system: System | None) -> Trajectory:
                 interrupted=bool(file["end/interrupted"][()]),
                 counters={k: int(v) for k, v in statistics.items() if k not in ("wall", "compile")},
             )
-            kept = {"outputs": file["points/outputs"][()]}
+            stored = {"outputs": file["points/outputs"][()]}
             if "points/energies" in file:
-                kept["energies"] = file["points/energies"][()]
-            known: dict[str, Any] = json.loads(file.attrs["names"])
-            fields_of_names: dict[str, Any] = {
-                k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()
-            }
-            feet = fields_of_names.get("feet", ())
-            fields_of_names["feet"] = tuple(
-                Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet
-            )
+                stored["energies"] = file["points/energies"][()]
             result = Trajectory(
-                str(file.attrs["system"]),
-                Names(**fields_of_names),
-                file["parameters"][()],
-                raw,
-                str(file.attrs["status"]),
-                statistics,
-                json.loads(file.attrs["provenance"]),
-                kept=kept,
-                kept_stage=staged_file.read(file["scene"]) if "scene" in file else None,
+                system_name=str(file.attrs["system"]),
+                names=_read_names(file.attrs["names"]),
+                p=file["parameters"][()],
+                raw=raw,
+                status=str(file.attrs["status"]),
+                statistics=statistics,
+                provenance=json.loads(file.attrs["provenance"]),
+                stored=stored,
+                stored_scene=scene_file.read(file["scene"]) if "scene" in file else None,
             )
         check_run(result)
     except DAMAGE as error:
@@ -183,7 +179,19 @@ def load(path: Path, system: System | None) -> Trajectory:
     return result if system is None else _with_model(result, system)
 
 
+def _read_names(text: str) -> Names:
+    """The names of a run from JSON."""
+    columns: dict[str, Any] = {
+        field: value if isinstance(value, dict) else tuple(value) for field, value in json.loads(text).items()
+    }
+    columns["feet"] = tuple(
+        Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in columns.get("feet", ())
+    )
+    return Names(**columns)
+
+
 def _with_model(result: Trajectory, system: System) -> Trajectory:
+    """A loaded run that can compute again, with its system. Raises ModelError for one with other names."""
     from dataclasses import replace
 
     from strut.codegen import compiled

@@ -55,6 +55,7 @@ def check_plain(file: h5py.File) -> None:
 
 
 def _check_group(group: h5py.Group, place: str, seen: set[int], depth: int = 0) -> None:
+    """See `check_plain`. place: of the group in its file. seen: addresses of what was reached before."""
     if depth > MAX_DEPTH:
         raise ValueError(f"its groups are nested more than {MAX_DEPTH} deep")
     for name in group:
@@ -77,6 +78,7 @@ def _check_group(group: h5py.Group, place: str, seen: set[int], depth: int = 0) 
 
 
 def _check_dataset(data: h5py.Dataset, where: str) -> None:
+    """Refuse a dataset whose bytes are elsewhere, that holds no numbers, or declares far more than it has."""
     if data.external:
         raise ValueError(f"{where} keeps its bytes in another file: only data in the file itself is read")
     if data.is_virtual:
@@ -111,13 +113,14 @@ def check_run(result: Trajectory) -> None:
         raise ValueError(f"it has {len(names.p)} names of parameters for values of shape {result.p.shape}")
     rows = len(result.t)
     for which, columns in (("outputs", names.outputs), ("energies", names.stored)):
-        if which in result.kept and result.kept[which].shape != (rows, len(columns)):
+        if which in result.stored and result.stored[which].shape != (rows, len(columns)):
             raise ValueError(
-                f"its points/{which} has shape {result.kept[which].shape} instead of {(rows, len(columns))}"
+                f"its points/{which} has shape {result.stored[which].shape} instead of {(rows, len(columns))}"
             )
 
 
 def _check_arrays(names: Names, raw: Raw) -> None:
+    """Refuse a record whose arrays do not fit the names or one another."""
     steps, jumps = raw.t.shape, raw.jump_t.shape
     if len(steps) != 1 or len(jumps) != 1:
         raise ValueError("its times are no row of numbers")

@@ -66,6 +66,7 @@ class Moments:
         return self.values[name]
 
     def keys(self) -> list[str]:
+        """Every name that can be asked for."""
         return list(self.values)
 
 
@@ -95,6 +96,8 @@ class Trajectory:
         the first two. message: the same as a sentence, with names and numbers.
     statistics: steps, rejected, flows, jumps; wall and compile [s].
     provenance: system, versions, options, seed: what is needed to run it again.
+    stored, stored_scene: what the file of a loaded run has: 'outputs' and 'energies' at its points, and its
+        scene in frames.
     """
 
     system_name: str
@@ -105,12 +108,10 @@ class Trajectory:
     statistics: Mapping[str, float]
     provenance: Mapping[str, Any] = field(repr=False)
     model: Native | Virtual | CompiledLater | None = field(default=None, repr=False)
-    kept: Mapping[str, np.ndarray] = field(
-        default_factory=dict, repr=False
-    )  # of a loaded run: outputs, energies
+    stored: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)  # of a loaded run
     delays: Delays | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False)  # absent from a loaded run
-    kept_stage: SceneSamples | None = field(default=None, repr=False)  # of a loaded run: its scene, sampled
+    stored_scene: SceneSamples | None = field(default=None, repr=False)  # of a loaded run
 
     def __getstate__(self) -> dict[str, Any]:
         """For a pickle: the fields, but for compiled code."""
@@ -125,22 +126,22 @@ class Trajectory:
     def ok(self) -> bool:
         """The run reached its end, or ended in an event that was meant to end it: not in a failure, such as a
         fall."""
-        return self.status == "done" or (self.status in self.names.jumps and not self.failed)
+        return self.status == "done" or (self.status in self.names.jumps and not self.ended_in_failure)
 
     @property
-    def failed(self) -> bool:
-        """Did it end in an event that says the machine failed?"""
+    def ended_in_failure(self) -> bool:
+        """Whether the run ended in an event that says the machine failed."""
         return self.status in self.names.failures
 
     @property
-    def meaning(self) -> str:
-        """What the event that ended it says of itself; empty where none did, or it says nothing."""
+    def ending_meaning(self) -> str:
+        """What the event that ended the run says of itself; empty where none did, or it says nothing."""
         return self.names.meanings.get(self.status, "")
 
     @property
     def dimensionless(self) -> bool:
-        """Do its numbers have no units? They have none where the system names `scales` and all of them were
-        1."""
+        """Whether its numbers have no units. They have none where the system names `scales` and all of them
+        were 1."""
         scales = [
             value for name, value in zip(self.names.p, self.p, strict=True) if name in self.names.scales
         ]
@@ -188,7 +189,7 @@ class Trajectory:
 
     @property
     def has_ledger(self) -> bool:
-        """Was the energy account kept during this run?"""
+        """Whether the energy account was kept during this run."""
         return bool(self.provenance["options"]["ledger"])
 
     @property
@@ -203,10 +204,12 @@ class Trajectory:
 
     @property
     def t0(self) -> float:
+        """When the run began [s]."""
         return float(self.t[0])
 
     @property
     def t1(self) -> float:
+        """When the run ended [s]."""
         return float(self.raw.t_end)
 
     # ---- points ----
@@ -218,16 +221,19 @@ class Trajectory:
 
     @cached_property
     def t(self) -> np.ndarray:
+        """The times of all points [s]; an event contributes two, before and after."""
         return self._points[0]
 
     @cached_property
     def _outputs(self) -> np.ndarray:
-        if "outputs" in self.kept:
-            return self.kept["outputs"]
+        """The outputs at all points."""
+        if "outputs" in self.stored:
+            return self.stored["outputs"]
         t, x, z, u, _ = self._points
         return self._evaluate("outputs", t, x, z, u)
 
     def _evaluate(self, which: str, t: np.ndarray, x: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """One of the system's functions at many points; see `Native.evaluate`."""
         if self.model is None:
             raise StrutError(
                 "this trajectory was loaded without its system: give it, Trajectory.load(file, system=...)"
@@ -239,9 +245,9 @@ class Trajectory:
             for k, by in enumerate(self.delays.by):
                 then = np.maximum(t - by, self.t0)
                 xs, zs, us = self._states(then)
-                known = self.model.evaluate("signals", then, xs[:, :nx], zs, us, self.p)[:, k]
-                before = np.array(self.delays.past(t[None, :] - by, self.p))[k] if len(t) else known
-                d[:, k] = np.where(t - by < self.t0, before, known)
+                during = self.model.evaluate("signals", then, xs[:, :nx], zs, us, self.p)[:, k]
+                before = np.array(self.delays.past(t[None, :] - by, self.p))[k] if len(t) else during
+                d[:, k] = np.where(t - by < self.t0, before, during)
         return self.model.evaluate(which, t, x[:, :nx], z, u, self.p, d)
 
     def _states(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -255,15 +261,15 @@ class Trajectory:
         if name == "t":
             return t
         for group, array in (("x", x), ("z", z), ("u", u)):
-            found = _columns(getattr(self.names, group), name)
-            if found is not None:
-                return array[:, found]
-        found = _columns(self.names.outputs, name)
-        if found is not None:
-            return self._outputs[:, found]
-        found = _columns(self.names.p, name)
-        if found is not None:
-            return self.p[found]
+            columns = _columns(getattr(self.names, group), name)
+            if columns is not None:
+                return array[:, columns]
+        columns = _columns(self.names.outputs, name)
+        if columns is not None:
+            return self._outputs[:, columns]
+        columns = _columns(self.names.p, name)
+        if columns is not None:
+            return self.p[columns]
         raise UnknownNameError(f"'{self.system_name}' has no '{name}': {did_you_mean(name, self.keys())}")
 
     def keys(self) -> list[str]:
@@ -315,7 +321,7 @@ class Trajectory:
         """Stored, supplied, dissipated and lost energy over `t`, and how well they balance."""
         t, x, z, u, count = self._points
         energies = (
-            self.kept["energies"] if "energies" in self.kept else self._evaluate("energies", t, x, z, u)
+            self.stored["energies"] if "energies" in self.stored else self._evaluate("energies", t, x, z, u)
         )
         return self._account(t, energies, x, count)
 
@@ -342,7 +348,8 @@ class Trajectory:
         )
 
     def _account(self, t: np.ndarray, energies: np.ndarray, x: np.ndarray, jumps: np.ndarray) -> Account:
-        """`jumps`: how many came before each row."""
+        """The energy account at times [s], of stored energies, states with integrated powers, and how many
+        jumps came before each."""
         n = self.names
         work = x[:, len(n.x) :]
         if not self.has_ledger:

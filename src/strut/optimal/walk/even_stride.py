@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 
 from strut.codegen import lowered
-from strut.gait.transport import distance, mirrored_states
+from strut.gait.exchange import mirrored_states
+from strut.gait.transport import distance
 from strut.optimal.walk.read_walk import gravity_of
 from strut.system import System, start
 

@@ -8,7 +8,7 @@ from typing import Any
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.gait.section import default_section
-from strut.gait.transport import has_slope, inclined
+from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
@@ -87,8 +87,8 @@ def find_passive_gait(walker: System, section: str) -> Gait | None:
         if slope is not None and not has_slope(walker):
             break
         try:
-            on_slope = walker if slope is None else inclined(walker, slope)
-            return find(on_slope, section=section, starts=PASSIVE_STARTS)
+            candidate = walker if slope is None else on_slope(walker, slope)
+            return find(candidate, section=section, starts=PASSIVE_STARTS)
         except NoGaitError:
             continue
     return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from strut.checks import checked, is_number
 from strut.errors import ModelError, ValueRangeError
-from strut.gait.transport import distance, inclined, weight_of
+from strut.gait.transport import distance, on_slope, weight_of
 from strut.optimal.problem import Problem
 from strut.optimal.walk.goal_field import (
     GoalField,
@@ -201,7 +201,7 @@ class StepGoal:
             metavar="ANGLE",
             help="Of the ground, positive downhill: 3deg.",
             meaning="of the ground, positive downhill.",
-            on_walker=lambda walker, value: inclined(walker, cast(float, value)),
+            on_walker=lambda walker, value: on_slope(walker, cast(float, value)),
         )
     )
     step_length: float | tuple[float, float] | None = requirement(

@@ -18,7 +18,7 @@ import numpy as np
 
 from strut.errors import StorageError
 from strut.files import DAMAGE
-from strut.gait.gait import FAMILY
+from strut.gait.gait import UNIT_MULTIPLIER_SLACK
 from strut.optimal.nlp.scheme import lagrange
 from strut.optimal.solver.guess import Guess, Stretch, between, pieces
 from strut.optimal.solver.result import Solution
@@ -46,7 +46,7 @@ class SweepPoint:
     def stable(self) -> bool | None:
         """Whether disturbances of its gait die out; None where it is no gait."""
         largest = self.numbers.get("largest multiplier", math.nan)
-        return None if math.isnan(largest) else largest < 1 - FAMILY
+        return None if math.isnan(largest) else largest < 1 - UNIT_MULTIPLIER_SLACK
 
 
 class SweepFile:

@@ -119,7 +119,9 @@ def energy_flow(trajectory: Trajectory) -> Figure:
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
     """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be
     seen, is left out."""
-    summary = {name: change for name, change in trajectory.ledger.rounded().items() if name != "residual"}
+    summary = {
+        name: change for name, change in trajectory.ledger.rounded_summary().items() if name != "residual"
+    }
     scale = max((abs(v) for v in summary.values()), default=0.0)
     sources: dict[str, float] = {}
     sinks: dict[str, float] = {}
@@ -155,7 +157,11 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
 def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
     """Channels that did more than the resolution of the account in some step."""
     zero = trajectory.ledger.resolution
-    return [name for name in steps.moving() if float(np.max(np.abs(steps.changes[name]), initial=0.0)) > zero]
+    return [
+        name
+        for name in steps.active_channels()
+        if float(np.max(np.abs(steps.changes[name]), initial=0.0)) > zero
+    ]
 
 
 @checked

@@ -170,7 +170,7 @@ def _branch(branch: Any, quantity: str) -> dict[str, Any]:
         )
         for b in branch.bifurcations
     ]
-    rows = branch.visited(chosen)
+    rows = branch.values_after_steps(chosen)
     found = {"parameter": branch.name, "values": branch.parameter, "rows": rows, "stable": branch.stable}
     return found | {"points": points, "units": units, "steps": branch.steps, "quantity": chosen}
 

@@ -77,10 +77,13 @@ def details(run: Trajectory, report: Report) -> None:
 def _verdict(run: Trajectory) -> tuple[str, str, bool | None]:
     """How a run went, in a word and a sentence; and whether well: None where an event ended it that is
     neither success nor failure."""
-    end, meaning = quantity(run, f"{run.t1:.6g}", "s"), f": {run.meaning}" if run.meaning else ""
+    end, meaning = (
+        quantity(run, f"{run.t1:.6g}", "s"),
+        f": {run.ending_meaning}" if run.ending_meaning else "",
+    )
     if run.status == "done":
         return "Done", f": ran from {run.t0:g} to {quantity(run, f'{run.t1:g}', 's')}, as asked.", True
-    if run.failed:
+    if run.ended_in_failure:
         return "Failed", f" at {end}, event “{run.status}”{meaning}.", False
     if run.ok:
         return "Ended", f" at {end} by the event “{run.status}”{meaning}.", None
@@ -207,7 +210,7 @@ def _energy(run: Trajectory, report: Report) -> None:
     report.subheading("Over the whole run")
     rows = [
         (name, _signed(value) if name != "residual" else f"{value:.3g}")
-        for name, value in account.rounded().items()
+        for name, value in account.rounded_summary().items()
     ]
     report.table(("", titled(run, "change of stored energy", "J")), rows, numbers=(1,))
 
