@@ -27,9 +27,7 @@ def walker() -> System:
     legs = contact.Legs(
         ("foot_x", "foot_z"), "stance_foot", "swing_foot", swap, "hip", fall=0.6, drives=[hip], margin=0.02
     )
-    return contact.stepping_walker(
-        robot, legs, contact.plane(Param("slope", 0.05, "rad", bounds=(-0.2, 0.2)))
-    )
+    return contact.stepping(robot, legs, contact.plane(Param("slope", 0.05, "rad", bounds=(-0.2, 0.2))))
 
 
 def designed(speed: float = 0.5) -> Design:

@@ -21,12 +21,19 @@ STEPS = 2
 
 
 def planned() -> optimal.Solution:
-    walker = walkers.kneed_walker()
+    walker = walkers.kneed()
     passive = gait.find(walker)
     effort = optimal.Integral("effort", walker["hip_torque"] ** 2)
     step = ("passes", "knee_strike", "heel_strike")
     problem = optimal.step_problem(
-        walker, step * STEPS, torque=2.0, friction=0.9, clearance=0.0, foot_margin=0.01, like=passive, periodic=False
+        walker,
+        step * STEPS,
+        torque=2.0,
+        friction=0.9,
+        clearance=0.0,
+        foot_margin=0.01,
+        like=passive,
+        periodic=False,
     )
     problem = problem.begin(passive.x0).minimise(effort)
     problem = problem.require(

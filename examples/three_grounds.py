@@ -22,9 +22,7 @@ def box() -> tuple[Mechanism, list[contact.Touch]]:
 rigid = contact.rigid(*box(), friction=MU)
 
 # Compliant: a damped spring under each foot, and one along the ground that lets go at the friction limit.
-soft = contact.compliant(
-    *box(), law=contact.linear(1e5, 3e3), friction=contact.anchored_friction(1e5, 3e3, MU)
-)
+soft = contact.compliant(*box(), law=contact.linear(1e5, 3e3), friction=contact.anchored(1e5, 3e3, MU))
 
 # Stepped: impulses every millisecond and no events, for robots with many contacts.
 stepped = contact.time_stepped(*box(), friction=MU, dt=1e-3)

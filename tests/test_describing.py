@@ -152,9 +152,7 @@ def on_rigid_ground(draw, m, params):
 def on_soft_ground(draw, m, params):
     n = draw(numbers(params, slope=0.05, k=1e4, d=10.0, mu=0.6, radius=0.01, rate=10.0))
     law = draw(st.sampled_from([contact.linear, contact.hunt_crossley]))(n["k"], n["d"])
-    friction = draw(
-        st.sampled_from([None, contact.coulomb(n["mu"]), contact.anchored_friction(1e4, n["d"], n["mu"])])
-    )
+    friction = draw(st.sampled_from([None, contact.coulomb(n["mu"]), contact.anchored(1e4, n["d"], n["mu"])]))
     feet = [contact.sphere("foot", n["radius"]), "heel"]
     contact.compliant(m, feet, contact.plane(n["slope"]), law=law, friction=friction, stabilise=n["rate"])
 
@@ -281,7 +279,7 @@ def test_stepping_leaves_the_mechanism_as_it_was(data):
         drives=[drive],
         margin=n["margin"],
     )
-    walker = contact.stepping_walker(m, legs, contact.plane(n["slope"]))
+    walker = contact.stepping(m, legs, contact.plane(n["slope"]))
     assert seen_of_mechanism(m) == before
     assert seen_of_params(params) == mine
     assert {p.name for p in params} <= {p.name for p in walker.p}

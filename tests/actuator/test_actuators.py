@@ -136,7 +136,7 @@ def exchanged(walker, event="heel_strike"):
     ("make", "places"),
     [
         (walkers.compass, {"hip": "-hip"}),
-        (walkers.kneed_walker, {"hip": "-hip"}),
+        (walkers.kneed, {"hip": "-hip"}),
         (walkers.saurel_b, {"hip": "-hip", "stance_knee": "swing_knee", "swing_knee": "stance_knee"}),
         (walkers.saurel_d, {"stance_hip": "swing_hip", "swing_hip": "stance_hip", "neck": "neck"}),
         (walkers.dribbel, {"hip": "hip"}),

@@ -358,7 +358,7 @@ def test_export_dynamics(capsys, tmp_path):
     (tmp_path / "mine.py").write_text(
         "from strut import Mechanism, Param, constraints, joints\nm = Mechanism('twin', planar=True)\n"
         "for n in 'ab':\n    m.joint(n, m.world, m.body('body_' + n, 1.0, inertia=0.1), joints.revolute('y'))\n"
-        "m.constrain(constraints.coupled_joints('gear', 'a', 'b', Param('ratio', 2.0)))\ndef make():\n    return m\n"
+        "m.constrain(constraints.coupled('gear', 'a', 'b', Param('ratio', 2.0)))\ndef make():\n    return m\n"
     )
     for which in ("mine.py", "mine.py:m", "mine.py:make"):
         code, out, _ = run(

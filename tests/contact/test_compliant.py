@@ -78,7 +78,7 @@ def test_bad_laws_are_refused():
     for wrong in (
         lambda: contact.linear(0.0),
         lambda: contact.linear(10, -1),
-        lambda: contact.anchored_friction(1.0, 0.0, 0.5),
+        lambda: contact.anchored(1.0, 0.0, 0.5),
     ):
         with pytest.raises(ModelError, match="must"):
             wrong()
@@ -180,9 +180,7 @@ def test_coman_at_rest(law, depth):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_books_close_and_say_where_the_energy_went(name):
-    system = contact.compliant(
-        weight(), ["foot"], law=LAWS[name], friction=contact.anchored_friction(2e3, 40.0, 0.4)
-    )
+    system = contact.compliant(weight(), ["foot"], law=LAWS[name], friction=contact.anchored(2e3, 40.0, 0.4))
     run = strut.simulate(system, t=2.5, x0={"x_rate": 1.0})
     books = run.ledger
     assert books.residual < CLOSED * books.turnover
@@ -197,7 +195,7 @@ def test_books_close_and_say_where_the_energy_went(name):
 def test_parameters_stay_symbols():
     k, mu = Param("k", 1e3, "N/m"), Param("mu", 0.3)
     system = contact.compliant(
-        weight(), ["foot"], law=contact.linear(k, 80.0), friction=contact.anchored_friction(k, 50.0, mu)
+        weight(), ["foot"], law=contact.linear(k, 80.0), friction=contact.anchored(k, 50.0, mu)
     )
     run = strut.simulate(system, t=5.0, p={"k": 4e3})
     assert run["z"][-1] == pytest.approx(-G / 4e3, rel=1e-6)
@@ -224,7 +222,7 @@ def test_a_block_slides_down_a_slope_that_is_too_steep(mu):
         ["foot"],
         contact.plane(slope),
         law=STICKY,
-        friction=contact.anchored_friction(2e5, 800.0, mu),
+        friction=contact.anchored(2e5, 800.0, mu),
     )
     run = strut.simulate(system, t=1.0, x0=start)
     t = np.linspace(0.5, 1.0, 11)
@@ -245,7 +243,7 @@ def test_a_block_holds_on_a_slope_and_stays_where_it_is():
         ["foot"],
         contact.plane(slope),
         law=STICKY,
-        friction=contact.anchored_friction(k, 800.0, 0.6),
+        friction=contact.anchored(k, 800.0, 0.6),
     )
     run = strut.simulate(system, t=20.0, x0={"z": -1.0, "x": 2.0})
     moved = np.hypot(run["x"][-1] - 2.0, run["z"][-1] + 1.0)
@@ -260,7 +258,7 @@ def test_a_block_holds_on_a_slope_and_stays_where_it_is():
 def test_a_pushed_block_stops_after_the_right_distance():
     mu, v, k = 0.4, 2.0, 1e6
     system = contact.compliant(
-        weight(), ["foot"], law=contact.linear(k, 2e3), friction=contact.anchored_friction(k, 2e3, mu)
+        weight(), ["foot"], law=contact.linear(k, 2e3), friction=contact.anchored(k, 2e3, mu)
     )
     run = strut.simulate(system, t=2.0, x0={"z": -G / k, "x_rate": v})
     assert run["x"][-1] == pytest.approx(v**2 / (2 * mu * G), abs=3 * mu * G / k + v * 2e3 / k * 0.01)
@@ -273,7 +271,7 @@ def test_strain_at_liftoff_is_lost_and_booked():
     """A bouncing block is pushed sideways while it holds on: the spring along the ground is let go with what it stores."""
     run = strut.simulate(
         contact.compliant(
-            weight(), ["foot"], law=contact.linear(2e3), friction=contact.anchored_friction(200.0, 1.0, 5.0)
+            weight(), ["foot"], law=contact.linear(2e3), friction=contact.anchored(200.0, 1.0, 5.0)
         ),
         t=1.0,
         x0={"x_rate": 0.3},
@@ -289,9 +287,7 @@ def test_strain_at_liftoff_is_lost_and_booked():
 def test_friction_in_space_acts_against_the_motion():
     mu, speed = 0.3, np.array([0.6, 0.8])
     m, feet = brick(at=(0, 0, 0.1))
-    system = contact.compliant(
-        m, feet, law=contact.linear(1e6, 2e3), friction=contact.anchored_friction(1e6, 2e3, mu)
-    )
+    system = contact.compliant(m, feet, law=contact.linear(1e6, 2e3), friction=contact.anchored(1e6, 2e3, mu))
     run = strut.simulate(
         system, t=0.2, x0={"base.z": 0.1 - 2 * G / 4e6, "base.vx": speed[0], "base.vy": speed[1]}
     )
@@ -318,7 +314,7 @@ def test_a_ball_with_grip_rolls_down_without_sliding():
         [contact.sphere("ball", r)],
         contact.plane(slope),
         law=contact.linear(1e6, 2e3),
-        friction=contact.anchored_friction(1e6, 2e3, 0.8),
+        friction=contact.anchored(1e6, 2e3, 0.8),
     )
     run = strut.simulate(system, t=1.0)
     along = (run["base.x"][-1] - run["base.x"][0]) / math.cos(slope)
@@ -369,7 +365,7 @@ def test_books_of_a_tumbling_brick(ground):
         feet,
         ground,
         law=contact.hunt_crossley(1e5, 0.3),
-        friction=contact.anchored_friction(2e4, 100.0, 0.5),
+        friction=contact.anchored(2e4, 100.0, 0.5),
     )
     run = strut.simulate(system, t=1.0, x0={"base.wx": 2.0, "base.wy": 1.0, "base.vx": 1.0})
     assert run.events.counts()["foot0_slide"] >= 1
@@ -403,7 +399,7 @@ def test_a_wheel_and_a_cylinder_roll():
             feet,
             contact.plane(slope),
             law=contact.linear(1e6, 4e3),
-            friction=contact.anchored_friction(1e6, 4e3, 0.6),
+            friction=contact.anchored(1e6, 4e3, 0.6),
         )
         run = strut.simulate(system, t=1.0)
         along = (run["base.x"][-1] - run["base.x"][0]) / math.cos(slope)
@@ -432,9 +428,7 @@ def test_stiffer_ground_comes_nearer_to_rigid_ground():
 def test_damped_stiff_ground_lets_a_box_stand_as_rigid_ground_does():
     m, feet = box()
     soft = strut.simulate(
-        contact.compliant(
-            m, feet, law=contact.linear(1e6, 3e4), friction=contact.anchored_friction(1e6, 3e4, 0.6)
-        ),
+        contact.compliant(m, feet, law=contact.linear(1e6, 3e4), friction=contact.anchored(1e6, 3e4, 0.6)),
         t=1.0,
     )
     rigid = strut.simulate(contact.rigid(box()[0], feet, friction=0.6), t=1.0)
@@ -469,9 +463,7 @@ def test_a_walker_on_stiffer_ground_walks_as_on_rigid_ground():
     assert [e.name for e in rigid.events if "touchdown" in e.name] == [f"spoke{n}_touchdown" for n in (1, 2)]
     m, feet = wheel(0.3)
     k, d = Param("k", 1e4, "N/m"), Param("d", 1e3, "N s/m")
-    soft = contact.compliant(
-        m, feet, ground, law=contact.linear(k, d), friction=contact.anchored_friction(k, d, 10.0)
-    )
+    soft = contact.compliant(m, feet, ground, law=contact.linear(k, d), friction=contact.anchored(k, d, 10.0))
     errors = []
     for stiffness, ratio in ((1e4, 4), (1e5, 7), (1e6, 13)):
         p = {"k": stiffness, "d": 2 * ratio * math.sqrt(stiffness)}

@@ -60,7 +60,7 @@ NUMBERS = {
     "modulus": (lambda bad: contact.hertz(modulus=bad, radius=0.1), "the modulus of a contact law"),
     "cap": (lambda bad: contact.cubic(1e3, 1.0, bad), "the cap of a contact law"),
     "max_speed": (lambda bad: contact.geyer(1e3, bad), "the max_speed of a contact law"),
-    "anchored": (lambda bad: contact.anchored_friction(1e3, bad, 0.5), "the damping of a contact law"),
+    "anchored": (lambda bad: contact.anchored(1e3, bad, 0.5), "the damping of a contact law"),
     "viscous": (contact.viscous, "the damping of a contact law"),
     "coulomb": (lambda bad: contact.coulomb(0.5, bad), "the speed of a contact law"),
     "ellipsoid": (lambda bad: contact.ellipsoid(0.1, bad, 0.1), "the half axis b of an ellipsoid"),

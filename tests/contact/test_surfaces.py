@@ -115,7 +115,7 @@ def test_ellipsoids_collide_and_keep_momentum_and_energy():
 
 
 def test_a_ball_on_a_plane_is_a_sphere_on_the_ground():
-    law, friction = contact.linear(1e4, 20.0), contact.anchored_friction(1e4, 30.0, 0.5)
+    law, friction = contact.linear(1e4, 20.0), contact.anchored(1e4, 30.0, 0.5)
     start = {"base.vx": 1.0, "base.vy": 0.4, "base.wy": -20.0, "base.wx": 5.0}
     pair = contact.between("world", contact.plane_surface(), "ball", contact.ellipsoid(0.1, 0.1, 0.1))
     ours = strut.simulate(
@@ -206,9 +206,7 @@ def test_a_planar_wheel_on_waves():
     )
     pair = contact.between("world", contact.sine_ground(0.03, 0.5), "wheel", contact.ellipsoid(0.1, 0.1, 0.1))
     run = strut.simulate(
-        contact.surfaces(
-            m, [pair], law=contact.linear(2e4, 50.0), friction=contact.anchored_friction(2e4, 50.0, 0.8)
-        ),
+        contact.surfaces(m, [pair], law=contact.linear(2e4, 50.0), friction=contact.anchored(2e4, 50.0, 0.8)),
         t=2.0,
     )
     assert run.ok

@@ -140,7 +140,7 @@ def test_closed_loops_stay_closed():
     m.joint("hip", left, right, joints.revolute("y"), actuated=False, initial=-0.8)
     m.frame("a", left, (0, 0, -0.5))
     m.frame("b", right, (0, 0, -0.5))
-    m.constrain(constraints.prescribed_motion("strap", "hip", -0.8))
+    m.constrain(constraints.prescribed("strap", "hip", -0.8))
     run = strut.simulate(contact.time_stepped(m, ["a", "b"], friction=0.0), t=1.0)
     assert run["closure_error"].max() < 1e-3
     assert run["a_normal"][-1] + run["b_normal"][-1] == pytest.approx(2 * G, rel=1e-3)

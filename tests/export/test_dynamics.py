@@ -63,7 +63,7 @@ def pushed():
     rod = m.body("rod", mass=0.5, com=(0, 0, -0.2), inertia=0.01)
     m.joint("rail", m.world, cart, joints.prismatic("x"))
     m.joint("pivot", cart, rod, joints.revolute("y"))
-    m.constrain(constraints.prescribed_motion("drive", "rail", 0.1 * ca.sin(3 * strut.time)))
+    m.constrain(constraints.prescribed("drive", "rail", 0.1 * ca.sin(3 * strut.time)))
     return m
 
 
@@ -268,7 +268,7 @@ def test_mistakes_are_named(tmp_path):
     with pytest.raises(ModelError, match="different parameters"):
         strut.export_functions("m", {"f": first, "g": second}, tmp_path)
     still = Mechanism("still")
-    still.joint("weld", still.world, still.body("block", 1.0), joints.weld())
+    still.joint("weld", still.world, still.body("block", 1.0), joints.fixed())
     with pytest.raises(ModelError, match="'still' cannot move"):
         mechanism.functions(still)
 

@@ -388,7 +388,7 @@ RIGHT_OF = {
     ("strut.view.plot", "names"): lambda: "stance",
     ("Trajectory.plot", "names"): lambda: "stance",
     ("strut.optimal.trade_off", "name"): lambda: "speed",
-    ("strut.mechanism.joints.mirror_image", "joint"): mechanism.joints.weld,
+    ("strut.mechanism.joints.mirror_image", "joint"): mechanism.joints.fixed,
     ("strut.mechanism.looks.shapes.capsule", "start"): lambda: (0, 0, 0),
     ("strut.mechanism.looks.shapes.cylinder", "start"): lambda: (0, 0, 0),
     ("strut.mechanism.observe.path", "body"): lambda: "link",

@@ -11,7 +11,7 @@ import strut
 from strut.errors import NoGaitError, UnknownNameError
 from strut.gait import ReturnMap, decay, find, find_all
 from strut.system import Param
-from strut.walkers import compass, compass_duindam, kneed_walker, rimless_wheel, round_foot, simplest, slip
+from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, round_foot, simplest, slip
 
 COMPASS = {
     "stance": 0.218668802939,
@@ -82,7 +82,7 @@ def test_feet_that_are_free_walk_the_same_gait():
 
 @pytest.mark.parametrize(
     "walker",
-    [compass(slope=0.04), simplest(slope=0.012), round_foot(), kneed_walker(), rimless_wheel(slope=0.15)],
+    [compass(slope=0.04), simplest(slope=0.012), round_foot(), kneed(), rimless_wheel(slope=0.15)],
 )
 def test_passive_gaits_cost_the_sine_of_the_slope(walker):
     gait = find(walker)

@@ -9,7 +9,7 @@ import strut
 from strut.errors import ModelError, NoGaitError, UnknownNameError, ValueRangeError
 from strut.gait import ReturnMap, find, follow
 from strut.gait.newton import shoot
-from strut.walkers import compass, kneed_walker, rimless_wheel, round_foot, simplest
+from strut.walkers import compass, kneed, rimless_wheel, round_foot, simplest
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def test_simplest_walker_doubles_where_garcia_says():
 
 def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
     """The long and the short gait are one branch, which turns back where a multiplier is 1; below there is no gait."""
-    long = find(kneed_walker())
-    branch = follow(kneed_walker(), "slope", to=0.02, start=long, points=30, bounds=(0.02, 0.06))
+    long = find(kneed())
+    branch = follow(kneed(), "slope", to=0.02, start=long, points=30, bounds=(0.02, 0.06))
     (fold,) = (b for b in branch.bifurcations if b.kind == "fold")
     assert np.abs(fold.point.multipliers - 1).min() < 1e-6
     assert fold.at == pytest.approx(branch.parameter.min(), abs=1e-4)
@@ -84,7 +84,7 @@ def test_the_gaits_of_the_kneed_walker_meet_in_a_fold():
     )
     assert again.period == pytest.approx(0.484238, abs=1e-6)
     with pytest.raises(NoGaitError):
-        find(kneed_walker(slope=fold.at - 1e-4), starts=60)
+        find(kneed(slope=fold.at - 1e-4), starts=60)
 
 
 def test_a_branch_reaches_the_end_of_a_range():
@@ -106,18 +106,18 @@ def test_derivatives_predict_the_branch(branch):
 
 def test_a_branch_ends_where_the_old_foot_does_not_lift():
     """The map goes on beyond it; but there the simulator says that both feet stand."""
-    branch = follow(kneed_walker(slope=0.11), "slope", to=0.14, points=10)
+    branch = follow(kneed(slope=0.11), "slope", to=0.14, points=10)
     assert "double_support: the old foot did not lift" in branch.ended
     end = branch.parameter[-1]
     assert 0.1190 < end < 0.1200
-    beyond = ReturnMap(kneed_walker(slope=end + 1e-3), x0=find(kneed_walker(slope=end)).x0)
+    beyond = ReturnMap(kneed(slope=end + 1e-3), x0=find(kneed(slope=end)).x0)
     y = beyond.free(beyond.start.x)
     for _ in range(6):  # Newton finds the fixed point; find() refuses it
         done = beyond(y)
         y = y - np.linalg.solve(done.by_y - np.eye(len(y)), done.y - y)
     assert np.abs(beyond(y).y - y).max() < 1e-10
     with pytest.raises(NoGaitError, match="double_support"):
-        find(kneed_walker(slope=end + 1e-3), beyond.whole(y), starts=0)
+        find(kneed(slope=end + 1e-3), beyond.whole(y), starts=0)
 
 
 def test_a_branch_ends_where_steps_do():

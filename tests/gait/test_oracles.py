@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from strut.gait import find, find_all
-from strut.walkers import dribbel, kneed_walker, round_foot, slip
+from strut.walkers import dribbel, kneed, round_foot, slip
 from tests.walkers.oracle import Walker
 from tests.walkers.test_steps import along
 
@@ -70,9 +70,7 @@ def bending(slope, a1=0.375, b1=0.125, a2=0.175, b2=0.325, hip=0.5, thigh=0.5, s
     return step
 
 
-@pytest.mark.parametrize(
-    ("walker", "other", "slope"), [(round_foot, rolling, 0.03), (kneed_walker, bending, 0.07)]
-)
+@pytest.mark.parametrize(("walker", "other", "slope"), [(round_foot, rolling, 0.03), (kneed, bending, 0.07)])
 def test_long_and_short_gaits_on_another_slope(walker, other, slope):
     step, found = other(slope), find_all(walker(slope=slope), starts=150)
     assert [g.stable for g in found] == [True, False]

@@ -17,7 +17,7 @@ SETTLED = {
     "compass": 2,
     "simplest": 2,
     "round_foot": 2,
-    "kneed_walker": 2,
+    "kneed": 2,
     "rimless_wheel": 2,
     "slip": 2,
     "compass_duindam": 2,
@@ -103,7 +103,7 @@ def test_derivatives_of_the_period():
 
 
 @pytest.mark.parametrize(
-    "name", ["compass", "simplest", "round_foot", "kneed_walker", "rimless_wheel", "compass_duindam"]
+    "name", ["compass", "simplest", "round_foot", "kneed", "rimless_wheel", "compass_duindam"]
 )
 def test_the_section_has_a_multiplier_of_zero(name):
     step, y = settled(name, 2)
@@ -124,7 +124,7 @@ def test_two_steps_are_one_after_the_other():
 
 
 def test_states_that_the_section_makes_equal_are_one():
-    assert ReturnMap(walkers.kneed_walker()).names == ("stance", "swing", "stance_rate", "swing_rate")
+    assert ReturnMap(walkers.kneed()).names == ("stance", "swing", "stance_rate", "swing_rate")
 
 
 def test_progress_is_no_part_of_a_gait():

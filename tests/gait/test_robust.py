@@ -9,7 +9,7 @@ import strut
 from strut.errors import ModelError, UnknownNameError
 from strut.gait import basin, find, froude, impact_loss, push, sensitivity_norm, step_down, weight_of
 from strut.gait.robust import survives
-from strut.walkers import compass, compass_duindam, kneed_walker, rimless_wheel, simplest, slip
+from strut.walkers import compass, compass_duindam, kneed, rimless_wheel, simplest, slip
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_impact_loss_is_what_the_simulator_loses():
 def test_weights():
     assert weight_of(compass()) == pytest.approx(20 * 9.81)
     assert weight_of(simplest()) == pytest.approx(1.0)
-    assert weight_of(kneed_walker()) == pytest.approx((0.5 + 2 * 0.5 + 2 * 0.05) * 9.81)
+    assert weight_of(kneed()) == pytest.approx((0.5 + 2 * 0.5 + 2 * 0.05) * 9.81)
     assert weight_of(slip()) == pytest.approx(80 * 9.81)
     assert froude(2.0, 1.0, 4.0) == 1.0
 

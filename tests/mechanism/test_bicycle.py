@@ -41,8 +41,8 @@ def bicycle():
         at=tuple(np.array([WHEELBASE, 0, FRONT]) - steer_at),
         actuated=False,
     )
-    m.constrain(constraints.rolling_wheel("rear_contact", "rear", "y", REAR))
-    m.constrain(constraints.rolling_wheel("front_contact", "front", "y", FRONT))
+    m.constrain(constraints.rolling("rear_contact", "rear", "y", REAR))
+    m.constrain(constraints.rolling("front_contact", "front", "y", FRONT))
     return system(m, stabilise=50.0)
 
 

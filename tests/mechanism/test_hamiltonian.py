@@ -77,6 +77,6 @@ def test_velocity_is_the_gradient_of_the_energy_by_momentum():
 
 def test_constraints_are_refused():
     m = chain(1)
-    m.constrain(constraints.prescribed_motion("drive", "q1", strut.time))
+    m.constrain(constraints.prescribed("drive", "q1", strut.time))
     with pytest.raises(ModelError, match="has constraints: its Hamiltonian form is for trees"):
         hamiltonian_system(m)

@@ -401,7 +401,7 @@ def test_a_loop_that_cannot_close_is_named():
 def test_prescribed_motion_and_its_force():
     """A pendulum driven to swing as 0.3 sin 2t: the torque is what inverse dynamics says."""
     m = chain(1)
-    m.constrain(constraints.prescribed_motion("drive", "q1", 0.3 * ca.sin(2 * strut.time)))
+    m.constrain(constraints.prescribed("drive", "q1", 0.3 * ca.sin(2 * strut.time)))
     run = strut.simulate(system(m), t=3.0)
     np.testing.assert_allclose(run["q1"], 0.3 * np.sin(2 * run.t), atol=1e-8)
     inertia = box(1, 0.05, 0.05, 1)[1, 1] + 0.25
@@ -422,7 +422,7 @@ def test_coupled_joints_and_gears_are_the_same_machine():
             actuated=False,
         )
         if not geared:
-            m.constrain(constraints.coupled_joints("teeth", "shaft", "axle", 3.0))
+            m.constrain(constraints.coupled("teeth", "shaft", "axle", 3.0))
         return strut.simulate(system(m), t=1.0, u={"shaft_torque": 1.0})["shaft_rate"][-1]
 
     assert drive(True) == pytest.approx(drive(False), rel=1e-9)
@@ -434,8 +434,8 @@ def test_numbers_of_constraints_can_be_parameters():
     m = Mechanism("drive", g=0.0)
     for name in ("shaft", "axle"):
         m.joint(name, m.world, m.body(f"{name}_body", 1.0, inertia=0.2), joints.revolute("z"), actuated=False)
-    m.constrain(constraints.coupled_joints("teeth", "shaft", "axle", ratio))
-    m.constrain(constraints.prescribed_motion("crank", "shaft", swing * ca.sin(strut.time)))
+    m.constrain(constraints.coupled("teeth", "shaft", "axle", ratio))
+    m.constrain(constraints.prescribed("crank", "shaft", swing * ca.sin(strut.time)))
     machine = system(m, stabilise=pull)
     assert set(machine.labels("p")) == {"ratio", "swing", "pull"}
     run = strut.simulate(machine, t=2.0, p={"swing": 0.1}, x0={"shaft_rate": 0.1, "axle_rate": 0.3})
@@ -488,7 +488,7 @@ MISTAKES = [
     (lambda m: m.joint("j", m.body("b", 1.0), m.world, joints.revolute()), "has the world as child"),
     (lambda m: m.body("b", ca.SX.sym("stray")), "uses 'stray', which is unknown"),
     (
-        lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.weld(), spring=1.0),
+        lambda m: m.joint("j", m.world, m.body("b", 1.0), joints.fixed(), spring=1.0),
         "is fixed: a spring, damper or armature has nothing to act on",
     ),
     (
@@ -577,10 +577,10 @@ def test_bodies_welded_to_the_world_do_not_count():
         m.body("bob", 2.0, (0, 0, -0.5), (0.1, 0.1, 0.1)),
     )
     tool = m.body("tool", 1.0)
-    m.joint("ground", m.world, slab, joints.weld())
-    m.joint("foot", slab, post, joints.weld(), at=(0, 0, 2))
+    m.joint("ground", m.world, slab, joints.fixed())
+    m.joint("foot", slab, post, joints.fixed(), at=(0, 0, 2))
     m.joint("hinge", post, bob, joints.revolute("y"))
-    m.joint("grip", bob, tool, joints.weld(), at=(0, 0, -0.8))
+    m.joint("grip", bob, tool, joints.fixed(), at=(0, 0, -0.8))
     tree = Tree(m)
     f = ca.Function(
         "f",
@@ -609,7 +609,7 @@ def test_bodies_welded_to_the_world_do_not_count():
 
 def test_what_cannot_move_has_no_centre_of_mass():
     m = Mechanism("wall")
-    m.joint("stands", m.world, m.body("wall", 5.0), joints.weld())
+    m.joint("stands", m.world, m.body("wall", 5.0), joints.fixed())
     with pytest.raises(
         ModelError, match="mechanism 'wall' has no centre of mass: none of its bodies can move"
     ):

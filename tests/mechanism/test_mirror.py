@@ -173,7 +173,7 @@ def test_gears_and_constraints_are_mirrored():
         )
     m.frame("tip_l", m.bodies["c_l"], (0, 0.1, -0.4))
     m.frame("anchor_l", m.world, (0, 0.9, -1.4))
-    m.constrain(constraints.coupled_joints("belt_l", "j_a_l", "j_b_l", 2.0))
+    m.constrain(constraints.coupled("belt_l", "j_a_l", "j_b_l", 2.0))
     m.mirror()
     tree = Tree(m)
     assert m.connections["j_c_r"].joint.gear[0] == "j_a_r"
@@ -198,7 +198,7 @@ def test_constraints_of_the_image_hold_where_those_of_the_original_do(kind):
             "point": lambda: constraints.point("c_l", "at_l", "there_l"),
             "hinge": lambda: constraints.hinge("c_l", "at_l", "there_l", axis),
             "no_slip": lambda: constraints.no_slip("c_l", "at_l", axis),
-            "rolling": lambda: constraints.rolling_wheel("c_l", "at_l", axis, 0.3),
+            "rolling": lambda: constraints.rolling("c_l", "at_l", axis, 0.3),
         }[kind]()
     )
     m.mirror()
@@ -305,7 +305,7 @@ def test_images_nobody_can_know():
     for constraint, message in (
         (constraints.general("c_l", lambda tree: tree.q), "constraint 'c_l' is one of your own"),
         (
-            constraints.coupled_joints("c_l", "j_l", "spine"),
+            constraints.coupled("c_l", "j_l", "spine"),
             "constraint 'c_l' couples 'spine', which is in the middle",
         ),
     ):

@@ -79,7 +79,7 @@ def everything():
         "universal": joints.universal("x", (0.0, 0.6, 0.8)),
         "cylindrical": joints.cylindrical("-z"),
         "helical": joints.helical("y", length / 7),
-        "fixed": joints.weld(),
+        "fixed": joints.fixed(),
         "revolute": joints.revolute((0.48, 0.64, 0.6)),
         "prismatic": joints.prismatic("-x"),
         "gear": joints.gear("revolute", ratio, 0.1 * length, of=joints.prismatic("z")),
@@ -108,10 +108,10 @@ def everything():
     m.constrain(constraints.point("p", "here"))
     m.constrain(constraints.hinge("h", "here", "there", (0.6, 0.0, 0.8)))
     m.constrain(constraints.weld("w", "here", "there"))
-    m.constrain(constraints.coupled_joints("c", "revolute", "prismatic", ratio, length))
-    m.constrain(constraints.prescribed_motion("d", "helical", length * ca.sin(2 * strut.time)))
+    m.constrain(constraints.coupled("c", "revolute", "prismatic", ratio, length))
+    m.constrain(constraints.prescribed("d", "helical", length * ca.sin(2 * strut.time)))
     m.constrain(constraints.no_slip("n", "here", "x"))
-    m.constrain(constraints.rolling_wheel("r", "here", "y", length))
+    m.constrain(constraints.rolling("r", "here", "y", length))
     m.shape(m.world, shapes.box((1, 1, 0.1)))
     m.shape(
         last,

@@ -92,19 +92,19 @@ NUMBERS = {
         "the rotation of frame 'f'",
     ),
     "coupled ratio": (
-        lambda bad: build(constraint=lambda: constraints.coupled_joints("c", "lead", "j", bad)),
+        lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", bad)),
         "the ratio of constraint 'c'",
     ),
     "coupled offset": (
-        lambda bad: build(constraint=lambda: constraints.coupled_joints("c", "lead", "j", 1, bad)),
+        lambda bad: build(constraint=lambda: constraints.coupled("c", "lead", "j", 1, bad)),
         "the offset of constraint 'c'",
     ),
     "prescribed": (
-        lambda bad: build(constraint=lambda: constraints.prescribed_motion("c", "j", bad)),
+        lambda bad: build(constraint=lambda: constraints.prescribed("c", "j", bad)),
         "the motion of constraint 'c'",
     ),
     "rolling": (
-        lambda bad: build(constraint=lambda: constraints.rolling_wheel("c", "f", "y", bad)),
+        lambda bad: build(constraint=lambda: constraints.rolling("c", "f", "y", bad)),
         "the radius of constraint 'c'",
     ),
     "hinge": (

@@ -33,7 +33,7 @@ def test_reduced_velocities_follow_a_prescribed_motion():
     def driven():
         m = loop()
         start = -0.2 * np.pi
-        m.constrain(constraints.prescribed_motion("drive", "q1", start + 0.3 * ca.sin(2 * strut.time)))
+        m.constrain(constraints.prescribed("drive", "q1", start + 0.3 * ca.sin(2 * strut.time)))
         return m
 
     full, small = (strut.simulate(system(driven(), reduced=r), t=2.0) for r in (False, True))

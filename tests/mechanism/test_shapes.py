@@ -166,8 +166,8 @@ def test_a_mass_without_extent_is_a_ball():
     m = Mechanism("bob")
     m.joint("thread", m.world, m.body("thread"), joints.revolute())
     bob = m.body("bob", 2.0)
-    m.joint("knot", m.bodies["thread"], bob, joints.weld(), at=(0, 0, -1.5))
-    m.joint("hook", bob, m.body("hook"), joints.weld())
+    m.joint("knot", m.bodies["thread"], bob, joints.fixed(), at=(0, 0, -1.5))
+    m.joint("hook", bob, m.body("hook"), joints.fixed())
     found = default_shapes(m)
     assert set(found) == {"thread", "bob"}  # a hook without mass is nothing to see
     (ball,) = found["bob"]
@@ -198,7 +198,7 @@ def test_people_have_a_look():
     for name in SEGMENTS:
         s = segment(name, stature, 70.0)
         body = m.body(name, s.mass, s.com, s.inertia)
-        m.joint(f"j_{name}", m.world, body, joints.weld())
+        m.joint(f"j_{name}", m.world, body, joints.fixed())
         m.shape(body, s.shape("#ddbb99"))
     looks = {name: found[0] for name, found in shapes.in_numbers(m).items()}
     assert looks["thigh"].end[2] == pytest.approx(-0.432)

@@ -9,7 +9,7 @@ from strut.errors import StrutError, UnknownNameError
 
 
 @pytest.mark.parametrize(
-    "make", [walkers.compass, walkers.simplest, walkers.rimless_wheel, walkers.slip, walkers.kneed_walker]
+    "make", [walkers.compass, walkers.simplest, walkers.rimless_wheel, walkers.slip, walkers.kneed]
 )
 def test_steps_are_the_run(make):
     run = strut.simulate(make(), t=4)

@@ -108,7 +108,7 @@ def test_a_leg_keeps_its_name_through_steps(walk):
     assert np.linalg.norm(np.diff(middle, axis=0), axis=1).max() > 0.2  # what it was for
 
 
-@pytest.mark.parametrize("make", [walkers.kneed_walker, walkers.round_foot, walkers.simplest])
+@pytest.mark.parametrize("make", [walkers.kneed, walkers.round_foot, walkers.simplest])
 def test_so_do_all_that_swap(make):
     stage = staged.staged(strut.simulate(make(), t=5))
     for piece in stage.pieces:

@@ -66,7 +66,7 @@ def test_all_terminal_events_of_walkers_mean_something():
         walkers.compass_duindam,
         walkers.simplest,
         walkers.slip,
-        walkers.kneed_walker,
+        walkers.kneed,
     ):
         for event in (e for e in make().events if e.terminal):
             assert event.description, event.name

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import strut
-from strut.walkers import compass, compass_duindam, kneed_walker, round_foot, simplest
+from strut.walkers import compass, compass_duindam, kneed, round_foot, simplest
 from tests.walkers.oracle import Walker
 
 SLOPE3 = np.radians(3)
@@ -139,7 +139,7 @@ def test_knees_step_as_point_masses_do():
     q = np.array([0, 0, 0.19, -0.29, -0.29])
     v = np.array([0, 0, -1.11, -0.06, -0.06])
     duration, q1, v1 = oracle.step(q, v)
-    run = strut.simulate(kneed_walker(**start), t=1.0, rtol=1e-12, atol=1e-13)
+    run = strut.simulate(kneed(**start), t=1.0, rtol=1e-12, atol=1e-13)
     strike = strikes(run)[0]
     assert strike.t == pytest.approx(duration, abs=1e-8)
     after = [strike.after[n] for n in ("swing", "stance", "swing_rate", "stance_rate")]
@@ -148,11 +148,11 @@ def test_knees_step_as_point_masses_do():
     assert strike.before["shank_rate"] == pytest.approx(strike.before["swing_rate"], abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [compass, round_foot, kneed_walker, simplest])
+@pytest.mark.parametrize("make", [compass, round_foot, kneed, simplest])
 def test_fifty_steps_balance(make):
     """The energy account closes; what gravity gives, heel strikes take; the gait is periodic."""
     walker = make()
-    run = strut.simulate(walker, t=60.0 if make in (compass, kneed_walker) else 210.0)
+    run = strut.simulate(walker, t=60.0 if make in (compass, kneed) else 210.0)
     assert run.ok
     found = strikes(run)
     assert len(found) >= 50

@@ -116,7 +116,9 @@ def _constant(found: network.Network, variable: network.Variable, count: int) ->
 def _variables(found: network.Network, selector: str) -> list[network.Variable]:
     """The variables a selector finds."""
     things = [
-        scope.own_variable(i.owner, i.name) if isinstance(i, Item) and isinstance(i.owner, network.Node) else i
+        scope.own_variable(i.owner, i.name)
+        if isinstance(i, Item) and isinstance(i.owner, network.Node)
+        else i
         for i in found.find(selector)
     ]
     variables = [v for v in things if isinstance(v, network.Variable)]

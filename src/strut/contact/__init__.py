@@ -5,7 +5,7 @@ from strut.contact.feet import KneeLock
 from strut.contact.ground import Ground, plane, profile, stairs
 from strut.contact.laws import (
     Law,
-    anchored_friction,
+    anchored,
     coulomb,
     cubic,
     geyer,
@@ -17,7 +17,7 @@ from strut.contact.laws import (
 from strut.contact.legs import Between, Legs, Lock
 from strut.contact.rigid import ahead_of, rigid
 from strut.contact.smooth_surfaces import Surface, ellipsoid, plane_surface, sine_ground, surface
-from strut.contact.stepping import stepping_walker
+from strut.contact.stepping import stepping
 from strut.contact.surfaces import between, surfaces
 from strut.contact.time_stepped import time_stepped
 from strut.contact.touch import Touch, arc, cylinder, point, polygon, sphere, wheel
@@ -32,7 +32,7 @@ __all__ = [
     "Surface",
     "Touch",
     "ahead_of",
-    "anchored_friction",
+    "anchored",
     "arc",
     "between",
     "compliant",
@@ -53,7 +53,7 @@ __all__ = [
     "sine_ground",
     "sphere",
     "stairs",
-    "stepping_walker",
+    "stepping",
     "surface",
     "surfaces",
     "time_stepped",

@@ -59,7 +59,7 @@ def compliant(
 
     feet: frames' names for points, or `point`, `sphere`, `arc`, `wheel`, `polygon`, `cylinder`.
     law: of the normal force: `linear`, `hunt_crossley`, `hertz`, `cubic`, `geyer`.
-    friction: `anchored_friction`, `viscous`, `coulomb`, or None for none.
+    friction: `anchored`, `viscous`, `coulomb`, or None for none.
     stabilise: rate [1/s] at which drift of closed loops is pulled back.
 
     Each foot F has discrete states F_on, with a damped law F_slack (the depth [m] at which it began to leave
@@ -78,7 +78,7 @@ def compliant(
         )
     if friction is not None and not isinstance(friction, (AnchoredFriction, SmoothFriction)):
         raise ModelError(
-            f"the friction of compliant contact is {friction!r}: use contact.anchored_friction(...), "
+            f"the friction of compliant contact is {friction!r}: use contact.anchored(...), "
             f"viscous, coulomb, or None"
         )
     surface, touches = ground_of(ground), touches_of(feet)

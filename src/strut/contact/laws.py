@@ -195,7 +195,7 @@ class SmoothFriction:
 
 
 @checked
-def anchored_friction(stiffness: Expression, damping: Expression, mu: Expression) -> AnchoredFriction:
+def anchored(stiffness: Expression, damping: Expression, mu: Expression) -> AnchoredFriction:
     """A spring [N/m] and damper [N s/m] between the foot and the place it holds on to; beyond mu times the
     normal force that place is dragged along.
 

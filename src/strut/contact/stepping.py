@@ -48,7 +48,7 @@ MIN_BEND = 1e-6
 
 
 @checked
-def stepping_walker(
+def stepping(
     mechanism: Mechanism,
     legs: Legs,
     ground: Ground | None = None,
@@ -89,13 +89,12 @@ class _Stepping:
         self.tree = tree = assembly.tree
         if mechanism.constraints:
             raise ModelError(
-                f"'{mechanism.name}' has loops: stepping_walker() wants an open tree; use contact.rigid for "
+                f"'{mechanism.name}' has loops: stepping() wants an open tree; use contact.rigid for "
                 f"closed ones"
             )
         if tree.nq != tree.nv:
             raise ModelError(
-                f"'{mechanism.name}' cannot step: stepping_walker() is for machines whose coordinates are "
-                f"angles"
+                f"'{mechanism.name}' cannot step: stepping() is for machines whose coordinates are angles"
             )
         self.axes = [0, 2] if mechanism.planar else [0, 1, 2]
         self._check_names()

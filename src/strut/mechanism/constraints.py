@@ -96,7 +96,7 @@ def weld(name: str, a: str, b: str = "world") -> Constraint:
 
 
 @checked
-def coupled_joints(
+def coupled(
     name: str, first: str, second: str, ratio: Expression = 1.0, offset: Expression = 0.0
 ) -> Constraint:
     """Couple two joints of one coordinate, as gear wheels do: q_second = ratio q_first + offset [rad or
@@ -120,7 +120,7 @@ def coupled_joints(
 
 
 @checked
-def prescribed_motion(name: str, joint: str, motion: Expression) -> Constraint:
+def prescribed(name: str, joint: str, motion: Expression) -> Constraint:
     """Make a joint of one coordinate follow `motion` [rad or m], an expression of `strut.time` and
     parameters."""
 
@@ -155,7 +155,7 @@ def no_slip(name: str, frame: str, direction: str | Sequence[float]) -> Constrai
 
 
 @checked
-def rolling_wheel(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
+def rolling(name: str, frame: str, axis: str | Sequence[float], radius: Expression) -> Constraint:
     """Let a thin wheel of `radius` [m] roll on the ground z = 0 without slipping: the frame is at its centre,
     `axis` its axle in the body."""
     n = axis_of(axis, f"the axle of constraint '{name}'")
@@ -203,7 +203,7 @@ KINDS: dict[str, ConstraintKind] = {
     ),
     "weld": ConstraintKind(weld, {"a": ConstraintArgument.FRAME, "b": ConstraintArgument.FRAME}),
     "coupled": ConstraintKind(
-        coupled_joints,
+        coupled,
         {
             "first": ConstraintArgument.JOINT,
             "second": ConstraintArgument.JOINT,
@@ -212,13 +212,13 @@ KINDS: dict[str, ConstraintKind] = {
         },
     ),
     "prescribed": ConstraintKind(
-        prescribed_motion, {"joint": ConstraintArgument.JOINT, "motion": ConstraintArgument.MOTION}
+        prescribed, {"joint": ConstraintArgument.JOINT, "motion": ConstraintArgument.MOTION}
     ),
     "no_slip": ConstraintKind(
         no_slip, {"frame": ConstraintArgument.FRAME, "direction": ConstraintArgument.AXIS}
     ),
     "rolling": ConstraintKind(
-        rolling_wheel,
+        rolling,
         {
             "frame": ConstraintArgument.FRAME,
             "axis": ConstraintArgument.AXIS,

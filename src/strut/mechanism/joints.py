@@ -51,8 +51,8 @@ def _linear(axis: ca.SX) -> ca.SX:
 
 
 @checked
-def weld() -> Joint:
-    """No motion: the child is welded to its parent. Files call it 'fixed'."""
+def fixed() -> Joint:
+    """No motion: the child is welded to its parent.."""
     return Joint(
         kind="fixed",
         coordinates=(),
@@ -328,7 +328,7 @@ def neutral(joint: Joint) -> np.ndarray:
 
 
 KINDS: dict[str, JointKind] = {
-    "fixed": JointKind(weld, mirrors_by_arguments=True),
+    "fixed": JointKind(fixed, mirrors_by_arguments=True),
     "free": JointKind(free),
     "spherical": JointKind(spherical),
     "revolute": JointKind(revolute, {"axis": JointArgument.ROTATION_AXIS}, mirrors_by_arguments=True),
@@ -364,6 +364,7 @@ __all__ = [
     "Joint",
     "custom",
     "cylindrical",
+    "fixed",
     "free",
     "gear",
     "helical",
@@ -374,5 +375,4 @@ __all__ = [
     "spherical",
     "spherical_euler",
     "universal",
-    "weld",
 ]

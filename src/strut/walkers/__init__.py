@@ -9,7 +9,7 @@ from strut.walkers.bouncing_ball import bouncing_ball
 from strut.walkers.coman import coman_mechanism
 from strut.walkers.driven import compass_driven
 from strut.walkers.duindam import compass_duindam, dribbel, trunk_3d
-from strut.walkers.kneed import kneed_walker
+from strut.walkers.kneed import kneed
 from strut.walkers.pendulum import pendulum
 from strut.walkers.rimless_wheel import rimless_wheel
 from strut.walkers.saurel import saurel_a, saurel_b, saurel_c, saurel_d, saurel_e
@@ -24,7 +24,7 @@ CATALOGUE: dict[str, Callable[..., System]] = {
     "compass-driven": compass_driven,
     "compass-duindam": compass_duindam,
     "dribbel": dribbel,
-    "kneed": kneed_walker,
+    "kneed": kneed,
     "pendulum": pendulum,
     "rimless-wheel": rimless_wheel,
     "round-foot": round_foot,
@@ -52,7 +52,7 @@ __all__ = [
     "compass_driven",
     "compass_duindam",
     "dribbel",
-    "kneed_walker",
+    "kneed",
     "pendulum",
     "rimless_wheel",
     "round_foot",

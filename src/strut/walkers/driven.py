@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strut.checks import checked
-from strut.contact import Between, Legs, plane, stepping_walker
+from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.system import Param, System
 from strut.walkers.straight import ANGLE, SWAP, hip_drive, level, on_foot, slope
@@ -55,6 +55,6 @@ def compass_driven(**values: float) -> System:
         drives,
         margin=0.02 * length,
     )
-    return stepping_walker(
-        m, legs, plane(slope(SLOPE_3_DEG)), "compass gait with motors in hip and ankle"
-    ).using(values)
+    return stepping(m, legs, plane(slope(SLOPE_3_DEG)), "compass gait with motors in hip and ankle").using(
+        values
+    )

@@ -39,7 +39,7 @@ def compass_duindam(**values: float) -> System:
         actuated=False,
     )
     hip = m.body("hip", hip_mass)
-    m.joint("hip_mount", left, hip, joints.weld(), at=(0, 0, length))
+    m.joint("hip_mount", left, hip, joints.fixed(), at=(0, 0, length))
     right = m.body("leg_r", mass, (0, 0, -length / 2))
     m.joint("hip", hip, right, joints.revolute(ANGLE), initial=-2 * 0.299294, rate=0.708407)
     m.frame("foot_l", left)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from strut.checks import checked
-from strut.contact import Legs, Lock, plane, stepping_walker
+from strut.contact import Legs, Lock, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.system import Param, System
 from strut.walkers.straight import ANGLE, hip_drive, level, on_foot, slope
 
 
 @checked
-def kneed_walker(**values: float) -> System:
+def kneed(**values: float) -> System:
     """Thighs and shanks on point feet. The stance knee is locked; the swing knee bends after heel strike,
     locks plastically when it is straight, and stays locked through the next heel strike."""
     m = Mechanism("kneed", planar=True)
@@ -32,7 +32,7 @@ def kneed_walker(**values: float) -> System:
         actuated=False,
     )
     thigh = m.body("stance_thigh", thigh_mass, (0, 0, a2))
-    m.joint("stance_knee", shank, thigh, joints.weld(), at=(0, 0, a1 + b1))
+    m.joint("stance_knee", shank, thigh, joints.fixed(), at=(0, 0, a1 + b1))
     hip = level(m, "hip", thigh, "stance", at=(0, 0, a2 + b2), mass=hip_mass)
     thigh2 = m.body("swing_thigh", thigh_mass, (0, 0, -b2))
     m.joint(
@@ -68,6 +68,4 @@ def kneed_walker(**values: float) -> System:
         [Lock("knee_strike", "swing", "shank")],
         margin=0.02 * (a1 + b1 + a2 + b2),
     )
-    return stepping_walker(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet").using(
-        values
-    )
+    return stepping(m, legs, plane(slope(0.0504)), "knees that lock when straight, point feet").using(values)

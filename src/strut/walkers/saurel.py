@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from strut.checks import checked
-from strut.contact import Between, Legs, plane, stepping_walker
+from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
 from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
@@ -96,7 +96,7 @@ def _turn(
 def _mount(m: Mechanism, name: str, parent: Body, part: Segment, at: Expression) -> Body:
     """Add a segment as a body that is fixed to its parent `at` a place [m]."""
     body = _solid(m, name, part)
-    m.joint(f"{name}_mount", parent, body, joints.weld(), at=at)
+    m.joint(f"{name}_mount", parent, body, joints.fixed(), at=at)
     return body
 
 
@@ -188,7 +188,7 @@ class _Walker:
             drives,
             margin=0.02 * self.leg,
         )
-        return stepping_walker(self.m, legs, plane(slope(SLOPE)), description).using(values)
+        return stepping(self.m, legs, plane(slope(SLOPE)), description).using(values)
 
 
 def _upright(part: Segment) -> Segment:

@@ -4,7 +4,7 @@ feet."""
 from __future__ import annotations
 
 from strut.checks import checked
-from strut.contact import Between, Legs, arc, plane, stepping_walker
+from strut.contact import Between, Legs, arc, plane, stepping
 from strut.mechanism import Mechanism, joints, shapes
 from strut.mechanism.parts import Body
 from strut.system import Expression, Param, System
@@ -88,7 +88,7 @@ def compass(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (a + b),
     )
-    return stepping_walker(
+    return stepping(
         m, legs, plane(slope(0.05235987755982988)), "compass gait: two straight legs on point feet"
     ).using(values)
 
@@ -153,5 +153,5 @@ def round_foot(**values: float) -> System:
         [hip_drive()],
         margin=0.02 * (centre + radius),
     )
-    walker = stepping_walker(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
+    walker = stepping(m, legs, plane(slope(0.01)), "straight legs that roll on curved feet (g = 1)")
     return walker.replace(scales=("hip_mass", "centre", "g")).using(values)

@@ -81,7 +81,7 @@ class MechanismBuilder:
                 record.name if record.name not in self.moving else f"{record.name}_mount",
                 parent,
                 body,
-                joints.weld(),
+                joints.fixed(),
                 mount.p,
                 rotation=_matrix(mount),
             )

@@ -85,7 +85,7 @@ class Equalities:
         full, references = self._polynomial(name, element), self.built.reference
         second = self._known_name(name, element, "joint1", list(references))
         if "joint2" not in element.attrib:
-            self.m.constrain(constraints.prescribed_motion(name, second, references[second] + full[0]))
+            self.m.constrain(constraints.prescribed(name, second, references[second] + full[0]))
             return
         first = self._known_name(name, element, "joint2", list(references))
         if any(full[2:]):
@@ -96,7 +96,7 @@ class Equalities:
             return
         offset, ratio = full[:2]
         self.m.constrain(
-            constraints.coupled_joints(
+            constraints.coupled(
                 name, first, second, ratio, references[second] + offset - ratio * references[first]
             )
         )

@@ -37,7 +37,7 @@ __all__ = ["dump", "load", "parse"]
 STOP_STIFFNESS = 1e3
 """[N m/rad or N/m] of soft end stops made from URDF limits, on request."""
 BASES: dict[str, Callable[[], joints.Joint]] = {
-    "fixed": joints.weld,
+    "fixed": joints.fixed,
     "free": joints.free,
     "planar": lambda: joints.planar("y"),
 }

@@ -48,7 +48,7 @@ class JointElement:
         elif self.kind == "prismatic":
             joint = joints.prismatic(tuple(axis))
         elif self.kind == "fixed":
-            joint = joints.weld()
+            joint = joints.fixed()
         elif self.kind == "floating":
             joint = joints.free()
         elif self.kind == "planar":
