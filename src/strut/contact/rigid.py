@@ -3,11 +3,12 @@ events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import casadi as ca
 
 from strut.checks import checked
+from strut.contact.exchange import Exchange, exchange_of
 from strut.contact.feet import MAX_STANDING_SPEED, Footing, KneeLock, StandingFoot, StandingMachine
 from strut.contact.ground import Ground, ground_of
 from strut.contact.resets import (
@@ -62,7 +63,7 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
     scuffing: str = "ignore",
     locks: Sequence[KneeLock] = (),
     fall: tuple[str, Expression] | None = None,
-    symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None = None,
+    symmetry: Exchange = None,
     steps: bool = False,
     stabilise: Expression = 20.0,
     description: str = "",
@@ -82,8 +83,9 @@ def rigid(  # noqa: PLR0913 -- options of a public function, by keyword
         the run there instead, with status FOOT_scuff.
     locks: joints that lock plastically, see `KneeLock`.
     fall: (frame, height [m]); when the frame comes lower over the ground the run ends with status 'fall'.
-    symmetry: of the tree, the states with left and right exchanged; discrete states of feet and locks whose
-        names differ by _l and _r are exchanged without being named.
+    symmetry: 'auto', what `mechanism.symmetry` returns, or a function of the tree to the states with left and
+        right exchanged; discrete states of feet and locks whose names differ by _l and _r are exchanged
+        without being named. A step of such a machine is then a gait.
     steps: of a machine with two feet, count the steps: discrete states steps, step_length, step_time and
         struck_at, outputs speed (of the last step) and clearance (of the higher foot).
     stabilise: rate [1/s] at which drift into or out of the ground is pulled back.
@@ -135,6 +137,17 @@ def _step_counters(machine: StandingMachine) -> list[Discrete]:
     machine.assembly.show("m/s", {"speed": speed})
     machine.assembly.show("m", {"clearance": ca.fmax(*[f.spot.gap for f in machine.feet])})
     return [Discrete("steps", 0.0), length, duration, Discrete("struck_at", 0.0, "s")]
+
+
+def _other_side(name: str, names: Collection[str]) -> str:
+    """The name with _l and _r exchanged, if there is such a name; empty otherwise."""
+    images = (name.replace(one, other) for one, other in (("_l_", "_r_"), ("_r_", "_l_")) if one in name)
+    return next((image for image in images if image in names), "")
+
+
+def _is_image(exchange: Mapping[str, ca.SX], quantity: Discrete, name: str) -> bool:
+    """Whether the quantity called `name` takes the value of `quantity` when left and right are exchanged."""
+    return name in exchange and name != quantity.name and bool(ca.is_equal(exchange[name], quantity.sym))
 
 
 class _Rigid:
@@ -330,9 +343,9 @@ class _Rigid:
             ),
         ]
 
-    def _walk(self) -> Walk:
+    def _walk(self, exchange: Mapping[str, ca.SX]) -> Walk:
         """The feet as users of the system see them."""
-        feet = []
+        feet, standing = [], {f.on.name: f.name for f in self.machine.feet}
         for f in self.machine.feet:
             swings = f.swing is not None and f.swing.ahead is not None
             suffixes = ("",) if len(f.tangents) == 1 else ("_x", "_y")
@@ -348,6 +361,8 @@ class _Rigid:
                     gap=f"{f.name}_gap",
                     passes=f"{f.name}_passes" if swings else "",
                     clears=f"{f.name}_clear" if swings else "",
+                    at=self.machine.assembly.bound([f.spot.point])[0],
+                    opposite=next((n for on, n in standing.items() if _is_image(exchange, f.on, on)), ""),
                 )
             )
         return walk_of(
@@ -362,27 +377,27 @@ class _Rigid:
         jammed = [] if self.landing.jammed_at is None else [self.landing.jammed_at]
         return self.machine.discrete() + jammed + list(self.landing.counters)
 
-    def _exchanged_states(self, symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None) -> dict[str, ca.SX]:
-        """States with left and right exchanged: what the modeller says of the tree, and the feet and locks in
-        pairs."""
+    def _exchange(self, symmetry: Exchange) -> dict[str, ca.SX]:
+        """States and inputs with left and right exchanged: what the modeller says of the tree, and the feet
+        and locks in pairs."""
         if symmetry is None:
             return {}
         names = {z.name: z for z in self._discrete()}
-        states = dict(symmetry(self.machine.tree))
+        values = exchange_of(symmetry, self.machine.assembly)
         for name in names:
-            for one, other in (("_l_", "_r_"), ("_r_", "_l_")):
-                if one in name and name.replace(one, other) in names:
-                    states.setdefault(name, names[name.replace(one, other)].sym)
-        return states
+            image = _other_side(name, names)
+            if image:
+                values.setdefault(name, names[image].sym)
+        return values
 
     def system(
         self,
         description: str,
         fall: tuple[str, Expression] | None,
-        symmetry: Callable[[Tree], Mapping[str, ca.SX]] | None,
+        symmetry: Exchange,
     ) -> System:
         """Add forces, outputs and energies of the feet to the assembly, and build the system."""
-        assembly = self.machine.assembly
+        assembly, exchange = self.machine.assembly, self._exchange(symmetry)
         force = self.machine.force
         acceleration = self.machine.loose + self.machine.masked.effect(force)
         if assembly.closure is not None:
@@ -419,8 +434,8 @@ class _Rigid:
             text,
             z=self._discrete(),
             events=events,
-            symmetry=self._exchanged_states(symmetry),
+            symmetry=exchange,
             arrows=arrows,
             floor=self.ground.floor(),
-            walk=self._walk(),
+            walk=self._walk(exchange),
         )

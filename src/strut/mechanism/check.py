@@ -126,6 +126,19 @@ def joint_type(value: Any, where: str) -> Joint:
     )
 
 
+def joint_limits(joint: Joint, limits: tuple[float, float], where: str) -> tuple[float, float]:
+    """The range of a joint with one coordinate, low before high; ends may be infinite."""
+    if joint.nq != 1:
+        raise ModelError(f"{where} has limits, but {joint.nq} coordinates: limits are for joints with one")
+    try:
+        low, high = (float(end) for end in limits)
+    except (TypeError, ValueError):
+        raise ModelError(f"the limits of {where} are {limits!r}: give two numbers (low, high)") from None
+    if not low < high:
+        raise ModelError(f"the limits of {where} are ({low:g}, {high:g}): the first must be smaller")
+    return low, high
+
+
 def joint_at_start(joint: Joint, start: Sequence[Expression], where: str) -> None:
     """Raise ModelError unless the joint has a pose, and ways to move, where it begins."""
     q, begin = ca.SX.sym("q", joint.nq), own_value(ca.vertcat(*[sx(value) for value in start], ca.SX(0, 1)))

@@ -30,7 +30,7 @@ class Mechanism:
 
     Numbers may be `Param`s or expressions of them; those are collected and become the parameters of the
     system. Gravity pulls along -z with `g`; planar mechanisms live in the x-z plane and rotate about y.
-    `limits` are ranges of joints [rad or m] as a file gives them: nothing enforces them but stops.
+    `limits` are ranges of joints [rad or m]: plans keep them, runs are held back by stops only.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Mechanism:
         damping: Expression | None = None,
         armature: Expression | None = None,
         stop: Stop | None = None,
+        limits: tuple[float, float] | None = None,
         actuated: bool = True,
         initial: Any = None,
         rate: Any = None,
@@ -131,8 +132,9 @@ class Mechanism:
         """Connect `child` to `parent`; the joint sits `at` a place of the parent, turned by `rotation`.
 
         spring [N m/rad or N/m] about `rest`, damping [N m s/rad or N s/m], armature [kg m^2 or kg] (the
-        reflected inertia of a motor), and `stop` act along the joint's velocities. `initial` and `rate` are
-        where a run begins. An actuated joint has an input; give actuated=False for one that nothing drives.
+        reflected inertia of a motor), and `stop` act along the joint's velocities. limits [rad or m]: the
+        range of a joint with one coordinate that plans keep (`optimal`); a run is held back by a `stop` only.
+        `initial` and `rate` are where a run begins. An actuated joint has an input; give actuated=False for one that nothing drives.
         """
         self._new(name, self.connections, "joint")
         where = f"joint '{name}'"
@@ -179,6 +181,8 @@ class Mechanism:
             initial_rate=speed,
             **elements,
         )
+        if limits is not None:
+            self.limits[name] = check.joint_limits(joint, limits, where)
         self.connections[name] = connection
         return connection
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strut.mechanism.parts import Connection
 from strut.mechanism.tree import Tree
-from strut.system import Input, State
+from strut.system import UNBOUNDED, Input, State
 
 
 def coordinate_names(c: Connection) -> list[str]:
@@ -42,7 +42,8 @@ def quantities_of(tree: Tree) -> tuple[list[State], list[State], dict[int, Input
         if c.joint.gear:
             continue
         for name, value, unit in zip(coordinate_names(c), c.initial, c.joint.units, strict=True):
-            positions.append(State(name, value, unit))
+            limits = tree.mechanism.limits.get(c.name, UNBOUNDED) if c.joint.nq == 1 else UNBOUNDED
+            positions.append(State(name, value, unit, limits=limits))
         for name, value, unit in zip(velocity_names(c), c.initial_rate, _rate_units(c), strict=True):
             velocities.append(State(name, value, unit))
         if c.actuated and not c.joint.floating:

@@ -227,7 +227,7 @@ class Problem(Packed):
         own, and those of `within`."""
         quantities, labels = getattr(self.system, group), self.system.labels(group)
         low, high = (
-            np.concatenate([np.full(q.size, q.bounds[side]) for q in quantities] or [np.empty(0)])
+            np.concatenate([np.full(q.size, q.range[side]) for q in quantities] or [np.empty(0)])
             for side in (0, 1)
         )
         for i, name in enumerate(labels):

@@ -9,6 +9,7 @@ from strut.system.memoise import memo
 from strut.system.pickling import Packed
 from strut.system.ported_function import Entry, Labelled, Port, labelled, operation_count, port, rate_unit
 from strut.system.quantity import (
+    UNBOUNDED,
     Delay,
     Discrete,
     Expression,
@@ -44,6 +45,7 @@ from strut.system.values import Start, initial_values, parameters, runs_in, star
 from strut.system.walk import Foot, Walk
 
 __all__ = [
+    "UNBOUNDED",
     "GROUPS",
     "HINGES",
     "KINDS",

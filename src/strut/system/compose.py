@@ -141,6 +141,7 @@ def _assembled(
     ]
     walks = [part.walk for part in parts if part.walk is not None]
     shown = gathered("an output", [part.outputs for part in parts])
+    remaining = {q.name for label in "xzu" for q in group(label)}  # an input that is driven has no image
     return System(
         name,
         x=group("x"),
@@ -154,7 +155,7 @@ def _assembled(
         samples=jumps("samples", "set"),
         ledger=Ledger(*entries),
         outputs=shown | {n: follow(e) for n, e in outputs.items()},
-        symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items()},
+        symmetry={n: e for part in parts for n, e in mapped(part.symmetry).items() if n in remaining},
         implied=_implied(parts, rename, follow, couplings),
         scene=_scene(parts, rename, follow),
         output_units={rename(n): unit for part in parts for n, unit in part.output_units.items()},

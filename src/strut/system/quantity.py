@@ -227,6 +227,11 @@ class Quantity(Packed):
         """One name per component: `q`, or `q[0]`, `q[1]`, ... for a vector."""
         return (self.name,) if self.size == 1 else tuple(f"{self.name}[{i}]" for i in range(self.size))
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and largest values that a plan may give it."""
+        return self.bounds
+
     def check(self, value: Any) -> np.ndarray:
         """`value` as a float array, or an error that says what is wrong with it."""
         array = np.asarray(value, dtype=float)
@@ -311,10 +316,29 @@ class Quantity(Packed):
 
 
 @checked
+@dataclass(frozen=True, eq=False)
 class State(Quantity):
-    """A continuous state: it flows, and events may reset it."""
+    """A continuous state: it flows, and events may reset it.
 
+    limits: the range that a plan keeps it in, such as that of a joint. Unlike `bounds` they are not checked
+        when a value is set, and a run may leave them.
+    """
+
+    limits: tuple[float, float] = UNBOUNDED
     kind = "state"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.limits
+        if not low <= high:
+            raise ValueRangeError(
+                f"state '{self.name}' has limits ({low}, {high}): the first must not exceed the second"
+            )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and largest values that a plan may give it: within bounds and limits."""
+        return max(self.bounds[0], self.limits[0]), min(self.bounds[1], self.limits[1])
 
 
 @checked

@@ -50,8 +50,8 @@ class System(Packed):
     outputs: named observables. output_units: their units, of those that have one.
     ledger: stored energies and powers.
     randoms, delays: random numbers used in resets, and delayed signals.
-    symmetry: new values of states that describe the same machine with left and right exchanged; what is not
-        named stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by
+    symmetry: new values of states, and of inputs, that describe the same machine with left and right
+        exchanged; what is not named stays. A gait that repeats after one step, mirrored, is a fixed point of the step followed by
         it.
     implied: a shorter way to derivatives of some rates; see `Implied`.
     scales: parameters that measure everything else where they are all 1, such as mass, leg and g: then times,

@@ -137,8 +137,10 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         "stored": list(ledger.stored),
     }
 
-    def weight(expression: Expression, where: str) -> ca.SX:
-        return scope.allow(merge(expression), where, "p", "a weight depends on parameters only")
+    def of_groups(expression: Expression, where: str, symbols: str, why: str, size: int = 1) -> ca.SX:
+        return scope.allow(merge(expression), where, symbols, why, size)
+
+    exchanged = sizes | {q.name: q.size for q in groups["u"]}
 
     return {
         **groups,
@@ -151,18 +153,18 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         "output_units": _checked_units(system, outputs),
         "scales": _checked_scales(system),
         "ledger": ledger,
-        "walk": check_walk(system.walk, system.name, of_walk, events, weight),
+        "walk": check_walk(system.walk, system.name, of_walk, events, of_groups),
         "scene": _checked_scene(system.scene, scope, merge),
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
                 merge(v),
                 f"the symmetry of '{n}'",
-                "xzp",
-                "left and right are exchanged in states and discrete states",
-                sizes[n],
+                "xzup",
+                "left and right are exchanged in states, discrete states and inputs",
+                exchanged[n],
             )
-            for n, v in _by_name(system.symmetry, sizes, f"the symmetry of system '{system.name}'").items()
+            for n, v in _by_name(system.symmetry, exchanged, f"the symmetry of system '{system.name}'").items()
         },
     }
 

@@ -32,6 +32,8 @@ class Foot:
     gap: output, its height above the ground [m].
     leaves: a discrete state [m/s] that the landing of the other foot sets to the speed at which this one
         lifts off the ground.
+    at: its place in the world [m], three numbers: expressions of the state.
+    opposite: the foot on the other side, by name, of a walker with left and right.
     passes: the event in which, swinging, it comes in front of the other. clears: the event in which it comes
         out of ground that it scuffed.
     """
@@ -45,6 +47,8 @@ class Foot:
     leaves: str = ""
     passes: str = ""
     clears: str = ""
+    at: Expression | None = None
+    opposite: str = ""
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -56,10 +60,15 @@ class Foot:
         """The outputs that are named."""
         return tuple(name for name in (self.normal, *self.friction, self.gap) if name)
 
-    def renamed(self, rename: Callable[[str], str]) -> Foot:
-        """The same foot of a system whose names have changed."""
+    def renamed(self, rename: Callable[[str], str], follow: Callable[[Expression], ca.SX]) -> Foot:
+        """The same foot of a system whose names and symbols have changed."""
         words = {n: rename(v) if v else "" for n, v in vars(self).items() if isinstance(v, str)}
-        return replace(self, **words, friction=tuple(rename(n) for n in self.friction))  # type: ignore[arg-type]
+        return replace(
+            self,
+            **words,  # type: ignore[arg-type]
+            friction=tuple(rename(n) for n in self.friction),
+            at=None if self.at is None else follow(self.at),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,7 +116,7 @@ class Walk:
         return replace(
             self,
             **words,  # type: ignore[arg-type]
-            feet=tuple(foot.renamed(rename) for foot in self.feet),
+            feet=tuple(foot.renamed(rename, follow) for foot in self.feet),
             progress=tuple(rename(n) for n in self.progress),
             ground_step=None if step is None else (rename(step[0]), rename(step[1])),
             weight=None if self.weight is None else follow(self.weight),
@@ -119,10 +128,11 @@ def check_walk(
     system: str,
     groups: Mapping[str, Iterable[str]],
     events: Iterable[Event],
-    weight: Callable[[Expression, str], ca.SX],
+    allow: Callable[[Expression, str, str, str, int], ca.SX],
 ) -> Walk | None:
     """A walk whose every name is one of the system's. groups: names of 'x', 'z', 'p', 'outputs' and ledger
-    entries 'stored'; weight: checks an expression."""
+    entries 'stored'. allow: checks that an expression (with where it stands) uses symbols of some groups only
+    (and why), and has so many numbers."""
     if walk is None:
         return None
     if not isinstance(walk, Walk):
@@ -162,13 +172,18 @@ def check_walk(
             named(output, f"an output of foot '{foot.name}'", "output", [*known["outputs"], *known["z"]])
         named(foot.stands, f"'stands' of foot '{foot.name}'", "discrete state", known["z"])
         named(foot.leaves, f"'leaves' of foot '{foot.name}'", "discrete state", known["z"])
-    feet, progress = tuple(walk.feet), tuple(walk.progress)
-    return replace(
-        walk,
-        feet=feet,
-        progress=progress,
-        weight=None if walk.weight is None else weight(sx(walk.weight), "the weight of the walk"),
+        named(foot.opposite, f"'opposite' of foot '{foot.name}'", "foot", [f.name for f in walk.feet])
+    where = "an expression of the state and parameters"
+    feet = tuple(
+        replace(foot, at=allow(sx(foot.at), f"the place of foot '{foot.name}'", "xzp", where, 3))
+        if foot.at is not None
+        else foot
+        for foot in walk.feet
     )
+    heavy = None
+    if walk.weight is not None:
+        heavy = allow(sx(walk.weight), "the weight of the walk", "p", "a weight depends on parameters only", 1)
+    return replace(walk, feet=feet, progress=tuple(walk.progress), weight=heavy)
 
 
 __all__ = ["Foot", "Walk", "check_walk"]

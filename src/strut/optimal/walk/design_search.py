@@ -109,7 +109,7 @@ def design(  # noqa: PLR0913 -- options of a public function
         walker=ready,
         free=[free] if isinstance(free, str) else free,
         cost=cost,
-        reference=find_reference(ready, section, guess, like),
+        reference=find_reference(ready, section, guess, like, goal),
         settings={"control": control, "intervals": intervals, "accuracy": MAX_DEFECT, **options},
     )
     return search(task, goal, tuple(phases))
@@ -145,7 +145,9 @@ def search_phases(task: DesignTask, limits: StepLimits) -> Design:
 def attempt(task: DesignTask, limits: StepLimits, events: tuple[str, ...]) -> Design:
     """Return the design of a step whose phases end with `events`, good or not."""
     reference = task.reference
-    branch = freeze_branch(task.walker, reference.gait, events) if reference.gait is not None else None
+    branch = None if reference.stride is None else reference.stride.branch
+    if reference.gait is not None:
+        branch = freeze_branch(task.walker, reference.gait, events)
     walker = task.walker if branch is None else branch.system
     cost = cost_of_transport(walker, task.cost, events)
     plan = StepPlan(events=events, gait=reference.gait, branch=branch, foot_margin=FOOT_MARGIN)

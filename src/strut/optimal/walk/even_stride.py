@@ -4,7 +4,9 @@ from the posture it begins in to that before the next step."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from strut.codegen import lowered
 from strut.gait.exchange import mirrored_states
 from strut.gait.transport import distance
+from strut.optimal.walk.frozen_branch import FrozenBranch
 from strut.optimal.walk.read_walk import gravity_of
 from strut.system import System, start
 
@@ -21,12 +24,14 @@ PERIOD_FACTOR = 2.5
 
 @dataclass(frozen=True, eq=False)
 class EvenStride:
-    """One step at constant rates. period: [s]. step_length: [m]. guess: by name of a state, its values at the
-    beginning and the end, or its constant rate."""
+    """One step to begin from. period: [s]. step_length: [m]. guess: by name of a state, its values at the
+    beginning and the end or at places evenly between, or its constant rate. branch: what its landing does,
+    where that depends on who touches the ground; None otherwise."""
 
     period: float
     step_length: float
-    guess: dict[str, float | tuple[float, float]]
+    guess: Mapping[str, Any]
+    branch: FrozenBranch | None = None
 
 
 def even_stride(walker: System, section: str) -> EvenStride | None:
@@ -53,7 +58,7 @@ def even_stride(walker: System, section: str) -> EvenStride | None:
     if not (math.isfinite(length) and length > 0 and np.isfinite(end).all()):
         return None
     period = PERIOD_FACTOR * math.sqrt(length / gravity_of(walker))
-    guess: dict[str, float | tuple[float, float]] = {}
+    guess: dict[str, Any] = {}
     for k, rate in rate_of.items():
         guess[labels[k]] = (begin.x[k], end[k])
         guess[labels[rate]] = (end[k] - begin.x[k]) / period

@@ -51,7 +51,7 @@ def freeze_branch(system: System, gait: Gait, events: Sequence[str]) -> FrozenBr
     """Return the branch of a gait of the system, whose phases end with `events`; None where resets compare
     nothing, or the run has other events."""
     hits = [h for h in gait.trajectory.events if h.name in set(events)]
-    if [h.name for h in hits] != list(events) or not any(_compares(system, name) for name in events):
+    if [h.name for h in hits] != list(events) or not any(compares(system, name) for name in events):
         return None
     x, z = system.labels("x"), system.labels("z")
     p = np.concatenate([np.asarray(q.value, dtype=float) for q in gait.system.p] or [np.empty(0)])
@@ -90,7 +90,22 @@ def _groups(system: System) -> list[ca.SX]:
     return [time, *system.vectors()]
 
 
-def _compares(system: System, name: str) -> bool:
+def freeze_at(system: System, points: Mapping[str, Point], z: np.ndarray) -> FrozenBranch:
+    """Return the branch on which the events that end phases, by name in order, do what they do at points
+    (time, x, z, u, p). z: discrete states at the beginning."""
+    places = system.slices("z")
+    frozen = {name: freeze_event(system, system.event(name), point) for name, point in points.items()}
+    events = tuple(frozen[e.name][0] if e.name in frozen else e for e in system.events)
+    return FrozenBranch(
+        system=system.replace(events=events),
+        actual=system,
+        z0=dict(zip(system.labels("z"), z.tolist(), strict=True)),
+        discrete=tuple({q.name: np.asarray(at[2])[places[q.name]] for q in system.z} for at in points.values()),
+        conditions={name: conditions for name, (_, conditions) in frozen.items()},
+    )
+
+
+def compares(system: System, name: str) -> bool:
     """Return whether guard or reset of an event have comparisons or corners."""
     event = system.event(name)
     f = ca.Function(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from strut.errors import NoGaitError
 from strut.gait import Gait, find
 from strut.gait.section import default_section
@@ -12,6 +14,9 @@ from strut.gait.transport import has_slope, on_slope
 from strut.optimal.solver.guess import Guess
 from strut.optimal.walk.design import Design
 from strut.optimal.walk.even_stride import EvenStride, even_stride
+from strut.optimal.walk.goal_field import as_bounds
+from strut.optimal.walk.kinematic_stride import kinematic_stride
+from strut.optimal.walk.step_goal import StepGoal
 from strut.system import System
 
 FALLBACK_SLOPES = (0.05, 0.03, 0.07, 0.015)
@@ -59,11 +64,16 @@ class ReferenceStep:
         return self.gait
 
 
-def find_reference(walker: System, section: str | None, guess: Any, like: Gait | None) -> ReferenceStep:
+def find_reference(
+    walker: System, section: str | None, guess: Any, like: Gait | None, goal: StepGoal
+) -> ReferenceStep:
     """Return what a search begins from: the guess that was given, else the gait `like` it, else a passive
     gait that is looked for; and an even stride where no gait is known."""
     where = section or default_section(walker)
-    passive = (like or find_passive_gait(walker, where)) if guess is None else None
+    stands = stands_in_turn(walker, where)
+    passive = like if guess is None else None
+    if passive is None and guess is None and not stands:
+        passive = find_passive_gait(walker, where)
     start: Any = passive if guess is None else guess
     gait = like or passive or gait_of(start)
     return ReferenceStep(
@@ -71,8 +81,26 @@ def find_reference(walker: System, section: str | None, guess: Any, like: Gait |
         guess=start.guess() if hasattr(start, "guess") else start,
         gait=gait,
         passive=passive,
-        stride=None if gait is not None else even_stride(walker, where),
+        stride=None if gait is not None else find_stride(walker, where, goal),
     )
+
+
+def stands_in_turn(walker: System, section: str) -> bool:
+    """Return whether a driven walker stands on one foot and then on the opposite one, each of which lands
+    wherever it touches the ground. Such walkers seldom walk by themselves: an even stride is the better
+    beginning."""
+    foot = None if walker.walk is None else walker.walk.foot_of(section)
+    return bool(walker.u) and foot is not None and bool(foot.opposite) and not foot.passes
+
+
+def find_stride(walker: System, section: str, goal: StepGoal) -> EvenStride | None:
+    """Return an even stride: between the posture that the walker begins in and the next, or, of one that
+    stands on its feet in turn, by inverse kinematics."""
+    if not stands_in_turn(walker, section):
+        return even_stride(walker, section)
+    asked = goal.asked_values()
+    length, speed = (float(np.mean(as_bounds(asked[n]))) if n in asked else None for n in ("step_length", "speed"))
+    return kinematic_stride(walker, section, step_length=length, speed=speed)
 
 
 def gait_of(guess: Any) -> Gait | None:

@@ -103,6 +103,8 @@ def problem_of(walker: System, plan: StepPlan, limits: StepLimits, required: Seq
     swings = swing_foot(walker, section)
     if swings is not None and swings.passes in plan.events and limits["clearance"] is None:
         problem = require_swing(problem, None)
+    elif stands_in_turn(walker, section):
+        problem = require_above_ground(problem, section, limits["clearance"])
     problem = require_liftoff(problem, section)
     if plan.gait is not None:
         problem = keep_terminal_events_away(problem, plan.gait)

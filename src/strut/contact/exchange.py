@@ -1,0 +1,44 @@
+"""The exchange of left and right of a mechanism on the ground, from what the modeller says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import casadi as ca
+
+from strut.errors import ModelError
+from strut.mechanism.assemble import Assembly
+from strut.mechanism.mirror import Symmetry, symmetry
+from strut.mechanism.tree import Tree
+
+AUTOMATIC = "auto"
+"""The word for the symmetry that `mechanism.symmetry` works out."""
+Exchange = str | Symmetry | Callable[[Tree], Mapping[str, ca.SX]] | None
+"""'auto', what `mechanism.symmetry` returns, or a function of the tree to new values of states by name."""
+
+
+def exchange_of(given: Exchange, assembly: Assembly) -> dict[str, ca.SX]:
+    """New values of states and inputs, by name, that describe the same machine with left and right
+    exchanged."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        if given != AUTOMATIC:
+            raise ModelError(
+                f"symmetry is '{given}': give 'auto', what mechanism.symmetry returns, or a function of the tree"
+            )
+        given = symmetry(assembly.mechanism)
+    if not isinstance(given, Symmetry):
+        return dict(given(assembly.tree))
+    values = {q.name: q.sym for q in (*assembly.positions, *assembly.velocities, *assembly.inputs.values())}
+    images = {**given.states, **given.inputs}
+    missing = sorted(set(images) - set(values))
+    if missing:
+        raise ModelError(
+            f"the symmetry names '{missing[0]}', which '{assembly.mechanism.name}' does not have: it is that of "
+            f"another mechanism"
+        )
+    return {image: sign * values[name] for name, (image, sign) in images.items()}
+
+
+__all__ = ["Exchange", "exchange_of"]

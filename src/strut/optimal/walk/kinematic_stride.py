@@ -1,0 +1,226 @@
+"""`kinematic_stride`: a step to begin a search from, of a walker that has no passive gait.
+
+Inverse kinematics give a posture in which a step of the wanted length begins, the one in which it ends (the
+same with left and right exchanged), and one between, with the swing foot lifted. The walker moves evenly
+through the three. Where a foot lands on rigid ground, the branch of the landing is the one that the contact
+sequence means: the new foot holds, the old one leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from strut.gait.exchange import mirrored_states
+from strut.gait.section import section_of
+from strut.gait.transport import distance, forward_states
+from strut.optimal.walk.even_stride import PERIOD_FACTOR, EvenStride
+from strut.optimal.walk.frozen_branch import FrozenBranch, compares, freeze_at
+from strut.optimal.walk.read_walk import gravity_of
+from strut.system import Foot, System, start, sx, time
+
+STEP_PER_HEIGHT = (0.15, 0.6)
+"""[1] Least and largest length of a step over the height of the centre of mass, where no length is asked."""
+DEFAULT_STEP = 0.4
+"""[1] Length of a step over the height of the centre of mass, where neither length nor speed is asked."""
+LIFT_PER_HEIGHT = 0.05
+"""[1] Height of the swing foot in mid-step over the height of the centre of mass."""
+SAMPLES = 21
+"""Points of the stride at which states are given."""
+MAX_LANDINGS = 2000
+"""Random velocities with which a landing is tried until it does what the contact sequence means."""
+MIN_LANDING_SPEED = 0.01
+"""[m/s] A foot that lands comes down at least so fast, when landings are tried."""
+MAX_POSTURE_ERROR = 1e-6
+"""[m, rad] by which the postures of a stride may miss what is asked of them."""
+
+
+def kinematic_stride(
+    walker: System, section: str, step_length: float | None = None, speed: float | None = None
+) -> EvenStride | None:
+    """An even step of a walker that ends with the event `section`, of the length [m] that is asked, or that
+    goes with a speed [m/s]; None where no such posture exists, or positions and velocities cannot be told
+    apart."""
+    return _Kinematics(walker, section).stride(step_length, speed)
+
+
+class _Kinematics:
+    """Postures of a walker: its states of position, and where its feet are."""
+
+    def __init__(self, walker: System, section: str) -> None:
+        self.walker, self.section = walker, section
+        self.x, self.others = walker.vector("x"), [walker.vector(group) for group in "zup"]
+        flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+        fixed = ca.vertcat(time, *self.others)
+        self.positions = [i for i in range(self.x.numel()) if not ca.depends_on(flow[i], fixed)]
+        self.velocities = [i for i in range(self.x.numel()) if i not in self.positions]
+        self.rates = ca.Function(
+            "rates", [self.x, *self.others], [ca.jacobian(flow[self.positions], self.x[self.velocities])]
+        )
+        self.begin = start(walker)
+        self.swing = None if walker.walk is None else walker.walk.foot_of(section)
+        self.stance = self._stance()
+        self.z = self._discrete()
+
+    def _stance(self) -> Foot | None:
+        """The foot that stands while the other swings, of a walker whose feet are on the ground in turn."""
+        if self.swing is None or not self.swing.stands or self.walker.walk is None:
+            return None
+        others = [f for f in self.walker.walk.feet if f.name == self.swing.opposite]
+        return others[0] if others and others[0].at is not None else None
+
+    def _discrete(self) -> np.ndarray:
+        """Discrete states during the step: those of the start, with one foot on the ground."""
+        z = self.begin.z.copy()
+        labels = self.walker.labels("z")
+        if self.stance is not None and self.swing is not None:
+            z[labels.index(self.stance.stands)], z[labels.index(self.swing.stands)] = 1.0, 0.0
+        return z
+
+    def stride(self, step_length: float | None, speed: float | None) -> EvenStride | None:
+        """See `kinematic_stride`."""
+        if not self.positions or not self.velocities:
+            return None
+        height = self._height()
+        length = step_length or _usual_length(height, speed, gravity_of(self.walker))
+        postures = self._postures(length, height)
+        if postures is None:
+            return None
+        period = length / speed if speed else PERIOD_FACTOR * math.sqrt(length / gravity_of(self.walker))
+        states = self._states(postures, period)
+        branch = self._branch(states[-1])
+        if branch is None and compares(self.walker, self.section):
+            return None
+        labels = self.walker.labels("x")
+        guess: dict[str, Any] = {name: states[:, k] for k, name in enumerate(labels)}
+        return EvenStride(period, length, guess, branch)
+
+    def _height(self) -> float:
+        """[m]: of the centre of mass over the ground when a run begins, by the account of energy."""
+        walk, stored = self.walker.walk, self.walker.ledger.stored if self.walker.ledger is not None else {}
+        if walk is None or walk.weight is None or walk.gravity not in stored:
+            return 1.0
+        f = self.walker.function("height", [sx(stored[walk.gravity]) / sx(walk.weight)], clock=False)
+        height = float(f(self.begin.x, self.begin.z, self.begin.u, self.begin.p))
+        return height if height > 0 else 1.0
+
+    def _at(self, expressions: list[ca.SX], q: ca.SX) -> list[ca.SX]:
+        """Expressions of the state in a posture, at rest, during the step."""
+        x = ca.SX(self.begin.x)
+        x[self.velocities] = 0
+        x[self.positions] = q
+        old = [self.x, *self.others]
+        new = [x, ca.SX(self.z), ca.SX(self.begin.u), ca.SX(self.begin.p)]
+        return ca.substitute(expressions, old, new)
+
+    def _postures(self, length: float, height: float) -> np.ndarray | None:
+        """Positions at the beginning, in the middle and at the end of a step, as rows."""
+        walker, n = self.walker, len(self.positions)
+        begin, end = ca.SX.sym("begin", n), ca.SX.sym("end", n)
+        own = self.begin.x[self.positions]
+        carried = set(forward_states(walker, section_of(walker, self.section)))
+        repeats = [k for k, i in enumerate(self.positions) if i not in carried]
+        after = walker.after(self.section, ca.vertcat(*mirrored_states(walker)))[self.positions]
+        reached, came = self._at([after, distance(walker, self.section)], end)
+        rows = [(reached - begin)[repeats], came - length]
+        if self.stance is not None and self.swing is not None:
+            place, gap = sx(self.stance.at), walker[self.stance.gap]
+            at_begin, at_end = self._at([place, gap], begin), self._at([place, gap], end)
+            rows += [at_begin[1], at_end[0] - at_begin[0], begin[sorted(set(range(n)) - set(repeats))]]
+        if self.swing is not None and self.swing.gap:
+            rows += self._at([walker[self.swing.gap]], end)
+        else:
+            rows += self._at([sx(walker.event(self.section).guard)], end)
+        first = _nearest(ca.vertcat(begin, end), rows, np.concatenate([own, own]), self._bounds(2))
+        if first is None:
+            return None
+        ends = first.reshape(2, n)
+        return np.vstack([ends[0], self._middle(ends, height), ends[1]])
+
+    def _middle(self, ends: np.ndarray, height: float) -> np.ndarray:
+        """Positions in mid-step: the stance foot where it was, the swing foot lifted, if the legs can."""
+        halfway: np.ndarray = ends.mean(axis=0)
+        if self.swing is None or not self.swing.gap:
+            return halfway
+        q = ca.SX.sym("q", len(self.positions))
+        lifted = self._at([self.walker[self.swing.gap]], q)[0] - LIFT_PER_HEIGHT * height
+        rows = [lifted]
+        if self.stance is not None:
+            place = sx(self.stance.at)
+            stood = ca.substitute(self._at([place], q)[0], q, ca.SX(ends[0]))
+            rows.append(self._at([place], q)[0] - stood)
+        posture = _nearest(q, rows, halfway, self._bounds(1))
+        return halfway if posture is None else posture
+
+    def _bounds(self, times: int) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the positions, of so many postures."""
+        ends = np.vstack([np.broadcast_to(q.range, (q.size, 2)) for q in self.walker.x])[self.positions]
+        return np.tile(ends[:, 0], times), np.tile(ends[:, 1], times)
+
+    def _states(self, postures: np.ndarray, period: float) -> np.ndarray:
+        """States along the parabola through three postures, as rows; velocities by least squares."""
+        s = np.linspace(0, 1, SAMPLES)[:, None]
+        begin, middle, end = postures
+        positions = begin * (1 - s) * (1 - 2 * s) + middle * 4 * s * (1 - s) + end * s * (2 * s - 1)
+        rates = (begin * (4 * s - 3) + middle * (4 - 8 * s) + end * (4 * s - 1)) / period
+        states = np.tile(self.begin.x, (SAMPLES, 1))
+        states[:, self.positions] = positions
+        for row, rate in zip(states, rates, strict=True):
+            row[self.velocities] = 0.0
+            effect = np.array(self.rates(row, self.z, self.begin.u, self.begin.p))
+            row[self.velocities] = np.linalg.lstsq(effect, rate, rcond=None)[0]
+        return states
+
+    def _branch(self, end: np.ndarray) -> FrozenBranch | None:
+        """The branch of a landing after which the new foot stands and the old one does not; None where none
+        of many velocities leads to it, or the landing asks nothing."""
+        if self.stance is None or self.swing is None or not compares(self.walker, self.section):
+            return None
+        walker, labels = self.walker, self.walker.labels("z")
+        reset = walker.event(self.section).reset
+        new_z = ca.vertcat(*[sx(reset.get(q.name, q.sym)) for q in walker.z])
+        groups = [self.x, *self.others]
+        flow = ca.vertcat(*[sx(walker.flow[q.name]) for q in walker.x])
+        moves = ca.jacobian(flow[self.positions], self.x[self.velocities])
+        feet = [ca.jacobian(sx(f.at), self.x[self.positions]) @ moves for f in (self.stance, self.swing)]
+        outcome = ca.Function("outcome", [time, *groups], [new_z])
+        jacobians = ca.Function("feet", groups, feet)
+        values = (self.z, self.begin.u, self.begin.p)
+        old, new = labels.index(self.stance.stands), labels.index(self.swing.stands)
+        stance, swing = (np.array(J) for J in jacobians(end, *values))
+        hold = np.eye(len(self.velocities)) - np.linalg.pinv(stance) @ stance
+        random, spread = np.random.default_rng(0), np.abs(end[self.velocities]).max()
+        for trial in range(MAX_LANDINGS):
+            point = end.copy()
+            shake = spread * random.standard_normal(len(self.velocities)) if trial else 0.0
+            point[self.velocities] = hold @ (end[self.velocities] + shake)
+            if (swing @ point[self.velocities])[2] > -MIN_LANDING_SPEED:
+                continue
+            after = np.array(outcome(0.0, point, *values)).reshape(-1)
+            if after[new] > 0.5 > after[old]:
+                return freeze_at(walker, {self.section: (0.0, point, *values)}, self.z)
+        return None
+
+
+def _usual_length(height: float, speed: float | None, gravity: float) -> float:
+    """[m]: the step that goes with a speed, as people walk; within what legs allow."""
+    low, high = (factor * height for factor in STEP_PER_HEIGHT)
+    return DEFAULT_STEP * height if speed is None else min(max(PERIOD_FACTOR**2 * speed**2 / gravity, low), high)
+
+
+def _nearest(
+    q: ca.SX, rows: list[ca.SX], own: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray | None:
+    """The point nearest to one's own at which rows are zero, within bounds; None where there is none."""
+    options = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "error_on_fail": False}
+    problem = {"x": q, "f": ca.sumsqr(q - own), "g": ca.vertcat(*rows)}
+    solve = ca.nlpsol("posture", "ipopt", problem, options)
+    solution = solve(x0=own, lbx=bounds[0], ubx=bounds[1], lbg=0, ubg=0)
+    missed = np.abs(np.array(solution["g"])).max(initial=0.0)
+    return np.array(solution["x"]).reshape(-1) if missed <= MAX_POSTURE_ERROR else None
+
+
+__all__ = ["kinematic_stride"]
