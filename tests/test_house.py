@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "strut"
-COMMON = {"checks", "confine", "errors", "extras", "files", "gc_pause", "html", "units", "version"}
+COMMON = {
+    "catalogue",
+    "checks",
+    "confine",
+    "errors",
+    "extras",
+    "files",
+    "gc_pause",
+    "html",
+    "units",
+    "version",
+}
 MAY_IMPORT = {  # room -> rooms it may read, besides itself and what all share
     "system": set(),
     "mechanism": {"system"},

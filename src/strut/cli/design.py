@@ -14,9 +14,10 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from strut import actuator, optimal
-from strut.cli.model import Reading, Root, find_model, python_of, with_drive, with_settings
+from strut.cli.console import as_json, notes, out, table
+from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
+from strut.cli.options import Root
 from strut.cli.save import check_directory
-from strut.cli.show import as_json, notes, out, table
 from strut.errors import ValueRangeError
 from strut.files import put
 from strut.optimal import COSTS, Design

@@ -11,6 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from strut.cli.console import as_json, table
+from strut.cli.options import Json
 from strut.codegen import cache_directory, check_private_directory, compiler, make_private
 from strut.errors import CompileError
 from strut.extras import EXTRAS
@@ -88,3 +92,15 @@ def examine() -> list[dict[str, Any]]:
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")
     row("GPU", _says("nvidia-smi", "-L") if shutil.which("nvidia-smi") else "none (optional)")
     return rows
+
+
+def doctor(json: Json = False) -> None:
+    """Say what was found on this machine: compiler, cores, versions, cache, GPU; and what to do where
+    something is missing."""
+    rows = examine()
+    if json:
+        as_json(rows)
+    else:
+        table("", ["what", "found", ""], [[r["what"], r["found"], r["remedy"]] for r in rows])
+    if not all(r["ok"] for r in rows):
+        raise typer.Exit(1)

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from strut.cli.show import notes
+from strut.cli.console import notes
 
 
 def check_finite(t: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:

@@ -14,9 +14,10 @@ import typer
 from rich.markup import escape
 
 from strut import gait as gaits
-from strut.cli.model import Drive, Reading, Root, find_model, python_of, with_drive, with_settings
+from strut.cli.console import as_json, notes, out, table
+from strut.cli.model import Reading, find_model, python_of, with_drive, with_settings
+from strut.cli.options import Drive, Root
 from strut.cli.save import check_directory
-from strut.cli.show import as_json, notes, out, table
 from strut.errors import NoGaitError, ValueRangeError
 from strut.files import put
 from strut.gait.branch import Branch

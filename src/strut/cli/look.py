@@ -8,8 +8,14 @@ import tempfile
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
 
 import strut
+from strut.cli.console import as_json, notes, out
+from strut.cli.options import Json
 from strut.errors import MissingExtraError, StorageError
 
 SHOWN_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
@@ -26,6 +32,56 @@ WRITABLE = (
 
 Written = tuple[Path | list[Path], str]
 """What was written, and a remark where something is missing."""
+
+
+def view(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="What was saved: a run (.h5), a gait or design (.json), a table (.csv), a folder, a page or "
+            "a picture."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to write: .html, .gif, .mp4 or name%d.png from .h5 or .json, .html from .csv. Beside "
+            "the file unless given.",
+        ),
+    ] = None,
+    film: Annotated[
+        bool, typer.Option("--film", help="Only the animation, in space, to play and turn.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Write it, but open no browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at what was saved: a page with motion, plots and numbers, in the browser. Nothing is sent
+    anywhere.
+
+    [bold]Examples[/bold]
+
+      strut run compass -t 10 -o walk.h5 && strut view walk.h5
+
+      strut view walk.h5 --film
+
+      strut view walk.h5 -o walk.mp4 --no-open
+
+      strut gait compass --set slope=3deg -o gait/ && strut view gait/
+    """
+    made, remark = page_of(file, output, film)
+    shown = made[0] if isinstance(made, list) else made
+    opened = not no_open and open_in_browser(shown)
+    if json:
+        as_json({"file": str(shown), "opened": opened, "remark": remark})
+        return
+    if remark:
+        notes.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=True)
+    out.print(escape(str(shown.resolve())), soft_wrap=True)
+    if not opened and not no_open:
+        notes.print("no display or browser was found here: open this file where there is one")
 
 
 def page_of(file: Path, output: Path | None, film: bool) -> Written:

@@ -8,40 +8,18 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 
 from strut import actuator, mechanism, network
-from strut.cli.show import notes
+from strut.cli.console import notes
 from strut.errors import ModelError, StrutError, UnknownNameError, ValueRangeError, did_you_mean
 from strut.mechanism import Mechanism
 from strut.system import System
 from strut.units import number
 from strut.walkers import CATALOGUE, MECHANISMS
-
-Drive = Annotated[
-    str,
-    typer.Option(
-        "--drive",
-        metavar="KIND",
-        help="How motors act: rigid; series, through a spring, the motor having an inertia; or parallel, "
-        "with a spring beside them.",
-    ),
-]
-"""An option of all commands that make a machine move."""
-
-Root = Annotated[
-    list[Path],
-    typer.Option(
-        "--root",
-        metavar="DIR",
-        help="A folder from which the model may read, besides its own; again for more.",
-    ),
-]
-"""An option of all commands that read a model from a file."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import typer
 from rich.markup import escape
 
 from strut import network
+from strut.cli.console import as_json, notes, out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
-from strut.cli.model import Root, find_network, lowered, parse_times
+from strut.cli.model import find_network, lowered, parse_times
+from strut.cli.options import Root
 from strut.cli.repl import Session, converse
-from strut.cli.show import as_json, notes, out
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
 from strut.files import put
 from strut.network.lower import scope

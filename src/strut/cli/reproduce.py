@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from strut.cli.show import as_json, out, table
+from strut.cli.console import as_json, out, table
 from strut.errors import UnknownNameError, did_you_mean
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from rich.markup import escape
 
 from strut import view
-from strut.cli.show import notes
+from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
 from strut.simulate.trajectory import Trajectory
 

@@ -2,82 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import math
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from strut.cli.console import out, table
 from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
 from strut.view import ledger_table
 from strut.view.units import quantity, shown_unit, titled
 
-out = Console(highlight=False, emoji=False)
-notes = Console(stderr=True, highlight=False, emoji=False)
-
 READABLE = 40  # characters of an expression; longer ones are not printed
 
 MOST_STEPS = 8
 """Printed of a walk; the page and --json have more."""
-
-
-class _Notes(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        notes.print(escape(record.getMessage()), soft_wrap=True)
-
-
-def tell_what_takes_long() -> None:
-    """What strut logs is printed on standard error."""
-    log = logging.getLogger("strut")
-    if not any(isinstance(handler, _Notes) for handler in log.handlers):
-        log.addHandler(_Notes())
-    log.setLevel(logging.INFO)
-
-
-def as_json(value: Any) -> None:
-    """One JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
-
-    def plain(item: Any) -> Any:
-        if isinstance(item, dict):
-            return {str(k): plain(v) for k, v in item.items()}
-        if isinstance(item, (list, tuple, np.ndarray)):
-            return [plain(v) for v in item]
-        if isinstance(item, (float, np.floating)):
-            return float(item) if math.isfinite(item) else None
-        if isinstance(item, (np.integer, np.bool_)):
-            return item.item()
-        return item
-
-    print(json.dumps(plain(value), indent=1))
-
-
-def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    shown = Table(
-        title=escape(title) or None,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-    )
-    for k, column in enumerate(columns):
-        shown.add_column(
-            escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right"
-        )
-    for row in rows:
-        shown.add_row(*[escape(_cell(cell)) for cell in row])
-    out.print(shown)
-    out.print()
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:

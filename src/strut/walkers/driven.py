@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact import Between, Legs, plane, stepping
 from strut.mechanism import Mechanism, joints
@@ -48,4 +49,4 @@ def compass_driven(**values: float) -> System:
         drives,
         margin=0.02 * length,
     )
-    return stepping(m, legs, plane(slope(DEG3)), "compass gait with motors in hip and ankle").using(values)
+    return stepping(m, legs, plane(slope(DEG3)), SYSTEM_DESCRIPTIONS["compass-driven"]).using(values)

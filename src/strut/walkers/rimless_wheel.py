@@ -6,6 +6,7 @@ import math
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.system import (
     Discrete,
@@ -112,5 +113,5 @@ def rimless_wheel(**values: float) -> System:
             weight=mass * g,
             gravity="gravity",
         ),
-        description="spokes around a mass, rolling down a slope",
+        description=SYSTEM_DESCRIPTIONS["rimless-wheel"],
     ).using(values)

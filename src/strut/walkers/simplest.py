@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from strut.catalogue import SYSTEM_DESCRIPTIONS
 from strut.checks import checked
 from strut.contact.arming import FELL_BACK, FELL_FORWARD, PULLED, Swing
 from strut.system import (
@@ -150,7 +151,7 @@ def simplest(**values: float) -> System:
             gravity="gravity",
         ),
         scales=("mass", "leg", "g"),
-        description="the simplest walker: a hip mass on massless legs (g = 1)",
+        description=SYSTEM_DESCRIPTIONS["simplest"],
     ).using(values)
 
 
