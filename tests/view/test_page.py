@@ -121,7 +121,7 @@ def test_a_unit_is_a_figure():
 def test_events_are_marked(walk):
     figure = plots.states(walk)[0]
     np.testing.assert_array_equal(figure.marks["heel_strike"], walk.events.t)
-    (mark,) = interactive.described(figure)["layout"]["shapes"]
+    (mark,) = interactive.describe_figure(figure)["layout"]["shapes"]
     assert [float(t) for t in re.findall(r"M([^,]+),0V1", mark["path"])] == walk.events.t.tolist()
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ import pytest
 import strut
 from strut import contact, view, walkers
 from strut.errors import MissingExtraError, ModelError, ShapeError, StorageError, UnknownNameError
+from strut.view.figures import matplotlib_backend, plots
 from strut.view.figures import plotly_backend as interactive
-from strut.view.figures import plots
-from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points
+from strut.view.figures.figure import Areas, Cells, Figure, Flow, Line, Points, Trace
+from strut.view.pages.result_file import TRACES
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +161,7 @@ def test_layers_are_the_account(which, request):
         np.testing.assert_allclose((layer - layer[0])[inner], (values - values[0])[inner], atol=1e-9)
         assert layer.min() >= 0
     np.testing.assert_allclose(areas.tops[-1], top.y, atol=1e-6 * top.y.max())  # the books close
-    lines = interactive.described(view.energy_areas(run))["data"]
+    lines = interactive.describe_figure(view.energy_areas(run))["data"]
     np.testing.assert_array_equal(lines[1]["y"], areas.tops[1])
 
 
@@ -178,7 +180,7 @@ def test_flow_is_the_summary(swing, walk):
         for name, amount in {**flow.sources, **flow.sinks}.items():
             assert amount == abs(summary[name])
         assert sum(flow.sources.values()) == pytest.approx(sum(flow.sinks.values()), rel=1e-6)
-    (drawn,) = interactive.described(view.energy_flow(walk))["data"]
+    (drawn,) = interactive.describe_figure(view.energy_flow(walk))["data"]
     assert drawn["link"]["value"] == [*flow.sources.values(), *flow.sinks.values()]
 
 
@@ -309,7 +311,7 @@ def test_basin_of_a_gait(walker):
     np.testing.assert_array_equal(cells.y, found.second)
     assert (figure.x, figure.y) == ("stance_rate [rad/s]", "swing_rate [rad/s]")
     assert (cross.x[0], cross.y[0]) == tuple(found.gait.x0[name] for name in found.names)
-    drawn = interactive.described(figure)["data"][0]
+    drawn = interactive.describe_figure(figure)["data"][0]
     assert drawn["customdata"][0][0] == found.label[0, 0]
 
 
@@ -368,7 +370,7 @@ def test_basin():
     assert isinstance(cells, Cells)
     np.testing.assert_array_equal(cells.values, turns)
     assert np.unique(turns).tolist() == list(names)
-    (drawn,) = interactive.described(figure)["data"]
+    (drawn,) = interactive.describe_figure(figure)["data"]
     np.testing.assert_array_equal(drawn["z"], turns + 2)  # ranks of the five
     assert drawn["colorbar"]["ticktext"] == list(names.values())
     with pytest.raises(ShapeError, match="rows are y, columns are x"):
@@ -567,3 +569,10 @@ def test_mechanisms_show_themselves():
     assert "<strong>Mechanism coman</strong>" in text
     assert "bodies (" in text
     assert "revolute" in text
+
+
+@pytest.mark.parametrize("kind", get_args(Trace))
+def test_every_kind_of_mark_is_known_to_both_libraries_and_to_files(kind):
+    assert kind in interactive.plotly_traces.registry
+    assert kind in matplotlib_backend.draw_trace.registry
+    assert TRACES[kind.__name__] is kind

@@ -49,6 +49,11 @@ class Line:
     width: float = 1.6
     step: bool = False
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return (self.name,)
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -64,6 +69,11 @@ class Points:
     labels: tuple[str, ...] = ()
     written: bool = False
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return (self.name,)
+
 
 @dataclass(frozen=True, eq=False)
 class Areas:
@@ -72,6 +82,11 @@ class Areas:
     x: np.ndarray
     layers: Mapping[str, np.ndarray]
     colors: tuple[str, ...]
+
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend."""
+        return tuple(self.layers)
 
     @property
     def tops(self) -> list[np.ndarray]:
@@ -90,6 +105,11 @@ class Cells:
     title: str = ""
     names: Mapping[int, str] = field(default_factory=dict)
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend: nothing, a scale of colours is beside the axes."""
+        return ()
+
 
 @dataclass(frozen=True, eq=False)
 class Flow:
@@ -102,8 +122,16 @@ class Flow:
     unit: str
     colors: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def legend_names(self) -> tuple[str, ...]:
+        """What stands in the legend: nothing, bands carry their names."""
+        return ()
+
 
 Trace = Line | Points | Areas | Cells | Flow
+"""Any kind of mark that a figure has. A new kind is a dataclass in this union, one function in
+`plotly_backend` and one in `matplotlib_backend`; files of results read and write its fields by their
+types."""
 
 BACKENDS: dict[str, Callable[..., Any]] = {}
 """What draws and writes figures, by name: plotly, matplotlib, save, mime and svg. `strut.view` enters them

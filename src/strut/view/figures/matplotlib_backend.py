@@ -5,13 +5,24 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from strut.extras import optional_module
-from strut.view.figures.figure import NEUTRAL, Areas, Cells, Figure, Flow, Line, Points, distinct_colors
-from strut.view.figures.plotly_backend import SCALE, flow_colors
+from strut.view.figures.figure import (
+    NEUTRAL,
+    Areas,
+    Cells,
+    Figure,
+    Flow,
+    Line,
+    Points,
+    Trace,
+    distinct_colors,
+)
+from strut.view.figures.plotly_backend import COLOR_SCALE, flow_colors
 
 WIDTH = 6.3
 """Of a figure [inch]: a page of A4 between its margins."""
@@ -36,6 +47,8 @@ PER_INCH = 96
 
 LINES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 MARKERS = {"circle": "o", "circle-open": "o", "diamond": "D", "square": "s", "cross": "X"}
+HOLLOW = ("circle-open",)
+"""Symbols of which only the edge is drawn."""
 LOOK = {
     **{
         "font.size": 9,
@@ -69,19 +82,20 @@ UNDATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDa
 
 def write(figures: Sequence[Figure], kinds: Sequence[str]) -> list[bytes]:
     """The contents of files of these kinds, png, svg or pdf, of one drawing."""
-    drawn = matplotlib_figure(*figures)
+    sheet = matplotlib_figure(*figures)
     mpl = optional_module("matplotlib", PURPOSE)
 
-    found = []
+    contents = []
     with mpl.rc_context(LOOK):
         for kind in kinds:
-            held = io.BytesIO()
-            drawn.savefig(held, format=kind, metadata=UNDATED.get(kind))
-            found.append(held.getvalue())
-    return found
+            file = io.BytesIO()
+            sheet.savefig(file, format=kind, metadata=UNDATED.get(kind))
+            contents.append(file.getvalue())
+    return contents
 
 
 def svg(*figures: Figure) -> str:
+    """Return figures, one below the other, as the text of an SVG file."""
     return write(figures, ["svg"])[0].decode("utf-8")
 
 
@@ -110,7 +124,7 @@ def matplotlib_figure(*figures: Figure) -> Any:
             )
             _axes(axes, figure)
             for trace in figure.traces:
-                _draw(axes, trace)
+                draw_trace(trace, axes)
             _marks(axes, figure)
             if not cells and not figure.flows:
                 _make_room(axes, width)
@@ -127,11 +141,7 @@ def matplotlib_figure(*figures: Figure) -> Any:
 
 def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
     """Columns and rows of a legend above the axes; no column, no legend."""
-    labels = [
-        name
-        for trace in figure.traces
-        for name in (trace.layers if isinstance(trace, Areas) else [getattr(trace, "name", "")])
-    ]
+    labels = [name for trace in figure.traces for name in trace.legend_names]
     labels += list(figure.marks) if figure.mark_names else []
     if not figure.legend or figure.flows or not any(labels):
         return 0, int(figure.fine)  # a power of ten needs a row
@@ -215,55 +225,68 @@ def _marks(axes: Any, figure: Figure) -> None:
         )
 
 
-def _draw(axes: Any, trace: Any) -> None:
-    if isinstance(trace, Line):
-        style = {
-            "color": trace.color,
-            "linestyle": LINES[trace.dash],
-            "linewidth": 0.75 * trace.width,
-            "label": plain(trace.name),
-        }
-        axes.plot(trace.x, trace.y, drawstyle="steps-post" if trace.step else "default", **style)
-    elif isinstance(trace, Points):
-        face = "none" if trace.symbol.endswith("open") else trace.color
-        style = {
-            "marker": MARKERS[trace.symbol],
-            "markersize": 0.6 * trace.size,
-            "markerfacecolor": face,
-            "markeredgecolor": trace.color,
-        }
-        axes.plot(trace.x, trace.y, linestyle="none", label=plain(trace.name), **style)
-        for x, y, label in zip(trace.x, trace.y, trace.labels if trace.written else (), strict=False):
-            axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
-    elif isinstance(trace, Areas):
-        floor = np.zeros(len(trace.x))
-        for k, (name, top) in enumerate(zip(trace.layers, trace.tops, strict=True)):
-            axes.fill_between(
-                trace.x, floor, top, color=trace.colors[k], alpha=0.7, linewidth=0, label=plain(name)
-            )
-            floor = top
-        axes.margins(x=0)
-    elif isinstance(trace, Cells):
-        _cells(axes, trace)
-    else:
-        _flow(axes, trace)
+@singledispatch
+def draw_trace(trace: Trace, axes: Any) -> None:
+    """Draw a trace into axes of matplotlib. Every kind registers below how it is drawn."""
+    raise NotImplementedError(f"matplotlib_backend does not know how to draw a {type(trace).__name__}")
 
 
-def _cells(axes: Any, cells: Cells) -> None:
+@draw_trace.register
+def _line(line: Line, axes: Any) -> None:
+    axes.plot(
+        line.x,
+        line.y,
+        drawstyle="steps-post" if line.step else "default",
+        color=line.color,
+        linestyle=LINES[line.dash],
+        linewidth=0.75 * line.width,
+        label=plain(line.name),
+    )
+
+
+@draw_trace.register
+def _points(points: Points, axes: Any) -> None:
+    axes.plot(
+        points.x,
+        points.y,
+        linestyle="none",
+        label=plain(points.name),
+        marker=MARKERS[points.symbol],
+        markersize=0.6 * points.size,
+        markerfacecolor="none" if points.symbol in HOLLOW else points.color,
+        markeredgecolor=points.color,
+    )
+    for x, y, label in zip(points.x, points.y, points.labels if points.written else (), strict=False):
+        axes.annotate(plain(label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
+
+
+@draw_trace.register
+def _areas(areas: Areas, axes: Any) -> None:
+    floor = np.zeros(len(areas.x))
+    for k, (name, top) in enumerate(zip(areas.layers, areas.tops, strict=True)):
+        axes.fill_between(
+            areas.x, floor, top, color=areas.colors[k], alpha=0.7, linewidth=0, label=plain(name)
+        )
+        floor = top
+    axes.margins(x=0)
+
+
+@draw_trace.register
+def _cells(cells: Cells, axes: Any) -> None:
     colours = optional_module("matplotlib.colors", PURPOSE)
 
     axes.grid(False)
     if not cells.names:
         mesh = axes.pcolormesh(
-            cells.x, cells.y, cells.values, cmap=SCALE.lower(), shading="nearest", rasterized=True
+            cells.x, cells.y, cells.values, cmap=COLOR_SCALE.lower(), shading="nearest", rasterized=True
         )
         axes.figure.colorbar(mesh, ax=axes, label=plain(cells.title))
         return
     keys = sorted(cells.names)
     ranks = np.searchsorted(keys, cells.values)
-    known = np.isin(cells.values, keys)
+    has_name = np.isin(cells.values, keys)
     colors, edges = colours.ListedColormap(distinct_colors(len(keys))), np.arange(len(keys) + 1) - 0.5
-    ranked = np.ma.masked_where(~known, ranks)
+    ranked = np.ma.masked_where(~has_name, ranks)
     norm = colours.BoundaryNorm(edges, len(keys))
     mesh = axes.pcolormesh(
         cells.x, cells.y, ranked, cmap=colors, norm=norm, shading="nearest", rasterized=True
@@ -272,7 +295,8 @@ def _cells(axes: Any, cells: Cells) -> None:
     bar.ax.set_yticklabels([plain(cells.names[key]) for key in keys])
 
 
-def _flow(axes: Any, flow: Flow) -> None:
+@draw_trace.register
+def _flow(flow: Flow, axes: Any) -> None:
     """Bands from the left into the middle and on to the right."""
     axes.set_axis_off()
     total = max(sum(flow.sources.values()), sum(flow.sinks.values())) or 1.0
@@ -287,7 +311,7 @@ def _flow(axes: Any, flow: Flow) -> None:
         low_in, low_out = 0.0, -spread / 2
         for (name, amount), color in zip(reversed(list(entries.items())), reversed(own), strict=True):
             thick = amount / total
-            _band(axes, outside, low_out, inside, low_in, thick, color)
+            _band(axes, (outside, low_out), (inside, low_in), thick, color)
             axes.text(
                 outside + away,
                 low_out + thick / 2,
@@ -310,7 +334,9 @@ def _flow(axes: Any, flow: Flow) -> None:
     axes.margins(y=0.12)
 
 
-def _band(axes: Any, x0: float, y0: float, x1: float, y1: float, thick: float, color: str) -> None:
+def _band(axes: Any, start: tuple[float, float], end: tuple[float, float], thick: float, color: str) -> None:
+    """Draw a band that bends smoothly from one place to another; both are its lower edge."""
+    (x0, y0), (x1, y1) = start, end
     a = np.linspace(0, 1, 60)
     bend = a * a * (3 - 2 * a)
     lower = y0 + (y1 - y0) * bend

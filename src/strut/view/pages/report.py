@@ -11,7 +11,7 @@ from typing import Any
 from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
-from strut.view.figures.plotly_backend import Pages, plotly_script
+from strut.view.figures.plotly_backend import PageFigures, plotly_script
 from strut.view.pages.sheet import inlined, packed, part, sheet
 
 WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
@@ -133,9 +133,9 @@ class Report:
         data = "".join(inlined(name, value) for name, value in self._data.items())
         scripts, unpacked = list(self._scripts), []
         if self._figures:
-            pages, plotly = Pages(), plotly_script()
-            figures = pages.figures(self._figures)
-            texts = {"plotly": plotly, "figures": figures, "columns": pages.columns}
+            figure_writer, plotly = PageFigures(), plotly_script()
+            figures = figure_writer.write(self._figures)
+            texts = {"plotly": plotly, "figures": figures, "columns": figure_writer.columns}
             data += "".join(packed(name, text) for name, text in texts.items())
             scripts += [part("unpack.js"), part("figures.js")]
             unpacked.append(plotly)
