@@ -13,6 +13,7 @@ from strut import Mechanism, contact, joints, walkers
 from strut.errors import StorageError, StrutError
 from strut.mechanism import shapes
 from strut.simulate import scene_file as staged_file
+from strut.system import Scene
 from strut.view.motion import film
 from strut.view.motion import scene_json as staged
 
@@ -121,7 +122,9 @@ def test_so_do_all_that_swap(make):
 def test_points_stand_in_for_a_scene():
     x, v = strut.State("x", 0.0), strut.State("v", 1.0)
     outputs = {"cart_x": x.sym, "cart_z": 0.0, "tip_x": x.sym + 1, "tip_z": 1.0}
-    run = strut.simulate(strut.System("cart", x=(x, v), flow={x: v.sym, v: -x.sym}, outputs=outputs), t=2)
+    scene = Scene(points={"cart": ("cart_x", "cart_z"), "tip": ("tip_x", "tip_z")})
+    cart = strut.System("cart", x=(x, v), flow={x: v.sym, v: -x.sym}, outputs=outputs, scene=scene)
+    run = strut.simulate(cart, t=2)
     assert run.stage() is None
     stage = staged.staged(run)
     assert [(piece.name, piece.kind) for piece in stage.pieces] == [

@@ -11,6 +11,7 @@ mirrored: it is told as if it always stood on the same leg, and what is sideways
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
@@ -386,6 +387,7 @@ class _Stepping:
             [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
             self.ground.floor(),
         )
+        scene = replace(scene, points=made.points)
         all_of_it = Together()
         rates, happening = (
             all_of_it.add(flow),

@@ -4,6 +4,7 @@ filled."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -61,7 +62,9 @@ class Assembly:
         }
         self.outputs: dict[str, ca.SX] = {}
         self.units: dict[str, str] = {}
-        self.show("m", _places(tree))
+        places = _places(tree)
+        self.points = {name: tuple(coordinates) for name, coordinates in places.items()}
+        self.show("m", {name: e for coordinates in places.values() for name, e in coordinates.items()})
         self.closure: ConstraintRows | None = None
         self.K = np.empty((0, tree.nv))
         self.kept = list(range(tree.nv))
@@ -170,7 +173,7 @@ class Assembly:
         happening, clocked = all_of_it.add_jumps([*events, *self._torn()]), all_of_it.add_jumps(samples)
         outputs, exchanged = all_of_it.add(self.outputs), all_of_it.add(symmetry or {})
         books = [all_of_it.add(self.entries[group]) for group in ("stored", "supplied", "dissipated")]
-        scene = scene_of(self.tree, arrows, floor)
+        scene = replace(scene_of(self.tree, arrows, floor), points=self.points)
         looks = all_of_it.add(scene.columns())
         all_of_it.rewrite(self.bound)
         return System(
@@ -303,23 +306,25 @@ def _reactions(
     return found
 
 
-def _places(tree: Tree) -> dict[str, ca.SX]:
-    """Positions of frames and of the centre of mass; in a plane without y. A frame whose coordinates would be
-    called as a state is, or another frame's, is called NAME_frame."""
+def _places(tree: Tree) -> dict[str, dict[str, ca.SX]]:
+    """Positions of frames and of the centre of mass by name, each coordinate under the name of its output; in
+    a plane without y. A frame whose coordinates would be called as a state is, or another frame's, is called
+    NAME_frame."""
     m = tree.mechanism
     axes = {"x": 0, "z": 2} if m.planar else {"x": 0, "y": 1, "z": 2}
     taken = {name for c in m.connections.values() for name in (*coordinate_names(c), *velocity_names(c))}
     taken |= {name for c in m.connections.values() for name, _ in push_names(c)} | {
         p.name for p in m.params.values()
     }
-    found: dict[str, ca.SX] = {}
+    found: dict[str, dict[str, ca.SX]] = {}
     places = {name: observe.position(tree, name) for name in m.frames}
     places |= {"com": observe.com(tree)} if observe.moving(tree) else {}
     for name, p in places.items():
         label = name
-        while any(f"{label}_{axis}" in taken or f"{label}_{axis}" in found for axis in axes):
+        while any(f"{label}_{axis}" in taken for axis in axes):
             label = f"{label}_frame"
-        found |= {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+        found[label] = {f"{label}_{axis}": p[k] for axis, k in axes.items()}
+        taken |= set(found[label])
     return found
 
 

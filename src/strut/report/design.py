@@ -48,7 +48,7 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
             name: quantity(of, f"{value:.6g}", _unit(design, name))
             for name, value in design.parameters.items()
         },
-        cost: _cost(design),
+        cost: _text_of(next(value for name, value, _ in design.rows() if name == cost)),
         "speed": quantity(of, f"{design.speed:.6g}", "m/s"),
         "step length": quantity(of, f"{design.step_length:.6g}", "m"),
         "step time": quantity(of, f"{plan.duration:.6g}", "s"),
@@ -156,13 +156,9 @@ def _each(quantities: Iterable[Quantity]) -> list[Quantity]:
     return [q for q in quantities for _ in range(q.size)]
 
 
-def _cost(design: Design) -> str:
-    """The cost to be shown: none of a search that failed."""
-    return next(
-        str(v) if isinstance(v, str) else f"{v:.6g}"
-        for name, v, _ in design.rows()
-        if name.startswith("cost (")
-    )
+def _text_of(value: float | str) -> str:
+    """A number with six digits, or a sentence as it is."""
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _plan(design: Design) -> Chapter:

@@ -15,8 +15,6 @@ from strut.view.pages.result import Chapter, Result, Rows
 if TYPE_CHECKING:
     from strut.optimal import TradeOff
 
-PART = "part: "
-"""What numbers begin with that are one of several costs."""
 CROSSED = "Points that are crossed are not to be trusted: see the table."
 MULTIPLIER = "largest multiplier"
 LEFT_OUT = ("defect",)
@@ -33,14 +31,11 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
         f"{stable} of {len(sweep.points)} gaits are "
     )
     verdict += "stable."
-    parts = [
-        name for name in dict.fromkeys(n for p in sweep.points for n in p.numbers) if name.startswith(PART)
-    ]
     chapters = [Chapter(f"Over {sweep.name}", "", [], figures(sweep), "" if sweep.ok else CROSSED)]
-    if len(parts) == 2:
-        a, b = (sweep[name] for name in parts)
+    if len(sweep.cost_parts) == 2:
+        a, b = (sweep[name] for name in sweep.cost_parts.values())
         labels = [f"{sweep.name} {v:.4g}" for v in sweep.values]
-        first, second = (name.removeprefix(PART) for name in parts)
+        first, second = sweep.cost_parts
         front = trade_off(a, b, first, second, labels)
         chapters.insert(0, Chapter("Trade-off", "One cost against the other.", [], {"trade_off": front}))
     chapters.append(Chapter("All of them", "", [Rows(head, rows)]))
@@ -66,7 +61,8 @@ def sweep_result(sweep: TradeOff, asked: str = "", title: str = "") -> Result:
 
 def figures(sweep: TradeOff) -> dict[str, Figure]:
     """Everything that varies over the sweep, by the name of its file."""
-    x, found = sweep.values, {}
+    x, by_file = sweep.values, {}
+    costs = {name: cost for cost, name in sweep.cost_parts.items()}
     label = f"{sweep.name} [{sweep.unit}]" if sweep.unit else sweep.name
     trusted = np.array([point.ok for point in sweep.points])
     names = [
@@ -89,10 +85,10 @@ def figures(sweep: TradeOff) -> dict[str, Figure]:
             traces.append(Points("not trusted", x[~trusted], y[~trusted], NEUTRAL, "cross"))
         if name == MULTIPLIER:
             traces += _stability_limit(sweep, x, y, trusted)
-        found[name.removeprefix(PART).replace(" ", "_")] = Figure(
+        by_file[costs.get(name, name).replace(" ", "_")] = Figure(
             tuple(traces), label, f"{name} [{unit}]" if unit else name, legend=name == MULTIPLIER
         )
-    return found
+    return by_file
 
 
 def _stability_limit(

@@ -147,6 +147,7 @@ def names_of(system: System) -> Names:
             system.scales,
             () if system.walk is None else system.walk.feet,
             () if system.walk is None else system.walk.step_events,
+            system.scene.points,
         )
     names: Names = system.cache["names"]
     return names

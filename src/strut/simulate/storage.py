@@ -160,6 +160,8 @@ def load(path: Path, system: System | None) -> Trajectory:
             fields_of_names: dict[str, Any] = {
                 k: v if isinstance(v, dict) else tuple(v) for k, v in known.items()
             }
+            points = fields_of_names.get("points", {})
+            fields_of_names["points"] = {name: tuple(outputs) for name, outputs in points.items()}
             feet = fields_of_names.get("feet", ())
             fields_of_names["feet"] = tuple(
                 Foot(**{**foot, "friction": tuple(foot["friction"])}) for foot in feet

@@ -278,11 +278,16 @@ class System(Packed):
     @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names
-        stay."""
+        stay, and points of the scene stay where their outputs do."""
         if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {
                 n: unit for n, unit in self.output_units.items() if n in changes["outputs"]
             }
+        if isinstance(changes.get("outputs"), Mapping) and "scene" not in changes:
+            points = {
+                n: labels for n, labels in self.scene.points.items() if set(labels) <= set(changes["outputs"])
+            }
+            changes["scene"] = replace(self.scene, points=points)
         return replace(self, **changes)
 
 

@@ -40,6 +40,7 @@ def pendulum(**values: float) -> System:
         scene=Scene(
             (rod("rod", (0, 0), tip, 0.02 * length), ball("bob", tip, 0.08 * length)),
             hinges=(hinge("pivot", (0, 0)),),
+            points={"tip": ("tip_x", "tip_z")},
         ),
         description=SYSTEM_DESCRIPTIONS["pendulum"],
     ).using(values)

@@ -104,6 +104,7 @@ def rimless_wheel(**values: float) -> System:
             floor=slope_floor(slope),
             com=place(hub),
             feet={"spoke": place(foot_place)},
+            points={"hub": ("hub_x", "hub_z"), "foot": ("foot_x", "foot_z")},
         ),
         walk=Walk(
             section="heel_strike",

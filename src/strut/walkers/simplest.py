@@ -136,6 +136,7 @@ def simplest(**values: float) -> System:
             hinges=(hinge("hip", hip),),
             com=place(hip),
             feet={"stance_foot": place(feet[0]), "swing_foot": place(feet[1])},
+            points={n: (f"{n}_x", f"{n}_z") for n in ("hip", "stance_foot", "swing_foot", "com")},
         ),
         walk=Walk(
             section="heel_strike",

@@ -33,6 +33,8 @@ from strut.system import System, time
 ASKED = {"speed": "m/s", "slope": "rad", "step_length": "m", "duration": "s", "torque": "N m", "friction": ""}
 ASKED |= {"clearance": "m", "stability": ""}
 """What of `design` can be swept, besides parameters; with units."""
+COST_PART = "part: "
+"""What the name of a number begins with that is one of several costs."""
 POLL = 0.1
 """How often progress is looked at [s]."""
 NOTHING_BESIDE = 1e-6
@@ -68,6 +70,12 @@ class TradeOff:
         if quantity not in known:
             raise UnknownNameError(f"the sweep has no '{quantity}': {did_you_mean(quantity, list(known))}")
         return np.array([point.numbers.get(quantity, math.nan) for point in self.points])
+
+    @property
+    def cost_parts(self) -> dict[str, str]:
+        """The names of the numbers that are one of several costs, by the name of the cost."""
+        names = dict.fromkeys(name for point in self.points for name in point.numbers)
+        return {name.removeprefix(COST_PART): name for name in names if name.startswith(COST_PART)}
 
     def design(self, value: float) -> Design:
         """The whole design nearest to a value, solved once more from where it was found."""
@@ -286,7 +294,7 @@ def numbers(made: Design) -> dict[str, float]:
         "work of the motors": balance.work,
         "defect": made.result.defect,
     }
-    found |= {f"part: {name}": value for name, value in made.parts().items()}
+    found |= {COST_PART + name: value for name, value in made.parts().items()}
     if gait is not None:
         found["largest multiplier"] = float(abs(gait.multipliers[0]))
     return {name: float(v) for name, v in found.items() if math.isfinite(v)}

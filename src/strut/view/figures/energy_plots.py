@@ -17,8 +17,8 @@ from strut.view.units import shown_unit, titled
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-THINNEST = 1e-6
-"""Of the bands in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
+MIN_BAND = 1e-6
+"""Width of the thinnest band in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
 MOST_ROWS = 40
 """Of a table of steps: beyond that the first and the last ones."""
 
@@ -28,11 +28,6 @@ def channel_colors(trajectory: Trajectory) -> dict[str, str]:
     n = trajectory.names
     channels = list(dict.fromkeys([*n.stored, *n.supplied, *n.dissipated, *n.lost]))
     return dict(zip(channels, distinct_colors(len(channels)), strict=True))
-
-
-def _channel(label: str) -> str:
-    """The channel in a label such as "kinetic (stored)"."""
-    return label.rsplit(" (", 1)[0]
 
 
 @checked
@@ -110,8 +105,8 @@ def energy_flow(trajectory: Trajectory) -> Figure:
     """Where the joules of a run came from and where they went: on the left what was supplied or taken from a
     store, on the right what was dissipated, lost, or put into a store."""
     sources, sinks = flows(trajectory)
-    by_channel = channel_colors(trajectory)
-    colors = {label: by_channel[_channel(label)] for label in (*sources, *sinks)}
+    by_channel, channels = channel_colors(trajectory), trajectory.ledger.channels()
+    colors = {label: by_channel[channels[label][1]] for label in (*sources, *sinks)}
     flow = Flow(sources, sinks, trajectory.system_name, shown_unit(trajectory, "J"), colors)
     return Figure((flow,), height=300, legend=False)
 
@@ -119,14 +114,14 @@ def energy_flow(trajectory: Trajectory) -> Figure:
 def flows(trajectory: Trajectory) -> tuple[dict[str, float], dict[str, float]]:
     """Sources and sinks of energy over the run [J], each positive; what is below rounding, or too thin to be
     seen, is left out."""
-    summary = {name: change for name, change in trajectory.ledger.rounded().items() if name != "residual"}
-    scale = max((abs(v) for v in summary.values()), default=0.0)
+    totals, channels = trajectory.ledger.rounded(), trajectory.ledger.channels()
+    scale = max((abs(totals[label]) for label in channels), default=0.0)
     sources: dict[str, float] = {}
     sinks: dict[str, float] = {}
-    for name, change in summary.items():
-        if abs(change) > THINNEST * scale:
-            stored = name.endswith("(stored)")
-            (sources if (change < 0) == stored else sinks)[name] = abs(change)
+    for label, (kind, _) in channels.items():
+        change = totals[label]
+        if abs(change) > MIN_BAND * scale:
+            (sources if (change < 0) == (kind == "stored") else sinks)[label] = abs(change)
     return sources, sinks
 
 
@@ -135,13 +130,13 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
     """What every channel did in each step [J]."""
     steps = trajectory.steps(event)
     number = np.arange(1, len(steps) + 1)[steps.whole]
-    colors = channel_colors(trajectory)
+    colors, channels = channel_colors(trajectory), trajectory.ledger.channels()
     points = [
         Points(
             name,
             number,
             steps.changes[name][steps.whole],
-            colors[_channel(name)],
+            colors[channels[name][1]],
             SYMBOLS[k % len(SYMBOLS)],
             max(5, 12 - 3 * k),
         )

@@ -18,8 +18,6 @@ from strut.view.units import shown_unit, titled
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-__all__ = ["PALETTE", "planar_points"]
-
 MOST_EVENTS = 400
 """Marked in a figure: beyond that the lines would be all one sees."""
 
@@ -76,9 +74,9 @@ def held(trajectory: Trajectory) -> Panels:
 
 @checked
 def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
-    """The outputs over time, `without` some: the coordinates of points (NAME_x, NAME_z) together, and the
+    """The outputs over time, `without` some: the coordinates of points (`Scene.points`) together, and the
     others."""
-    coordinates = {label for pair in planar_points(trajectory.names.outputs).values() for label in pair}
+    coordinates = {label for labels in trajectory.names.points.values() for label in labels}
     wanted = [label for label in trajectory.names.outputs if label not in set(without)]
     together = [[label for label in wanted if (label in coordinates) == which] for which in (True, False)]
     return Panels([figure for labels in together for figure in _by_unit(trajectory, labels)])
@@ -286,16 +284,6 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
 def unit_of(trajectory: Trajectory, label: str) -> str:
     """The unit of a component, or nothing where none is known."""
     return trajectory.names.units.get(label) or trajectory.names.units.get(label.split("[")[0], "")
-
-
-def planar_points(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Points in the x-z plane by name: the labels of their coordinates, NAME_x and NAME_z."""
-    known = list(labels)
-    return {
-        label[:-2]: (label, label[:-1] + "z")
-        for label in known
-        if label.endswith("_x") and label[:-1] + "z" in known
-    }
 
 
 def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """What every picture of a run begins with: its scene by frames, colours, and where to look.
 
-A system without a scene is drawn by its points, the outputs NAME_x and NAME_z, joined in their order.
+A scene without parts is drawn by its points, places that outputs tell, joined in their order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from strut.errors import StrutError
 from strut.simulate.scene_samples import RATE, ScenePiece, SceneSamples, frame_times
-from strut.view.figures.plots import PALETTE, planar_points
+from strut.view.figures.figure import PALETTE
 from strut.view.motion import meshes
 
 if TYPE_CHECKING:
@@ -103,27 +103,27 @@ def needed(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
     found = staged(trajectory, rate)
     if found is not None:
         return found
-    points = planar_points(trajectory.names.outputs)
-    if trajectory.model is None and points:
+    if trajectory.model is None and trajectory.names.points:
         raise StrutError(
             f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, "
             f"system=...)"
         )
     raise StrutError(
-        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, or outputs NAME_x "
-        f"and NAME_z for its points"
+        f"there is nothing to see of '{trajectory.system_name}': give its System a scene, "
+        f"Scene(parts), or say which outputs are places, Scene(points=...)"
     )
 
 
 def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
-    names = planar_points(trajectory.names.outputs)
+    names = trajectory.names.points
     if not names or trajectory.model is None:
         return None
     t = frame_times(trajectory.t0, trajectory.t1, rate)
     moments = trajectory.at(t)
-    places = {
-        name: np.column_stack([moments[x], np.zeros(len(t)), moments[z]]) for name, (x, z) in names.items()
-    }
+    still = np.zeros(len(t))
+    places = {}
+    for name, (x, *y, z) in names.items():
+        places[name] = np.column_stack([moments[x], moments[y[0]] if y else still, moments[z]])
     whole = np.isfinite(np.hstack(list(places.values()))).all(axis=1)
     t, places = t[whole], {name: place[whole] for name, place in places.items()}
     if not len(t):

@@ -137,7 +137,7 @@ def motion(run: Trajectory, report: Report) -> None:
                 f"heavy, "
                 "the path of the centre of mass in violet."
             )
-    elif plots.planar_points(run.names.outputs) and run.model is None:
+    elif run.names.points and run.model is None:
         report.section("In motion")
         report.note(
             "A run loaded from a file needs its system to be shown in motion: Trajectory.load(file, "
