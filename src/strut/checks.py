@@ -215,7 +215,7 @@ def _title(function: Callable[..., Any]) -> str:
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     """What each argument must be, as far as its annotation can be read here; names that only type checkers
     see are left out."""
-    known = {
+    names = {
         **vars(typing),
         **_names_for_type_checkers(function),
         **function.__globals__,
@@ -227,7 +227,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
             continue
         holder = types.SimpleNamespace(__annotations__={name: annotation})
         try:
-            expected[name] = typing.get_type_hints(holder, known)[name]
+            expected[name] = typing.get_type_hints(holder, names)[name]
         except (NameError, AttributeError, TypeError):
             expected[name] = Any
     return expected

@@ -20,10 +20,10 @@ def resolve_roots(roots: Roots) -> tuple[Path, ...]:
     for root in roots:
         try:
             folder = Path(root).expanduser().resolve()
-            known = folder.is_dir()
+            is_folder = folder.is_dir()
         except (TypeError, ValueError, OSError, RuntimeError) as error:
             raise StorageError(f"the root {root!r} is no folder ({error})") from error
-        if not known:
+        if not is_folder:
             raise StorageError(f"the root '{root}' is no folder: give one that exists")
         folders.append(folder)
     return tuple(folders)

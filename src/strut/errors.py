@@ -86,5 +86,5 @@ def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
 
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    return hint + (f"known: {shown}" if known else "there are none")
+    choices = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    return hint + (f"known: {choices}" if known else "there are none")

@@ -47,7 +47,7 @@ def as_json(value: Any) -> None:
 
 
 def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    shown = Table(
+    rich_table = Table(
         title=escape(title) or None,
         title_justify="left",
         title_style="bold",
@@ -56,12 +56,12 @@ def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
         pad_edge=False,
     )
     for k, column in enumerate(columns):
-        shown.add_column(
+        rich_table.add_column(
             escape(column), justify="left" if k == 0 or (rows and isinstance(rows[0][k], str)) else "right"
         )
     for row in rows:
-        shown.add_row(*[escape(_cell(cell)) for cell in row])
-    out.print(shown)
+        rich_table.add_row(*[escape(_cell(cell)) for cell in row])
+    out.print(rich_table)
     out.print()
 
 

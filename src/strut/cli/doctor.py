@@ -24,10 +24,10 @@ from strut.version import VERSION
 def _says(*command: str) -> str:
     """The first line a program prints about itself."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return "found, but does not run"
-    lines = (done.stdout or done.stderr).strip().splitlines()
+    lines = (process.stdout or process.stderr).strip().splitlines()
     return lines[0] if lines else "found, but says nothing"
 
 
@@ -56,8 +56,8 @@ def examine() -> list[dict[str, Any]]:
     """Rows of what, found, and whether it is well; `remedy` says what to do where it is not."""
     rows: list[dict[str, Any]] = []
 
-    def row(what: str, found: str, ok: bool = True, remedy: str = "") -> None:
-        rows.append({"what": what, "found": found, "ok": ok, "remedy": remedy})
+    def row(what: str, version: str, ok: bool = True, remedy: str = "") -> None:
+        rows.append({"what": what, "found": version, "ok": ok, "remedy": remedy})
 
     row("strut", VERSION)
     row("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
@@ -82,12 +82,12 @@ def examine() -> list[dict[str, Any]]:
         )
     for name, extra in EXTRAS.values():
         package = name.lower()
-        found = _version(package)
+        version = _version(package)
         row(
             package,
-            found or "not installed",
+            version or "not installed",
             True,
-            "" if found else f"optional: pip install 'strut[{extra}]'",
+            "" if version else f"optional: pip install 'strut[{extra}]'",
         )
     row("nvcc", _says("nvcc", "--version").splitlines()[0] if shutil.which("nvcc") else "none (optional)")
     row("GPU", _says("nvidia-smi", "-L") if shutil.which("nvidia-smi") else "none (optional)")

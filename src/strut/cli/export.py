@@ -73,29 +73,38 @@ def export(
         raise ModelError("--jacobians belongs to the C of a whole machine: leave out --matlab and --dynamics")
     how = Reading(stops, tuple(ignore), tuple(root))
     if dynamics:
-        found = with_parameters(find_mechanism(model, how), settings)
+        machine = with_parameters(find_mechanism(model, how), settings)
         languages = ("matlab",) if matlab else LANGUAGES
-        done = strut.export_functions(found.name, strut.mechanism.functions(found), directory, languages)
+        exported = strut.export_functions(
+            machine.name, strut.mechanism.functions(machine), directory, languages
+        )
     else:
         found_system, own = find_runnable(model, how, None)
         system = with_settings(with_drive(found_system, drive), settings)
-        done = (
+        exported = (
             strut.export_matlab(system, directory)
             if matlab
             else strut.export(system, directory, jacobians=jacobians, **own)
         )
     if json:
-        as_json({"directory": str(done.directory), "files": list(done.files), "operations": done.operations})
+        as_json(
+            {
+                "directory": str(exported.directory),
+                "files": list(exported.files),
+                "operations": exported.operations,
+            }
+        )
         return
     table(
-        f"wrote {len(done.files)} files to {done.directory}",
+        f"wrote {len(exported.files)} files to {exported.directory}",
         ["function", "operations"],
-        [[n, c] for n, c in done.operations.items()],
+        [[n, c] for n, c in exported.operations.items()],
     )
-    example = next((Path(file).stem for file in done.files if file.endswith("_example.m")), "")
+    example = next((Path(file).stem for file in exported.files if file.endswith("_example.m")), "")
     if example:
         out.print(
-            f"run it in MATLAB or Octave: cd {escape(str(done.directory))}, then {example}", soft_wrap=True
+            f"run it in MATLAB or Octave: cd {escape(str(exported.directory))}, then {example}",
+            soft_wrap=True,
         )
     if not (matlab or dynamics):
-        out.print(f"build it: make -C {escape(str(done.directory))}", soft_wrap=True)
+        out.print(f"build it: make -C {escape(str(exported.directory))}", soft_wrap=True)

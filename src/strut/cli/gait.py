@@ -91,7 +91,7 @@ def gait(
         system = system.using({name: low})
     where = section or None
     try:
-        found = (
+        gaits_found = (
             gaits.find_all(system, where, starts=starts, seed=seed)
             if everything
             else [gaits.find(system, section=where, starts=starts, seed=seed)]
@@ -104,9 +104,11 @@ def gait(
             f"gait"
         )
         raise NoGaitError(more, error.closest, error.fell) from error
-    branches = [gaits.follow(system, name, high, start=g, points=points) for g in found] if sweep else []
+    branches = (
+        [gaits.follow(system, name, high, start=g, points=points) for g in gaits_found] if sweep else []
+    )
     doubled = [_doubled(b) for b in branches]
-    basins = [gaits.basin(g, cells=cells) for g in found] if basin else []
+    basins = [gaits.basin(g, cells=cells) for g in gaits_found] if basin else []
     options = {
         "all": (everything, False),
         "sweep": (sweep, ""),
@@ -122,12 +124,12 @@ def gait(
     }
     asked = _asked(model, settings, options)
     files = (
-        _written(output, found, branches, doubled, basins, asked, python_of(model, drive))
+        _written(output, gaits_found, branches, doubled, basins, asked, python_of(model, drive))
         if output is not None
         else []
     )
     if json:
-        document: Any = [g.data() for g in found]
+        document: Any = [g.data() for g in gaits_found]
         if branches or basins:
             document = {"gaits": document}
         if branches:
@@ -148,7 +150,7 @@ def gait(
             ]
         as_json(document)
         return
-    for g in found:
+    for g in gaits_found:
         gait_text(g)
     for b, others in zip(branches, doubled, strict=True):
         branch_text(b, others)
@@ -194,7 +196,7 @@ def gait_text(g: Gait) -> None:
 def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
     """A branch as tables. doubled: those of more steps that begin on it."""
     v = branch.parameter
-    shown = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
     rows = [
         [
             float(v[k]),
@@ -202,17 +204,19 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
             float(abs(branch.multipliers[k, 0])),
             "yes" if branch.stable[k] else "no",
         ]
-        for k in shown
+        for k in listed_rows
     ]
     unit = next(q.unit for q in branch.system.p if q.name == branch.name)
     name = titled(branch.system, branch.name, unit)
     listed = f"{len(v)} gaits over {branch.name}" + (
-        f"; {len(shown)} of {len(v)} rows" if len(shown) < len(v) else ""
+        f"; {len(listed_rows)} of {len(v)} rows" if len(listed_rows) < len(v) else ""
     )
     table(listed, [name, titled(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
-    found = [[b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations]
-    if found:
-        table("bifurcations", ["kind", "of gaits of steps", name], found)
+    bifurcations = [
+        [b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations
+    ]
+    if bifurcations:
+        table("bifurcations", ["kind", "of gaits of steps", name], bifurcations)
     notes.print(f"the branch ended: {branch.ended}", markup=False)
     for each in doubled:
         notes.print(
@@ -249,7 +253,7 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
 
 def _written(
     directory: Path,
-    found: list[Gait],
+    gaits_found: list[Gait],
     branches: list[Branch],
     doubled: list[list[Branch]],
     basins: list[gaits.Basin],
@@ -261,14 +265,14 @@ def _written(
     from strut.report import gait_result
 
     files: list[Path] = []
-    for k, g in enumerate(found):
+    for k, g in enumerate(gaits_found):
         mine = [branches[k], *doubled[k]] if branches else []
         result = gait_result(
             g, asked, mine, basins[k] if basins else None, f"{g.system.name}: gait {k + 1}", source
         )
-        done = result.folder(directory, f"gait-{k + 1}")
-        files += [directory / name for name in done.files]
-        for why in done.missing:
+        folder = result.folder(directory, f"gait-{k + 1}")
+        files += [directory / name for name in folder.files]
+        for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     for k, b in enumerate(branches):
         columns = [b.parameter, b.period, b.stable.astype(float), *[b.values(n) for n in b.names]]
@@ -294,12 +298,12 @@ def _written(
 def _doubled(branch: Branch) -> list[Branch]:
     """The gaits of twice as many steps, from where the branch doubles to where it ends."""
     end = float(branch.parameter[-1])
-    found = []
+    branches = []
     for b in branch.bifurcations:
         if b.kind == "doubling" and abs(end - b.at) > 1e-9:
             with contextlib.suppress(NoGaitError):  # it begins too steeply to be drawn
-                found.append(b.doubled(to=end, points=40))
-    return found
+                branches.append(b.doubled(to=end, points=40))
+    return branches
 
 
 def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:

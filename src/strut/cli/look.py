@@ -71,15 +71,15 @@ def view(
 
       strut gait compass --set slope=3deg -o gait/ && strut view gait/
     """
-    made, remark = page_of(file, output, film)
-    shown = made[0] if isinstance(made, list) else made
-    opened = not no_open and open_in_browser(shown)
+    pages, remark = page_of(file, output, film)
+    page = pages[0] if isinstance(pages, list) else pages
+    opened = not no_open and open_in_browser(page)
     if json:
-        as_json({"file": str(shown), "opened": opened, "remark": remark})
+        as_json({"file": str(page), "opened": opened, "remark": remark})
         return
     if remark:
         notes.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=True)
-    out.print(escape(str(shown.resolve())), soft_wrap=True)
+    out.print(escape(str(page.resolve())), soft_wrap=True)
     if not opened and not no_open:
         notes.print("no display or browser was found here: open this file where there is one")
 
@@ -102,13 +102,13 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
     remark = _richer(file) if kind == ".csv" else ""
     write = _opened(file, film)
     if output is not None:
-        made, why = write(output)
-        return made, why or remark
+        page, why = write(output)
+        return page, why or remark
     try:
-        made, why = write(file.with_name(f"{file.name}.film.html" if film else f"{file.name}.html"))
+        page, why = write(file.with_name(f"{file.name}.film.html" if film else f"{file.name}.html"))
     except StorageError:
-        made, why = write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
-    return made, why or remark
+        page, why = write(Path(tempfile.mkdtemp(prefix="strut-")) / f"{file.stem}.html")
+    return page, why or remark
 
 
 def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> None:
@@ -152,9 +152,9 @@ def _best(folder: Path) -> Path:
         return index
     pages = [page for page in sorted(folder.glob("*.html")) if not _written_by_view(page)]
     named = [page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUNS))]
-    found = [*named, *pages, *_data_in(folder)]
-    if found:
-        return found[0]
+    candidates = [*named, *pages, *_data_in(folder)]
+    if candidates:
+        return candidates[0]
     raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
 
 

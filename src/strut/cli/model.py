@@ -36,16 +36,16 @@ def find_model(text: str, how: Reading | None = None) -> System:
     """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a
     mechanism: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar,
         :free). What is a mechanism is assembled."""
-    found = _find(text, how or Reading())
-    return mechanism.system(found) if isinstance(found, Mechanism) else found
+    model = _find(text, how or Reading())
+    return mechanism.system(model) if isinstance(model, Mechanism) else model
 
 
 def python_of(text: str, drive: str = "rigid") -> str:
     """Python that makes a system of the catalogue; nothing for another."""
     if text not in CATALOGUE:
         return ""
-    made = f"walkers.{CATALOGUE[text].__name__}()"
-    return made if drive == "rigid" else f"strut.actuator.{drive}({made})"
+    expression = f"walkers.{CATALOGUE[text].__name__}()"
+    return expression if drive == "rigid" else f"strut.actuator.{drive}({expression})"
 
 
 def with_drive(system: System, drive: str) -> System:
@@ -60,13 +60,13 @@ def find_runnable(
     is to be watched becomes an output of networks too large to show everything."""
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
-    found = find_network(text, how.roots)
-    options = found.options(step)
-    system = lowered(found)
-    known = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
-    missing = [base for base in (name.split("[")[0] for name in watch) if base not in known]
+    net = find_network(text, how.roots)
+    options = net.options(step)
+    system = lowered(net)
+    names = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
+    missing = [base for base in (name.split("[")[0] for name in watch) if base not in names]
     if missing:
-        system = found.system(outputs=[*system.outputs, *missing])
+        system = net.system(outputs=[*system.outputs, *missing])
     knows = any(q.name == "dt" for q in system.p)
     return (system.using(dt=options["step"]) if knows else system), options
 
@@ -81,14 +81,14 @@ def end_of(model: str, system: System, times: Times) -> float:
 
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
     """A mechanism, found as `find_model` finds systems."""
-    found = _find(text, how or Reading())
-    if isinstance(found, System):
+    model = _find(text, how or Reading())
+    if isinstance(model, System):
         raise ModelError(
             f"'{text}' is a System, not a mechanism of bodies and joints, and has no separate dynamics: give "
             f"a URDF, "
             f"FILE.py:NAME of a Mechanism, or one of {', '.join(MECHANISMS)}"
         )
-    return found
+    return model
 
 
 def _find(text: str, how: Reading) -> System | Mechanism:
@@ -128,27 +128,27 @@ def _find(text: str, how: Reading) -> System | Mechanism:
         return _told(
             lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how
         )
-    known = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
+    suggestion = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
     raise UnknownNameError(
-        f"there is no model '{text}': {known}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or "
+        f"there is no model '{text}': {suggestion}; or give FILE.py:NAME, FILE.cdn, FILE.toml, FILE.urdf or "
         f"FILE.xml (MJCF)"
     )
 
 
 def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
     """A network from a file; says what was left out."""
-    found = network.load(path, roots=roots)
-    for line in found.said:
+    net = network.load(path, roots=roots)
+    for line in net.said:
         notes.print(escape(line), soft_wrap=True)
-    _warn(found.warnings)
-    return found
+    _warn(net.warnings)
+    return net
 
 
-def lowered(found: network.Network) -> System:
+def lowered(net: network.Network) -> System:
     """The system of a network; says what that left out."""
-    told = len(found.warnings)
-    system = found.system()
-    _warn(found.warnings[told:])
+    count = len(net.warnings)
+    system = net.system()
+    _warn(net.warnings[count:])
     return system
 
 
@@ -162,16 +162,18 @@ def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
     not kept."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = load()
+        loaded = load()
     for warning in caught:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
-    if found.limits and not how.stops:
-        count = len(found.limits)
+    if loaded.limits and not how.stops:
+        count = len(loaded.limits)
         what = (
-            f"joint '{next(iter(found.limits))}' has a limit" if count == 1 else f"{count} joints have limits"
+            f"joint '{next(iter(loaded.limits))}' has a limit"
+            if count == 1
+            else f"{count} joints have limits"
         )
         notes.print(f"note: {what}, which nothing enforces: --stops makes soft stops of them", soft_wrap=True)
-    return found
+    return loaded
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:
@@ -190,7 +192,7 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
         raise
     except Exception as error:
         raise ModelError(f"{path} stopped with {type(error).__name__}: {error}") from error
-    found = {n: v for n, v in vars(module).items() if isinstance(v, (System, Mechanism))}
+    models = {n: v for n, v in vars(module).items() if isinstance(v, (System, Mechanism))}
     if name:
         value = getattr(module, name, None)
         try:
@@ -202,12 +204,12 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
         if not isinstance(value, (System, Mechanism)):
             raise ModelError(
                 f"'{name}' in {path} is not a System or Mechanism nor a function that returns one; there "
-                f"are: {', '.join(found) or 'none'}"
+                f"are: {', '.join(models) or 'none'}"
             )
         return value
     systems = {
-        n: v for n, v in found.items() if isinstance(v, System)
-    } or found  # a mechanism beside its system is a step on the way
+        n: v for n, v in models.items() if isinstance(v, System)
+    } or models  # a mechanism beside its system is a step on the way
     if len(systems) != 1:
         raise ModelError(
             f"{path} defines {len(systems)} systems ({', '.join(systems) or 'none'}): say which, {path}:NAME"
@@ -223,26 +225,26 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
         if not equals:
             raise ValueRangeError(f"'{setting}' sets nothing: write NAME=VALUE, for example slope=3deg")
         name = name.strip()
-        known = {q.name: q.unit for q in system.quantities()}
-        if name.split("[")[0] not in known:
+        units = {q.name: q.unit for q in system.quantities()}
+        if name.split("[")[0] not in units:
             raise UnknownNameError(
-                f"system '{system.name}' has no '{name}': {did_you_mean(name, list(known))}"
+                f"system '{system.name}' has no '{name}': {did_you_mean(name, list(units))}"
             )
-        unit = known[name.split("[")[0]]
+        unit = units[name.split("[")[0]]
         parts = text.strip("[]() ").split(",")
         values[name] = number(text, unit) if len(parts) == 1 else [number(part, unit) for part in parts]
     return system.using(values) if values else system
 
 
-def with_parameters(found: Mechanism, settings: Iterable[str]) -> Mechanism:
+def with_parameters(machine: Mechanism, settings: Iterable[str]) -> Mechanism:
     """The mechanism, its parameters set by NAME=VALUE."""
     settings = list(settings)
     if not settings:
-        return found
-    mechanism.functions(found, frames=())  # notes the parameters that only constraints use
-    changed = with_settings(System(found.name, p=tuple(found.params.values())), settings)
-    found.params = dict(zip(found.params, changed.p, strict=True))
-    return found
+        return machine
+    mechanism.functions(machine, frames=())  # notes the parameters that only constraints use
+    changed = with_settings(System(machine.name, p=tuple(machine.params.values())), settings)
+    machine.params = dict(zip(machine.params, changed.p, strict=True))
+    return machine
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,9 @@ class Session:
         if word in ("quit", "exit"):
             return None
         try:
-            found = ASSIGNED.match(line)
-            if found and word not in self.commands:
-                return self.set(found[1], found[2])
+            assignment = ASSIGNED.match(line)
+            if assignment and word not in self.commands:
+                return self.set(assignment[1], assignment[2])
             if word in self.commands:
                 return self.commands[word](rest.strip())
             return shown(self._value(line))
@@ -77,11 +77,11 @@ class Session:
     def talk(self, lines: Iterable[str]) -> Iterator[str]:
         """The answers to lines, until one says quit."""
         for line in lines:
-            said = self.answer(line)
-            if said is None:
+            reply = self.answer(line)
+            if reply is None:
                 return
-            if said:
-                yield said
+            if reply:
+                yield reply
 
     def complete(self, text: str) -> list[str]:
         """Words that begin with a text: commands, names of nodes and of variables."""
@@ -118,9 +118,10 @@ class Session:
         return "\n".join(lines) or f"{thing!r} has nothing in it"
 
     def find(self, selector: str) -> str:
-        found = self.network.find(selector)
+        things = self.network.find(selector)
         return (
-            "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in found) or "nothing"
+            "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in things)
+            or "nothing"
         )
 
     def set(self, name: str, text: str) -> str:
@@ -174,10 +175,10 @@ class Session:
         names = names if file else [*names, last]
         if not self.past:
             raise ModelError("nothing has happened yet: step or run first")
-        known = list(self.past[0][1])
+        labels = list(self.past[0][1])
         for name in names:
-            if name not in known:
-                raise UnknownNameError(f"there is no '{name}' to plot: {did_you_mean(name, known)}")
+            if name not in labels:
+                raise UnknownNameError(f"there is no '{name}' to plot: {did_you_mean(name, labels)}")
         t = np.concatenate([t for t, _ in self.past])
         curves = {name: np.concatenate([c[name] for _, c in self.past]) for name in names}
         if file:
@@ -219,8 +220,8 @@ def converse(session: Session, say: Callable[[str], None]) -> None:
     """Lines from standard input until it ends; in a terminal with a prompt, history and completion (the Tab
     key)."""
     if not sys.stdin.isatty():
-        for said in session.talk(sys.stdin):
-            say(said)
+        for reply in session.talk(sys.stdin):
+            say(reply)
         return
     prompt = f"{session.network.name}> "
     with contextlib.suppress(ImportError):

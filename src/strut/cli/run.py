@@ -149,9 +149,9 @@ def run(
             why = f"{result.status}, {result.meaning}" if result.meaning else result.message
             notes.print(escape(f"the run ended at {result.t1:g} s: {why}"), soft_wrap=True, highlight=False)
         raise typer.Exit(1)
-    shown = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
-    if shown:
-        columns = watched(result, shown, times.grid)
+    names = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
+    if names:
+        columns = watched(result, names, times.grid)
         check_finite(columns.pop("t"), columns)
 
 

@@ -52,9 +52,9 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, 
     elif path.suffix in FILMS:
         said(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
-        done = view.folder(run, path, grid, asked, source)
-        notes.print(f"wrote {len(done.files)} files to {escape(str(done.directory))}/", soft_wrap=True)
-        for why in done.missing:
+        folder = view.folder(run, path, grid, asked, source)
+        notes.print(f"wrote {len(folder.files)} files to {escape(str(folder.directory))}/", soft_wrap=True)
+        for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     else:
         said(run.save(path, grid if path.suffix == ".csv" else None))

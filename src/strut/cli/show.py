@@ -64,8 +64,8 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
     if name in trajectory.names.p:
         raise UnknownNameError(f"'{name}' is a parameter and does not change: watch a state or an output")
     trajectory[name]
-    known = trajectory.keys()
-    return [label for label in known if label == name or label.startswith(f"{name}[")]
+    labels = trajectory.keys()
+    return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
 def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -177,8 +177,8 @@ def _short(expression: Any, otherwise: str) -> str:
 
 def _happens(event: Event) -> str:
     guard = _short(event.guard, "")
-    told = event.description or (f"when {guard} crosses 0 ({event.direction})" if guard else "")
-    return ", ".join(part for part in (told, "ends the run" if event.terminal else "") if part)
+    moment = event.description or (f"when {guard} crosses 0 ({event.direction})" if guard else "")
+    return ", ".join(part for part in (moment, "ends the run" if event.terminal else "") if part)
 
 
 def system_data(system: System) -> dict[str, Any]:

@@ -130,13 +130,13 @@ def _verdict(design: Design, stable: bool) -> str:
 def _found(design: Design) -> Chapter:
     plan = design.result
     bounds = plan.problem.parameters
-    known = {q.name: q for q in plan.problem.system.p}
+    quantities = {q.name: q for q in plan.problem.system.p}
     rows = [
         (
             n,
             float(v),
-            shown_unit(design.system, known[n].unit),
-            float(np.ravel(known[n].value)[0]),
+            shown_unit(design.system, quantities[n].unit),
+            float(np.ravel(quantities[n].value)[0]),
             f"{bounds[n][0]:g} to {bounds[n][1]:g}",
         )
         for n, v in design.parameters.items()
@@ -166,7 +166,7 @@ def _plan(design: Design) -> Chapter:
     t = np.linspace(0, plan.duration, FINE)
     columns, system = plan.at(t), plan.problem.system
     figures: dict[str, Figure] = {}
-    told = ""
+    remark = ""
     inputs = list(system.labels("u"))
     if inputs:
         unit = next(iter({q.unit for q in system.u}), "")
@@ -177,7 +177,7 @@ def _plan(design: Design) -> Chapter:
         moved = design.replay.balance.moved
         if unit == "N m" and largest > 0 and design.replay.balance.rounded(largest) == 0:
             figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
-            told = (
+            remark = (
                 f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} "
                 f"J that moved."
             )
@@ -194,7 +194,7 @@ def _plan(design: Design) -> Chapter:
         else "Where the search stopped: no plan."
     )
     return Chapter(
-        "The plan", told if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
+        "The plan", remark if inputs else "The walker has no inputs: it walks by itself.", [], figures, note
     )
 
 
@@ -237,19 +237,19 @@ def _trust(design: Design) -> Chapter:
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
-    told = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
-    told += [("largest difference of a state", float(again.missed))]
+    replay_rows = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
+    replay_rows += [("largest difference of a state", float(again.missed))]
     over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
-    told += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
+    replay_rows += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
     if len(over) < len(plan.exceeded):
-        told.append(
+        replay_rows.append(
             (
                 "kept between the points, to 1e-9: bounds and requirements along the path",
                 len(plan.exceeded) - len(over),
             )
         )
     meshes = [(n, float(d)) for n, d in plan.meshes]
-    tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), told, "The simulator")]
+    tables = [Rows(("", "value"), solver, "The solver"), Rows(("", "value"), replay_rows, "The simulator")]
     return Chapter(
         "How far to trust it",
         "",

@@ -67,11 +67,11 @@ def gait_result(
         chapters.append(_branch(several))
     if cells is not None:
         chapters.append(_basin(cells))
-    made = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
+    numerics = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(
-        named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), made, code, data
+        named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), numerics, code, data
     )
 
 
@@ -123,7 +123,7 @@ def _energy(gait: Gait) -> Chapter:
 
 def _branch(branches: list[Branch]) -> Chapter:
     main = branches[0]
-    shown = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
     head = titled(main.system, main.name, unit)
     rows = [
@@ -133,9 +133,13 @@ def _branch(branches: list[Branch]) -> Chapter:
             float(abs(main.multipliers[k, 0])),
             "yes" if main.stable[k] else "no",
         )
-        for k in shown
+        for k in listed_rows
     ]
-    some = f"{len(shown)} of {len(main)} rows; all are in sweep-*.csv" if len(shown) < len(main) else ""
+    some = (
+        f"{len(listed_rows)} of {len(main)} rows; all are in sweep-*.csv"
+        if len(listed_rows) < len(main)
+        else ""
+    )
     tables = [Rows((head, titled(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)]
     special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
     if special:

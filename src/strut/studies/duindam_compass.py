@@ -20,7 +20,7 @@ def rows() -> list[Row]:
     x, z = (np.repeat(v[None], len(heights), axis=0) for v in (long.vector, np.array(list(long.z0.values()))))
     z[:, walker.labels("z").index("foothold_z")] += heights
     fine = survives(long, x, z)[0]
-    said = ", ".join(
+    remark = ", ".join(
         f"{100 * h:.1f} cm {'survived' if ok else 'falls'}" for h, ok in zip(heights, fine, strict=True)
     )
     limit = step_down(long)
@@ -47,7 +47,7 @@ def rows() -> list[Row]:
             ", ".join(f"{f:.4f}" for f in loss.fractions),
             "0.22 is near sin(0.5)^2 = 0.2298, the value for legs without mass",
         ),
-        Row("step down", "2 cm survived, 5 cm falls", said),
+        Row("step down", "2 cm survived, 5 cm falls", remark),
         Row(
             "largest step down with all smaller ones [cm]",
             "2",

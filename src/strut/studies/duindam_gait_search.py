@@ -22,7 +22,7 @@ def rows() -> list[Row]:
     passive = find(walk.walker)
     rough = gait_search(walk.problem(None), ROUGH, degree=10, nodes=20)
     gap = max(abs(rough.motion(0, np.zeros(1))[0][0] - passive.vector))
-    found = [
+    table = [
         Row(
             "speed of the passive gait on 3 degrees [m/s]",
             "0.76",
@@ -37,7 +37,7 @@ def rows() -> list[Row]:
         ),
     ]
     for v in SHOWN:
-        said = COSTS["nominal"][SPEEDS.index(v)]
+        published = COSTS["nominal"][SPEEDS.index(v)]
         problem = walk.problem(v)
         his = gait_search(problem, ROUGH, degree=10, nodes=20)
         sound = gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
@@ -46,27 +46,27 @@ def rows() -> list[Row]:
             f"along the same polynomials the integral is {his.integrated['effort']:.4g}: torque hides "
             f"between the points"
         )
-        found += [
+        table += [
             Row(
                 f"{v} m/s: squared torque, degree 10, sum over 20 points [N^2 m^2 s]",
-                said,
+                published,
                 f"{his.cost:.4g}",
                 hidden,
             ),
             Row(
                 f"{v} m/s: the same, 20 points of Gauss",
-                said,
+                published,
                 f"{sound.cost:.4g}",
                 f"the integral is {sound.integrated['effort']:.4g}",
             ),
             Row(
                 f"{v} m/s: the optimum, by collocation",
-                said,
+                published,
                 f"{exact.cost:.4g}",
                 f"defect {exact.defect:.1e}",
             ),
         ]
-    return found
+    return table
 
 
 def _speed(walk: SpringWalk, found: Search) -> float:

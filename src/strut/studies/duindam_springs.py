@@ -75,15 +75,17 @@ class SpringWalk:
         self.pace = distance(w, "heel_strike") / time
 
     def problem(self, speed: float | None, free: Mapping[str, tuple[float, float]] | None = None) -> Problem:
-        made = walking(self.walker, ("heel_strike",), (0.2, 2.0)).free(**(free or {})).minimise(self.effort)
-        made = made.require("touchdown", self.sinking, high=-TOUCHDOWN, at="end")
+        problem = (
+            walking(self.walker, ("heel_strike",), (0.2, 2.0)).free(**(free or {})).minimise(self.effort)
+        )
+        problem = problem.require("touchdown", self.sinking, high=-TOUCHDOWN, at="end")
         if speed is not None:
-            made = made.require("speed", self.pace, equal=speed, at="end")
+            problem = problem.require("speed", self.pace, equal=speed, at="end")
         if "leg_mass" in (free or {}):
-            made = made.require(
+            problem = problem.require(
                 "all of it", self.walker["hip_mass"] + 2 * self.walker["leg_mass"], equal=WEIGHS, at="end"
             )
-        return made
+        return problem
 
     def softest(self, speed: float, begin: Solution) -> Solution:
         """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one
@@ -96,8 +98,8 @@ class SpringWalk:
             .require("by itself", self.effort, high=NOTHING, at="end")
             .minimise(self.walker["hip_spring"])
         )
-        found = soft.solve(best, accuracy=1e-6)
-        return found if found.success else best
+        solution = soft.solve(best, accuracy=1e-6)
+        return solution if solution.success else best
 
     def weighed(
         self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Solution, his: float
@@ -114,26 +116,26 @@ class SpringWalk:
     def nominal(self, speeds: Sequence[float] = SPEEDS) -> dict[float, Solution]:
         """As it is, at every speed: from the passive gait to slower and to faster ones."""
         passive = find(self.walker)
-        found: dict[float, Solution] = {}
+        by_speed: dict[float, Solution] = {}
         for wanted in (
             [v for v in speeds if v >= passive.speed],
             [v for v in reversed(speeds) if v < passive.speed],
         ):
             begin: object = passive
             for v in wanted:
-                found[v] = self.problem(v).solve(begin, accuracy=1e-7)
-                begin = found[v]
-        return dict(sorted(found.items()))
+                by_speed[v] = self.problem(v).solve(begin, accuracy=1e-7)
+                begin = by_speed[v]
+        return dict(sorted(by_speed.items()))
 
 
 def rows() -> list[Row]:
     walk = SpringWalk()
     nominal = walk.nominal()
-    found = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]
+    table = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]
     for k, v in enumerate(SPEEDS):
         soft = walk.softest(v, nominal[v])
         spring, damper = (soft.parameters[n] for n in SPRUNG)
-        found.append(
+        table.append(
             _row(
                 "spring and damper",
                 k,
@@ -149,7 +151,7 @@ def rows() -> list[Row]:
             else "no spring: it makes a walker faster, and never slower"
             + ("; the damper slows it" if damper > 1e-3 else "; nor damper")
         )
-        found.append(
+        table.append(
             Row(
                 f"{v} m/s: spring [N m/rad], damper [N m s/rad]",
                 SPRINGS[k],
@@ -162,18 +164,18 @@ def rows() -> list[Row]:
             best = walk.weighed(v, free, nominal[v], float(MASSES[label][k]))
             his = float(MASSES[label][k])
             same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
-            told = f", with which ours would be {max(same, 0.0):.2g}"
+            comparison = f", with which ours would be {max(same, 0.0):.2g}"
             bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * LIGHTEST else ""
-            found.append(
+            table.append(
                 _row(
                     label,
                     k,
                     v,
                     best.cost,
-                    f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{told}",
+                    f"legs of {best.parameters['leg_mass']:.3g} kg{bound}; his {his:g}{comparison}",
                 )
             )
-    return found
+    return table
 
 
 def _row(case: str, k: int, speed: float, cost: float, remark: str = "") -> Row:

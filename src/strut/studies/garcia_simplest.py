@@ -22,7 +22,7 @@ SMALL = (0.001, 0.001 / 8)
 def rows() -> list[Row]:
     long, short = find_all(simplest(slope=0.009))
     doubling = follow(simplest(slope=0.009), "slope", to=0.017, start=long, points=40).bifurcations[0]
-    found = [find_all(simplest(slope=slope)) for slope in SMALL]
+    gaits = [find_all(simplest(slope=slope)) for slope in SMALL]
     m = long.multipliers[0]
     return [
         Row("long gait at 0.009: stance angle [rad]", "0.200310900544287", f"{long.x0['stance']:.12f}"),
@@ -39,7 +39,7 @@ def rows() -> list[Row]:
         *[
             row
             for k, name in enumerate(("long", "short"))
-            for row in _limits(name, [gaits[k] for gaits in found])
+            for row in _limits(name, [at_slope[k] for at_slope in gaits])
         ],
     ]
 

@@ -218,18 +218,18 @@ def _there(here: Driven) -> tuple[str, str]:
 
 
 def rows(models: tuple[str, ...] = ("M_A", "M_E")) -> list[Row]:
-    found = settings()
+    table = settings()
     solved: dict[tuple[str, str, str], tuple[Driven, Driven]] = {}
     for case in sorted((c for c in CASES if c.model in models), key=lambda c: (c.model, c.cost != TORQUE)):
         solved[case.model, case.cost, case.drive] = pair = both(
             case, solved.get((case.model, TORQUE, case.drive))
         )
-        found += rows_of(case, *pair)
+        table += rows_of(case, *pair)
     for model in models:
-        found += together(
+        table += together(
             model, {(cost, drive): one for (m, cost, drive), (one, _) in solved.items() if m == model}
         )
-    return found
+    return table
 
 
 def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tuple[Driven, Driven]:
@@ -250,14 +250,14 @@ def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tup
 
 def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
     """What springs are worth, and what the published numbers can mean."""
-    found = []
+    table = []
     for cost, word in ((WORK, "work"), (TORQUE, "squared torque")):
         his = {c.drive: c.published[0] for c in CASES if (c.model, c.cost) == (model, cost)}
         ours = {drive: solved[cost, drive].value for drive in KINDS}
         for drive in ("series", "parallel"):
             better = ours[drive] < 0.999 * ours["rigid"]
             remark = "springs cost less than rigid motors, as he finds" if better else USELESS
-            found.append(
+            table.append(
                 Row(
                     f"{model}: {word}, {drive} over rigid",
                     f"{his[drive] / his['rigid']:.2g}",
@@ -270,7 +270,7 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
             f"his unit is [{'W/m' if cost == WORK else 'N^2 m'}]; were it one of torque alone, both "
             f"costs and both models would agree on it"
         )
-        found.append(
+        table.append(
             Row(
                 f"{model}: {word}: unit of torque in which our rigid walk costs what his does [N m]",
                 "-",
@@ -293,7 +293,7 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
     )
     mine = ", ".join(f"{max(free[cost].value, 0.0):.1g}" for cost in (WORK, TORQUE))
     return [
-        *found,
+        *table,
         Row(
             f"{model}: rigid, on a free slope: work [J/m], squared torque [N^2 m s]", published, mine, remark
         ),

@@ -140,21 +140,21 @@ def begin(
 ) -> dict[str, Any]:
     """Legs that swing evenly, and motors with them; `random` moves the ends of all lines, the slope where it
     is free, and `springs`."""
-    found = guess(p.system, step, random)
-    found["duration"] = sum(found["duration"])
+    values = guess(p.system, step, random)
+    values["duration"] = sum(values["duration"])
     rigid = MODELS[model]()
     for d in drives(rigid):
-        if f"{d.name}_motor" in found:
+        if f"{d.name}_motor" in values:
             f = ca.Function("motor", [ca.vertcat(*[q.sym for q in rigid.x])], [d.angle, d.rate])
-            ends = [[float(e) for e in f([found[n][k] for n in rigid.labels("x")])] for k in (0, 1)]
-            found |= {
+            ends = [[float(e) for e in f([values[n][k] for n in rigid.labels("x")])] for k in (0, 1)]
+            values |= {
                 f"{d.name}_motor{what}": [end[k] for end in ends] for k, what in enumerate(("", "_rate"))
             }
     for name, (low, high) in p.parameters.items():
         if low < high and random is not None and (springs or name == "slope"):
             inside = SPRINGS if name.endswith("_spring") else (0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high)
-            found[name] = random.uniform(*inside)
-    return found
+            values[name] = random.uniform(*inside)
+    return values
 
 
 def walk(
@@ -187,8 +187,8 @@ def walk(
     ]
     seconds = sum(r.times["solve"] for r in rough)
     solved = sorted((r for r in rough if r.success), key=lambda r: r.cost)
-    known = tuple(r.cost / SCALES[cost] for r in solved)
-    found: list[Driven] = []
+    costs = tuple(r.cost / SCALES[cost] for r in solved)
+    walks: list[Driven] = []
     for r in _different(solved) or rough[:1]:
         fine = r
         for options in (WARM, LINEAR) if r.success else ():
@@ -203,17 +203,17 @@ def walk(
             seconds += fine.times["solve"]
             if fine.success:
                 break
-        found.append(Driven(model, drive, cost, fine, seconds, known, sum(not each.ok for each in found)))
-        if found[-1].ok and model not in THOROUGH:
+        walks.append(Driven(model, drive, cost, fine, seconds, costs, sum(not each.ok for each in walks)))
+        if walks[-1].ok and model not in THOROUGH:
             break
-    good = [each for each in found if each.ok]
-    return replace(min(good, key=lambda each: each.value) if good else found[0], seconds=seconds)
+    good = [each for each in walks if each.ok]
+    return replace(min(good, key=lambda each: each.value) if good else walks[0], seconds=seconds)
 
 
 def _different(results: list[Solution]) -> list[Solution]:
     """Of results in order of their costs, one of each; the best few."""
-    kept: list[Solution] = []
+    distinct: list[Solution] = []
     for r in results:
-        if not kept or abs(r.cost - kept[-1].cost) > SAME * (SAME + abs(r.cost)):
-            kept.append(r)
-    return kept[:TRIES]
+        if not distinct or abs(r.cost - distinct[-1].cost) > SAME * (SAME + abs(r.cost)):
+            distinct.append(r)
+    return distinct[:TRIES]

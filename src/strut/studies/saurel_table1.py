@@ -16,7 +16,7 @@ def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
     """The rows of one case."""
     cost, length, iterations, seconds = case.published
     result, replay, design = found.result, found.design.replay, found.design
-    said = f"thesis: {case.corrected}" if case.corrected is not None else ""
+    thesis = f"thesis: {case.corrected}" if case.corrected is not None else ""
     peak = max((float(abs(m.w).max()) for m in result.phases if m.w.size), default=0.0)
     if case.passive:
         share = found.fallen / (design.weight * design.step_length)
@@ -37,7 +37,7 @@ def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
             f"{case.name}: cost of transport",
             f"{cost}",
             f"{found.cost_of_transport:.5f}",
-            "; ".join(t for t in (said, remark) if t),
+            "; ".join(t for t in (thesis, remark) if t),
         ),
         Row(
             f"{case.name}: step length [m]",
@@ -78,23 +78,23 @@ def _bound(length: float) -> str:
 
 def rows() -> list[Row]:
     _root_finder()  # where it is missing, this says so before minutes of work, not after
-    found: list[Row] = []
+    table: list[Row] = []
     walks = {}
     for name, case in CASES.items():
         walks[name] = walk(case)
-        found += rows_of(case, walks[name])
-    return found + printed(walks)
+        table += rows_of(case, walks[name])
+    return table + printed(walks)
 
 
 def printed(walks: dict[str, SaurelWalk]) -> list[Row]:
     """What the printed problem, in which torque costs nothing, asks for, and what would make its optimum the
     published number."""
-    found = []
+    lines = []
     for name in ("M_A", "M_C active"):
         case = CASES[name]
         free = walk(case, walks[name].result, price=CHEAP * case.price)
         peak = max(float(abs(m.w).max()) for m in free.result.phases)
-        found.append(
+        lines.append(
             Row(
                 f"{name}: cost of transport where torque is {1 / CHEAP:.0f} times cheaper",
                 f"{case.published[0]}",
@@ -106,7 +106,7 @@ def printed(walks: dict[str, SaurelWalk]) -> list[Row]:
         )
     dear = walk(CASES["M_A"], price=1.0)
     step = _where(lambda d: walk(CASES["M_A"], step_length=(d, 1.0)), CASES["M_A"].published[0], 0.40, 0.56)
-    found.append(
+    lines.append(
         Row(
             "M_A: shortest step [m] at which the optimum costs as published",
             "0.56",
@@ -117,14 +117,14 @@ def printed(walks: dict[str, SaurelWalk]) -> list[Row]:
     for name in ("M_C active", "M_D"):
         case = CASES[name]
         power = _where(lambda e, case=case: walk(case, price=10.0**e), case.published[0], -3.6, -2.5)  # type: ignore[misc]
-        found.append(
+        lines.append(
             Row(
                 f"{name}: price of squared torque at which the optimum costs as published",
                 "-",
                 f"{10.0**power:.2e}",
             )
         )
-    return found
+    return lines
 
 
 def _root_finder() -> Callable[..., float]:

@@ -162,11 +162,11 @@ class SaurelWalk:
 
 def resumed(system: System) -> dict[str, str]:
     """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
-    found = drives(system)
-    places = after_event(system, found, system.event(EVENTS[-1]))
+    motors = drives(system)
+    places = after_event(system, motors, system.event(EVENTS[-1]))
     return {
-        d.input.name: ("-" if sign < 0 else "") + found[j].input.name
-        for d, (j, sign) in zip(found, places, strict=True)
+        d.input.name: ("-" if sign < 0 else "") + motors[j].input.name
+        for d, (j, sign) in zip(motors, places, strict=True)
     }
 
 
@@ -178,14 +178,14 @@ def problem(
     p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
     ahead = sx(system.event(EVENTS[0]).guard)
     p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
-    known = set(system.labels("x"))
-    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in known})
-    if "shank" in known:
+    states = set(system.labels("x"))
+    p = p.within({name: (-12.0, 12.0) if name.endswith("_rate") else (-1.5, 1.5) for name in states})
+    if "shank" in states:
         rises = CLEARANCE * ca.sin(math.pi * time / STEP_TIME) ** 2
         p = p.require("the swing foot clears the ground", system["clearance"] - rises, low=-SLACK)
         p = p.require("the stance knee bends", system["thigh"] - system["stance"], *BENDS)
         p = p.require("the swing knee bends", system["swing"] - system["shank"], *BENDS)
-    if "head_angle" in known:
+    if "head_angle" in states:
         p = p.require("the neck nods", system["head_angle"] - system["torso"], *NODS)
     lost = Jumps("impact_energy", {section: impact(system, section)})
     spent = Integral("squared_torque", sum((_dear(n) * system[n] ** 2 for n in system.labels("u")), ca.SX(0)))
@@ -207,20 +207,20 @@ def guess(
     leg = next(float(q.value[0]) for q in system.p if q.name == "stature") * 0.865 / 1.77
     slope = next(float(q.value[0]) for q in system.p if q.name == "slope")
     half = math.asin(step / 2 / leg)
-    found: dict[str, Any] = {"duration": (0.4 * STEP_TIME, 0.6 * STEP_TIME)}
+    values: dict[str, Any] = {"duration": (0.4 * STEP_TIME, 0.6 * STEP_TIME)}
     swings = {"stance": 1, "thigh": 1, "swing": -1, "shank": -1}
     for name in system.labels("x"):
         sign = swings.get(name.removesuffix("_rate"), 0)
         ends = np.array([half - slope, -half - slope][::sign] if sign else [0.0, 0.0])
         if name.endswith("_rate"):
             ends = np.full(2, -2 * sign * half / STEP_TIME)
-        found[name] = ends + (
+        values[name] = ends + (
             spread * (1 + np.abs(ends)) * random.standard_normal(2) if random is not None else 0.0
         )
-    if "shank" in found:
-        low, high = found["shank"]
-        found["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
-    return found
+    if "shank" in values:
+        low, high = values["shank"]
+        values["shank"] = lambda s: low + (high - low) * s - 0.6 * math.sin(math.pi * s)
+    return values
 
 
 def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:

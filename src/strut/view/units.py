@@ -15,8 +15,8 @@ def shown_unit(of: Any, unit: str) -> str:
 
 def titled(of: Any, name: str, unit: str) -> str:
     """A title: "time [s]", or "time" where there is no unit."""
-    known = shown_unit(of, unit)
-    return f"{name} [{known}]" if known else name
+    unit_text = shown_unit(of, unit)
+    return f"{name} [{unit_text}]" if unit_text else name
 
 
 def quantity(of: Any, number: str, unit: str) -> str:

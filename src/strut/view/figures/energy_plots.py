@@ -50,8 +50,8 @@ def energy(trajectory: Trajectory) -> Figure:
             colors[name],
             dash,
         )
-        for kind, found, dash in kinds
-        for name, values in found.items()
+        for kind, entries, dash in kinds
+        for name, values in entries.items()
     ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
@@ -93,10 +93,18 @@ def energy_areas(trajectory: Trajectory) -> Figure:
             available = available + np.maximum(-sign * values, 0.0)
             layers[f"{name}, {word}"], channels[f"{name}, {word}"] = out, name
     layers = {name: values for name, values in layers.items() if np.max(values, initial=0.0) > zero}
-    kept = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
+    drawn_points = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
     colors = tuple(by_channel[channels[name]] for name in layers)
-    areas = Areas(books.t[kept], {name: values[kept] for name, values in layers.items()}, colors)
-    top = Line("there at the beginning, and supplied", books.t[kept], available[kept], NEUTRAL, width=2)
+    areas = Areas(
+        books.t[drawn_points], {name: values[drawn_points] for name, values in layers.items()}, colors
+    )
+    top = Line(
+        "there at the beginning, and supplied",
+        books.t[drawn_points],
+        available[drawn_points],
+        NEUTRAL,
+        width=2,
+    )
     return over_time(trajectory, (areas, top), titled(trajectory, "energy", "J"), 340)
 
 

@@ -86,17 +86,17 @@ def outputs(trajectory: Trajectory, without: Iterable[str] = ()) -> Panels:
 def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     """One quantity against another, a state against its rate; dotted where an event resets them."""
     for each in (name, rate):
-        if (known := trajectory.table()) and each not in known:
+        if (columns := trajectory.table()) and each not in columns:
             raise UnknownNameError(
-                f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(known))}"
+                f"'{trajectory.system_name}' has no curve '{each}': {did_you_mean(each, list(columns))}"
             )
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
-    kept = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
-    after = np.searchsorted(kept, jumps + 1)  # a gap before each of these
+    drawn_points = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
+    after = np.searchsorted(drawn_points, jumps + 1)  # a gap before each of these
     traces: list[Line | Points] = [
-        Line("flow", np.insert(a[kept], after, np.nan), np.insert(b[kept], after, np.nan))
+        Line("flow", np.insert(a[drawn_points], after, np.nan), np.insert(b[drawn_points], after, np.nan))
     ]
     if len(jumps):
         traces.append(
@@ -134,10 +134,10 @@ def poincare(
     if event:
         trajectory.events.times(event)  # an error if there is no such event
     if not chosen:
-        known = sorted(set(trajectory.names.jumps))
+        events_known = sorted(set(trajectory.names.jumps))
         raise ModelError(
             f"'{trajectory.system_name}' has no event that ends a step: say which to look at, event=...; "
-            f"known: {known}"
+            f"known: {events_known}"
         )
     for label in filter(None, (name, against)):
         if label not in (*trajectory.names.x, *trajectory.names.z):
@@ -237,13 +237,13 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     curve = curves(trajectory, [normal, *friction])
     push = curve[normal][1]
     pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
-    kept = np.unique(np.concatenate([shown(push), shown(pull)]))
+    drawn_points = np.unique(np.concatenate([shown(push), shown(pull)]))
     least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
-    known = _coefficient(trajectory, mu)
+    coefficient = _coefficient(trajectory, mu)
     slope, name = (
         (least, f"least friction that holds, {least:.3g}")
-        if known is None
-        else (known, f"friction cone, {known:.3g}")
+        if coefficient is None
+        else (coefficient, f"friction cone, {coefficient:.3g}")
     )
     top = float(np.max(push, initial=0.0)) * 1.05
     sides = (-1, 1) if len(friction) == 1 else (1,)
@@ -252,7 +252,7 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     return Figure(
         (
             Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2),
-            Points(foot, pull[kept], push[kept], PALETTE[0], size=4),
+            Points(foot, pull[drawn_points], push[drawn_points], PALETTE[0], size=4),
         ),
         titled(trajectory, f"{foot} friction", "N"),
         titled(trajectory, normal, "N"),
@@ -277,8 +277,8 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
     if name in trajectory.names.p:
         raise UnknownNameError(f"'{name}' is a parameter and does not change: draw a state or an output")
     trajectory[name]  # an error if there is no such name
-    known = trajectory.keys()
-    return [label for label in known if label == name or label.startswith(f"{name}[")]
+    labels = trajectory.keys()
+    return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
 def unit_of(trajectory: Trajectory, label: str) -> str:
@@ -305,8 +305,8 @@ def state_pairs(trajectory: Trajectory) -> list[tuple[str, str]]:
 
 def axis(trajectory: Trajectory, labels: list[str], unit: str | None = None) -> str:
     """A title: the name if there is one, and the unit if one is known."""
-    known = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
-    return " ".join([*(labels if len(labels) == 1 else []), *([f"[{known}]"] if known else [])])
+    unit_text = shown_unit(trajectory, unit_of(trajectory, labels[0]) if unit is None else unit)
+    return " ".join([*(labels if len(labels) == 1 else []), *([f"[{unit_text}]"] if unit_text else [])])
 
 
 # ---- drawing ----
@@ -326,7 +326,7 @@ def _by_unit(
         groups.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
     stepped = set(stepped)
     figures = []
-    for known, group in groups.items():
+    for group_unit, group in groups.items():
         lines = [
             curve_line(
                 label,
@@ -340,11 +340,11 @@ def _by_unit(
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
-        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, known, lines) else {}
-        made = over_time(
-            trajectory, lines, axis(trajectory, group, known), room, mark_names=mark_names, **options
+        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, group_unit, lines) else {}
+        figure = over_time(
+            trajectory, lines, axis(trajectory, group, group_unit), room, mark_names=mark_names, **options
         )
-        figures.append(made)
+        figures.append(figure)
     return Panels(figures)
 
 
@@ -355,12 +355,12 @@ def over_time(
     the name."""
     traces = tuple(traces)
     span = (trajectory.t0, trajectory.t1) if trajectory.t1 > trajectory.t0 else None
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "marks": marks(trajectory),
         "legend": len(traces) > 1 or bool(options.get("mark_names")),
     } | options
     return Figure(
-        traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **given
+        traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **fields
     )
 
 
@@ -399,8 +399,8 @@ def curve_line(
     width: float = 1.6,
     step: bool = False,
 ) -> Line:
-    kept = shown(values)
-    return Line(name, t[kept], values[kept], color, dash, width, step)
+    drawn_points = shown(values)
+    return Line(name, t[drawn_points], values[drawn_points], color, dash, width, step)
 
 
 def _separate(values: np.ndarray, jumps: np.ndarray) -> np.ndarray:

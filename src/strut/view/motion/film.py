@@ -34,15 +34,15 @@ def encoded(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
     pieces = []
     for piece in stage.pieces:
         shade, opacity = colour(piece)
-        made = {
+        entry = {
             "name": piece.name,
             "kind": piece.kind,
             "colour": shade,
             "opacity": opacity,
             "side": side(piece),
         }
-        made |= {"values": {name: column(values) for name, values in piece.values.items()}}
-        pieces.append(made | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
+        entry |= {"values": {name: column(values) for name, values in piece.values.items()}}
+        pieces.append(entry | ({"mesh": places[piece.path]} if piece.kind == "mesh" else {}))
     land = stage.land
     return {
         "t": column(stage.t[:, None]),
@@ -105,7 +105,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
     ]
     boxes += [("joints", "joints", bool(film["pivots"]), True)]
     boxes += [("prints", "footprints", bool(film["prints"]), True), ("ghosts", "ghosts", moves, False)]
-    shown = "".join(
+    switches = "".join(
         f'<label><input type="checkbox" id="show-{key}"{" checked" if on else ""}>{label}</label>\n'
         for key, label, there, on in boxes
         if there
@@ -114,7 +114,7 @@ def film_controls(film: dict[str, Any], more: str = "") -> str:
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="frame" type="range" min="0" value="0" aria-label="time"><output id="clock"></output></div>
 <div class="controls"><label>speed <select id="speed">{speeds}</select></label>
-{more}{shown}</div>
+{more}{switches}</div>
 """
 
 

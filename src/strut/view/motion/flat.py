@@ -94,32 +94,32 @@ def frame(
 ) -> list[FlatFigure]:
     """Everything in frame k; the ground of a planar machine only between two distances, if they are given."""
     seen = seen or eye(stage)
-    found: list[FlatFigure] = []
+    figures: list[FlatFigure] = []
     if look.ground and stage.land is not None and not stage.planar:
-        found += _grid(stage, k, seen)
+        figures += _grid(stage, k, seen)
     for j in range(look.ghosts, 0, -1):
         past = int(np.searchsorted(stage.t, stage.t[k] - GAP * j + 1e-9, side="right")) - 1
         if past >= 0:
-            found += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
-    found += machine(stage, k, seen)
+            figures += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
+    figures += machine(stage, k, seen)
     if look.ground and stage.land is not None and stage.planar:
-        found += ground_line(stage, *(within or (None, None)))
+        figures += ground_line(stage, *(within or (None, None)))
     if look.joints:
         for pivot in stage.pivots:
-            found += _pivot(pivot, k, seen, PIVOT * stage.size)
+            figures += _pivot(pivot, k, seen, PIVOT * stage.size)
     if look.prints:
-        found += [
+        figures += [
             _print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9
         ]
     if look.path and stage.com is not None:
         first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL))
-        found.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
-        found += _target(seen(stage.com[k]), 0.022 * stage.size)
+        figures.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
+        figures += _target(seen(stage.com[k]), 0.022 * stage.size)
     if look.forces:
         metres = newtons(stage)
         for push in stage.pushes:
-            found += _arrow(seen(push.at[k]), seen(push.at[k] + metres * push.force[k]), 0.012 * stage.size)
-    return found
+            figures += _arrow(seen(push.at[k]), seen(push.at[k] + metres * push.force[k]), 0.012 * stage.size)
+    return figures
 
 
 def machine(
@@ -129,12 +129,12 @@ def machine(
     order = list(range(len(stage.pieces)))
     if not stage.planar:
         order.sort(key=lambda i: float(middle(stage.pieces[i], k) @ seen.toward))
-    found = []
+    figures = []
     for i in order:
         shade, own = colour(stage.pieces[i])
         for points, light in outlines(stage.pieces[i], k, seen):
-            found.append(FlatFigure(points, _shaded(shade, light), edge, 1.0, opacity * own))
-    return found
+            figures.append(FlatFigure(points, _shaded(shade, light), edge, 1.0, opacity * own))
+    return figures
 
 
 def outlines(piece: ScenePiece, k: int, seen: Eye) -> Iterable[tuple[np.ndarray, float]]:
@@ -198,15 +198,15 @@ def hull(points: np.ndarray) -> np.ndarray:
     ordered = sorted(map(tuple, points.tolist()))
 
     def half(items: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        kept: list[tuple[float, float]] = []
+        corners: list[tuple[float, float]] = []
         for p in items:
-            while len(kept) > 1:
-                (ax, ay), (bx, by) = kept[-2], kept[-1]
+            while len(corners) > 1:
+                (ax, ay), (bx, by) = corners[-2], corners[-1]
                 if (bx - ax) * (p[1] - ay) - (by - ay) * (p[0] - ax) > 0:
                     break
-                kept.pop()
-            kept.append(p)
-        return kept[:-1]
+                corners.pop()
+            corners.append(p)
+        return corners[:-1]
 
     return np.array(half(ordered) + half(ordered[::-1])).reshape(-1, 2)
 

@@ -45,8 +45,8 @@ def load(path: str) -> Loaded:
     except MissingExtraError as error:
         return _stand_in(str(error))
     try:
-        found = trimesh.load(place, force="mesh")
-        vertices, faces = np.asarray(found.vertices, dtype=float), np.asarray(found.faces, dtype=int)
+        mesh = trimesh.load(place, force="mesh")
+        vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=int)
     except Exception as error:  # whatever a damaged file makes a reader raise
         return _stand_in(f"{path} cannot be read: {error}")
     if not len(faces) or not np.isfinite(vertices).all():

@@ -71,8 +71,8 @@ def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -
 
     def write(scratch: Path) -> None:
         with tempfile.TemporaryDirectory() as directory:
-            made = Path(directory) / "film.mp4"
-            out = imageio_ffmpeg.write_frames(str(made), first.size, fps=fps, macro_block_size=2, quality=7)
+            film = Path(directory) / "film.mp4"
+            out = imageio_ffmpeg.write_frames(str(film), first.size, fps=fps, macro_block_size=2, quality=7)
             try:
                 out.send(None)
                 out.send(np.asarray(first).tobytes())
@@ -82,7 +82,7 @@ def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -
                 raise StorageError(f"cannot write {path}: ffmpeg stopped ({error})") from error
             finally:
                 out.close()
-            scratch.write_bytes(made.read_bytes())
+            scratch.write_bytes(film.read_bytes())
 
     return written(path, write)
 

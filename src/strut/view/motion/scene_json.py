@@ -31,8 +31,8 @@ SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 def staged(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
     """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed
     through their swaps."""
-    found = trajectory.stage(rate)
-    return _points(trajectory, rate) if found is None else _measured(_followed(found))
+    samples = trajectory.stage(rate)
+    return _points(trajectory, rate) if samples is None else _measured(_followed(samples))
 
 
 def _measured(stage: SceneSamples) -> SceneSamples:
@@ -53,12 +53,12 @@ def _followed(stage: SceneSamples) -> SceneSamples:
     index = {
         (name, names[:k].count(name)): k for k, name in enumerate(names)
     }  # a body may have several shapes
-    found = [
+    candidates = [
         (k, index.get((name.replace("stance", "swing"), count)))
         for (name, count), k in index.items()
         if "stance" in name
     ]
-    pairs = [(a, b) for a, b in found if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
+    pairs = [(a, b) for a, b in candidates if b is not None and stage.pieces[a].kind == stage.pieces[b].kind]
     if not pairs:
         return stage
     swapped = np.zeros(len(stage.t), dtype=bool)
@@ -70,10 +70,10 @@ def _followed(stage: SceneSamples) -> SceneSamples:
             ]
             for a, b in pairs
         ]
-        kept, crossed = (
+        straight, crossed = (
             sum(float(np.linalg.norm(d)) for row in apart for d in row[at : at + 2]) for at in (0, 2)
         )
-        if crossed < kept:
+        if crossed < straight:
             swapped[k:] ^= True
     pieces = list(stage.pieces)
     for a, b in pairs:
@@ -100,9 +100,9 @@ def side(piece: ScenePiece) -> int:
 
 def needed(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
     """The frames of a run that must have some."""
-    found = staged(trajectory, rate)
-    if found is not None:
-        return found
+    samples = staged(trajectory, rate)
+    if samples is not None:
+        return samples
     if trajectory.model is None and trajectory.names.points:
         raise StrutError(
             f"'{trajectory.system_name}' was loaded without its system: give it, Trajectory.load(file, "

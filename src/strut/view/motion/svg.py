@@ -120,12 +120,12 @@ def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, po
 
 def inline(drawn: Strip, width: int = 640) -> str:
     """The strip as a part of a page, on the page's own paper and ground."""
-    found = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(
+    markup = text(drawn.figures, drawn.box, width, drawn.title, paper="").replace(
         ' xmlns="http://www.w3.org/2000/svg"', "", 1
     )
     for own, shared in ((GROUND, "--ground"), (SOFT, "--soft")):
-        found = found.replace(f'"{own}"', f'"var({shared})"')
-    return f'<div class="strip">{found}</div>\n'
+        markup = markup.replace(f'"{own}"', f'"var({shared})"')
+    return f'<div class="strip">{markup}</div>\n'
 
 
 def last_step(stage: SceneSamples, trajectory: Trajectory) -> tuple[float, float]:
@@ -160,8 +160,8 @@ def _stick(piece: ScenePiece, k: int, seen: Eye) -> np.ndarray:
     v = piece.values
     if "start" in v:
         return seen(np.vstack([v["start"][k], v["end"][k]]))
-    found = [points for points, _ in outlines(piece, k, seen)]
-    return found[0][: len(found[0]) // 2] if piece.kind == "arc" else hull(np.vstack(found))
+    lines = [points for points, _ in outlines(piece, k, seen)]
+    return lines[0][: len(lines[0]) // 2] if piece.kind == "arc" else hull(np.vstack(lines))
 
 
 def text(

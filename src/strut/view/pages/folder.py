@@ -68,29 +68,29 @@ def made(directory: Path) -> Path:
 
 def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
-    found: dict[str, Figure | plots.Panels] = {
+    by_name: dict[str, Figure | plots.Panels] = {
         "states": plots.states(run),
         "held": plots.held(run),
         "outputs": plots.outputs(run),
     }
-    found |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
+    by_name |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}
     landed = [name for name in run.names.step_events if name in run.events.counts()]
-    found["section"] = plots.sections(run, most=2)
+    by_name["section"] = plots.sections(run, most=2)
     if run.names.stored and run.has_ledger:
-        found |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
+        by_name |= {"energy": joules.energy(run), "energy_layers": joules.energy_areas(run)}
         if all(joules.flows(run)):
-            found["energy_flow"] = joules.energy_flow(run)
+            by_name["energy_flow"] = joules.energy_flow(run)
         if landed:
-            found["energy_per_step"] = joules.energy_per_step(run)
+            by_name["energy_per_step"] = joules.energy_per_step(run)
     feet = plots.contacts(run)
     if feet:
-        found["forces"] = plots.contact_forces(run)
-    found |= {
+        by_name["forces"] = plots.contact_forces(run)
+    by_name |= {
         f"cone_{_word(foot)}": plots.friction_cone(run, foot)
         for foot, (_, friction) in list(feet.items())[:4]
         if friction
     }
-    return {name: figure for name, figure in found.items() if isinstance(figure, Figure) or len(figure)}
+    return {name: figure for name, figure in by_name.items() if isinstance(figure, Figure) or len(figure)}
 
 
 def _word(name: str) -> str:

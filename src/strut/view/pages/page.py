@@ -317,7 +317,7 @@ def again(run: Trajectory, source: str = "") -> str:
     begin = {
         group: {name: float(run[name][0]) for name in getattr(run.names, group)} for group in ("x", "z", "u")
     }
-    given = {
+    options = {
         "t": tuple(run.provenance.get("t", (run.t0, run.t1))),
         "x0": begin["x"],
         "z0": begin["z"],
@@ -325,18 +325,18 @@ def again(run: Trajectory, source: str = "") -> str:
         "p": dict(zip(run.names.p, run.p.tolist(), strict=True)),
         "seed": run.provenance.get("seed", 0),
     }
-    given |= {
+    options |= {
         key: value
         for key, value in run.provenance.get("options", {}).items()
         if value not in (None, math.inf) and key.isidentifier()
     }
-    lines = [f"    {key}={value!r}," for key, value in given.items() if value != {}]
-    made = (
+    lines = [f"    {key}={value!r}," for key, value in options.items() if value != {}]
+    machine = (
         ["import strut", "from strut import walkers", "", f"system = {source}"]
         if source
         else ["import strut", ""]
     )
-    return "\n".join([*made, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
+    return "\n".join([*machine, f"run = strut.simulate(system,  # {run.system_name!r}", *lines, ")"])
 
 
 def duration(seconds: float) -> str:

@@ -106,13 +106,13 @@ class Report:
 
     def tables(self, tables: Iterable[Rows]) -> None:
         """Several beside each other, where there is room."""
-        made = [
+        markup = [
             (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
             + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
             for t in tables
             if t.rows
         ]
-        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in made)}</div>\n')
+        self._parts.append(f'<div class="side">{"".join(f"<div>{one}</div>" for one in markup)}</div>\n')
 
     def figures(self, *figures: Figure, beside: bool = False) -> None:
         """Plots, below each other or where there is room beside each other."""
