@@ -151,7 +151,7 @@ def test_every_folder_of_python_files_is_a_package():
 
 VAGUE = r"found|made|told|done|given|held|known|kept|said|shown|taken"
 """Participles that say nothing of what a value is or what a function does."""
-NOUNS = {"padding", "spring", "string", "bearing", "heading", "damping", "speed"}
+NOUNS = {"padding", "spring", "string", "bearing", "heading", "subheading", "damping", "speed", "embed"}
 """Words that end like a participle and are none."""
 
 

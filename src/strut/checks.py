@@ -49,7 +49,7 @@ class _Expression:
     these."""
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """A value for a message: short, and never an error itself."""
     try:
         text = repr(value)
@@ -91,7 +91,7 @@ def finite(name: str, value: Any, unit: str = "") -> float:
     """The value as a finite number, else `ValueRangeError`."""
     if not is_number(value) or not math.isfinite(float(value)):
         raise ValueRangeError(
-            f"{name} is {shown(value)}: a finite number{f' in {unit}' if unit else ''} is needed"
+            f"{name} is {short_repr(value)}: a finite number{f' in {unit}' if unit else ''} is needed"
         )
     return float(value)
 
@@ -100,7 +100,7 @@ def positive(name: str, value: Any, unit: str = "") -> float:
     """The value as a finite number above zero, else `ValueRangeError`."""
     if not is_number(value) or not 0 < float(value) < math.inf:
         raise ValueRangeError(
-            f"{name} is {shown(value)}: a positive number{f' in {unit}' if unit else ''} is needed"
+            f"{name} is {short_repr(value)}: a positive number{f' in {unit}' if unit else ''} is needed"
         )
     return float(value)
 
@@ -109,7 +109,7 @@ def integer(name: str, value: Any, least: int, most: int = MAX_INTEGER) -> int:
     """The value as a whole number between two, else `ValueRangeError`."""
     if not is_integer(value) or not least <= int(value) <= most:
         allowed = f"at least {least}" if most == MAX_INTEGER else f"{least} to {most}"
-        raise ValueRangeError(f"{name} is {shown(value)}: a whole number is needed, {allowed}")
+        raise ValueRangeError(f"{name} is {short_repr(value)}: a whole number is needed, {allowed}")
     return int(value)
 
 
@@ -120,7 +120,9 @@ def seed_number(value: Any) -> int:
         or isinstance(value, (bool, np.bool_))
         or not 0 <= int(value) <= MAX_SEED
     ):
-        raise ValueRangeError(f"seed is {shown(value)}: a whole number is needed, at least 0 and below 2**64")
+        raise ValueRangeError(
+            f"seed is {short_repr(value)}: a whole number is needed, at least 0 and below 2**64"
+        )
     return int(value)
 
 
@@ -130,7 +132,7 @@ def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.nd
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueRangeError(f"{name} is {shown(value)}: numbers are needed") from error
+        raise ValueRangeError(f"{name} is {short_repr(value)}: numbers are needed") from error
     if array.ndim not in axes:
         allowed = " or ".join(
             {0: "one number", 1: "a row of numbers", 2: "a table of numbers"}[k] for k in axes
@@ -139,13 +141,14 @@ def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.nd
     return array
 
 
-def having(name: str, value: Any, attributes: Iterable[str], what: str) -> None:
+def require_attributes(name: str, value: Any, attributes: Iterable[str], what: str) -> None:
     """Refuse a value that lacks what is read of it, with `ArgumentError`: where a room may not know the class
     itself."""
     for attribute in attributes:
         if not hasattr(value, attribute):
             raise ArgumentError(
-                f"{name} is {shown(value)}{_kind_of(value)}, which has no '{attribute}': {what} is needed"
+                f"{name} is {short_repr(value)}{_kind_of(value)}, which has no '{attribute}': {what} is "
+                "needed"
             )
 
 
@@ -156,7 +159,7 @@ def ordered_pair(name: str, value: Any) -> tuple[float, float]:
     except TypeError:
         pair = ()
     if len(pair) != 2 or not all(is_number(v) for v in pair) or float(pair[0]) > float(pair[1]):
-        raise ValueRangeError(f"{name} is {shown(value)}: two numbers are needed, the lower one first")
+        raise ValueRangeError(f"{name} is {short_repr(value)}: two numbers are needed, the lower one first")
     return float(pair[0]), float(pair[1])
 
 
@@ -167,12 +170,12 @@ def checked(function: F) -> F:
     """Explain errors of a function, or of the making of a class, by the arguments that do not fit their
     annotations; see the module."""
     if isinstance(function, type):
-        function.__init__ = _checking(function.__init__, function.__name__)  # type: ignore[misc]
+        function.__init__ = _wrap_function(function.__init__, function.__name__)  # type: ignore[misc]
         return typing.cast(F, function)
-    return _checking(function, _title(function))
+    return _wrap_function(function, _title(function))
 
 
-def _checking(function: F, title: str) -> F:
+def _wrap_function(function: F, title: str) -> F:
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -261,13 +264,16 @@ def _check_argument(
         for key, each in value.items():
             if not fits(each, annotation):
                 raise ArgumentError(
-                    f"{title}: {key} is {shown(each)}{_kind_of(each)}: {needed(annotation)} is needed"
+                    f"{title}: {key} is {short_repr(each)}{_kind_of(each)}: "
+                    f"{describe_annotation(annotation)} is needed"
                 ) from cause
         return
     for each in values:
         if not fits(each, annotation):
-            what = f"{title}: {parameter.name} is {shown(each)}{_kind_of(each)}"
-            raise ArgumentError(f"{what}: {needed(annotation)} is needed{_hint(each, annotation)}") from cause
+            what = f"{title}: {parameter.name} is {short_repr(each)}{_kind_of(each)}"
+            raise ArgumentError(
+                f"{what}: {describe_annotation(annotation)} is needed{_hint(each, annotation)}"
+            ) from cause
 
 
 def _hint(value: Any, annotation: Any) -> str:
@@ -407,28 +413,32 @@ _TESTS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
 """How a value is held against an annotation, by what the annotation is without its brackets."""
 
 
-def needed(annotation: Any) -> str:
+def describe_annotation(annotation: Any) -> str:
     """What an annotation asks for, in words."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         kinds = [each for each in inner if each is not str or Path not in inner]
-        return " or ".join(dict.fromkeys(needed(each) for each in kinds))
+        return " or ".join(dict.fromkeys(describe_annotation(each) for each in kinds))
     if origin is typing.Annotated:
-        return needed(inner[0])
+        return describe_annotation(inner[0])
     if annotation in (None, type(None)):
         return "None"
     plain = annotation if origin is None else origin
     if plain is tuple and inner and inner[-1] is not Ellipsis:
-        words = [needed(each) for each in inner]
+        words = [describe_annotation(each) for each in inner]
         return (
             f"a tuple of {len(words)}, {', '.join(words)}"
             if len(set(words)) > 1
             else f"a tuple of {len(words)}, each {words[0]}"
         )
     if plain in (Sequence, list, tuple, Iterable, Collection) and inner:
-        return f"a list, each {needed(inner[0])}"
+        return f"a list, each {describe_annotation(inner[0])}"
     if plain in (Mapping, dict) and len(inner) == 2:
-        return f"a dict by name, each value {needed(inner[1])}" if inner[1] is not Any else "a dict by name"
+        return (
+            f"a dict by name, each value {describe_annotation(inner[1])}"
+            if inner[1] is not Any
+            else "a dict by name"
+        )
     if plain is Callable and inner and isinstance(inner[0], list):
         return f"a function of {len(inner[0])} argument(s)"
     return _WORDS.get(plain, f"a {plain.__name__}" if isinstance(plain, type) else "something else")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def pause_gc() -> Iterator[None]:
     """Without looking for garbage: there is none, and looking for it takes as long as the work."""
     was = gc.isenabled()
     gc.disable()

@@ -21,7 +21,7 @@ from strut.view.figures import energy_plots as joules
 from strut.view.figures import plotly_backend as interactive
 from strut.view.motion import film
 from strut.view.pages.page import LISTED_EVENTS, again, document
-from strut.view.pages.sheet import unpacked
+from strut.view.pages.sheet import unpack_text
 
 pytest.importorskip("plotly")
 EVIL = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
@@ -78,7 +78,7 @@ class Elements(HTMLParser):
         scripts = [attributes for tag, attributes in self.tags if tag == "script"]
         k = [a.get("id") for a in scripts].index(name)
         return json.loads(
-            unpacked(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k]
+            unpack_text(self.scripts[k]) if scripts[k].get("class") == "packed" else self.scripts[k]
         )
 
 
@@ -89,7 +89,7 @@ def traces(figures):
 # ---- figures ----
 
 
-@pytest.mark.parametrize("draw", [plots.states, plots.held, plots.outputs])
+@pytest.mark.parametrize("draw", [plots.states, plots.held_signals, plots.outputs])
 def test_curves_are_the_run(walk, draw):
     for name, trace in traces(draw(walk)).items():
         drawn = list(zip(trace.x, trace.y, strict=True))
@@ -105,9 +105,9 @@ def test_curves_are_the_run(walk, draw):
 
 def test_every_name_is_drawn_with_its_unit(swing):
     names = swing.names
-    drawn = traces(plots.states(swing) + plots.held(swing) + plots.outputs(swing))
+    drawn = traces(plots.states(swing) + plots.held_signals(swing) + plots.outputs(swing))
     assert set(drawn) == {*names.x, *names.u, *names.outputs}
-    titles = [figure.y for figure in plots.states(swing) + plots.held(swing)]
+    titles = [figure.y for figure in plots.states(swing) + plots.held_signals(swing)]
     assert titles == ["angle [rad]", "rate [rad/s]", "torque [N m]"]
 
 
@@ -268,9 +268,11 @@ def test_page_loads_nothing(walk):
         for script, (_, a) in zip(seen.scripts, [t for t in seen.tags if t[0] == "script"], strict=True)
         if a.get("class") == "packed"
     ]
-    assert [unpacked(script) for script in packed].count(get_plotlyjs()) == 1
+    assert [unpack_text(script) for script in packed].count(get_plotlyjs()) == 1
     ours = reduce(
-        lambda left, script: left.replace(script, unpacked(script) if len(script) < 1e6 else ""), packed, text
+        lambda left, script: left.replace(script, unpack_text(script) if len(script) < 1e6 else ""),
+        packed,
+        text,
     )
     assert not re.search(r"https?:|url\(|@import|//[a-z]+\.", ours)
     assert len(text) < 3e6

@@ -25,7 +25,7 @@ from strut.optimal.walk.trade_off import ASKED
 from strut.report import design_result, sweep_result
 from strut.system import System
 from strut.units import number
-from strut.view.pages.folder import made
+from strut.view.pages.folder import ensure_directory
 
 NARROW = ("defect", "step time")
 """What the table of a sweep leaves out, to fit a terminal; its files have it."""
@@ -177,7 +177,7 @@ def design(
     asked = _asked(model, settings, options)
     if output is not None:
         check_directory(output)
-        made(output)
+        ensure_directory(output)
     rigid = find_model(model, Reading(roots=tuple(root)))
     system = with_settings(with_drive(rigid, drive), settings)
     said = {setting.partition("=")[0].strip() for setting in settings}

@@ -25,7 +25,7 @@ from strut.gait.gait import Gait
 from strut.report.gait import EXACT, LISTED
 from strut.system import System
 from strut.units import number
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 
 def gait(
@@ -107,7 +107,7 @@ def gait(
     branches = (
         [gaits.follow(system, name, high, start=g, points=points) for g in gaits_found] if sweep else []
     )
-    doubled = [_doubled(b) for b in branches]
+    doubled = [doubled_branches(b) for b in branches]
     basins = [gaits.basin(g, cells=cells) for g in gaits_found] if basin else []
     options = {
         "all": (everything, False),
@@ -122,9 +122,9 @@ def gait(
         "section": (section, ""),
         "drive": (drive, "rigid"),
     }
-    asked = _asked(model, settings, options)
+    asked = command_line(model, settings, options)
     files = (
-        _written(output, gaits_found, branches, doubled, basins, asked, python_of(model, drive))
+        write_files(output, gaits_found, branches, doubled, basins, asked, python_of(model, drive))
         if output is not None
         else []
     )
@@ -207,11 +207,11 @@ def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
         for k in listed_rows
     ]
     unit = next(q.unit for q in branch.system.p if q.name == branch.name)
-    name = titled(branch.system, branch.name, unit)
+    name = title_with_unit(branch.system, branch.name, unit)
     listed = f"{len(v)} gaits over {branch.name}" + (
         f"; {len(listed_rows)} of {len(v)} rows" if len(listed_rows) < len(v) else ""
     )
-    table(listed, [name, titled(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
+    table(listed, [name, title_with_unit(branch.system, "period", "s"), "largest multiplier", "stable"], rows)
     bifurcations = [
         [b.kind, each.steps, float(b.at)] for each in (branch, *doubled) for b in each.bifurcations
     ]
@@ -251,7 +251,7 @@ def _range(system: System, text: str) -> tuple[str, float, float]:
     return name, *ends_at
 
 
-def _written(
+def write_files(
     directory: Path,
     gaits_found: list[Gait],
     branches: list[Branch],
@@ -295,7 +295,7 @@ def _written(
     return files
 
 
-def _doubled(branch: Branch) -> list[Branch]:
+def doubled_branches(branch: Branch) -> list[Branch]:
     """The gaits of twice as many steps, from where the branch doubles to where it ends."""
     end = float(branch.parameter[-1])
     branches = []
@@ -306,7 +306,7 @@ def _doubled(branch: Branch) -> list[Branch]:
     return branches
 
 
-def _asked(model: str, settings: list[str], options: dict[str, Any]) -> str:
+def command_line(model: str, settings: list[str], options: dict[str, Any]) -> str:
     """The command as it was typed, without what is the default and where it wrote."""
     words = ["strut", "gait", model, *(word for setting in settings for word in ("--set", setting))]
     for name, (value, default) in options.items():

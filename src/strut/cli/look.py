@@ -100,7 +100,7 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
         raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
     _check_kinds(file, output, film)
     remark = _richer(file) if kind == ".csv" else ""
-    write = _opened(file, film)
+    write = _page_writer(file, film)
     if output is not None:
         page, why = write(output)
         return page, why or remark
@@ -163,7 +163,7 @@ def _written_by_view(page: Path) -> bool:
     return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA
 
 
-def _opened(file: Path, film: bool) -> Callable[[Path], Written]:
+def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
     """Reads a file, and returns what writes it as a page or a film."""
     if file.suffix.lower() == ".csv":
         report = strut.view.table_report(file)

@@ -62,7 +62,7 @@ def find_runnable(
         return find_model(text, how), {}
     net = find_network(text, how.roots)
     options = net.options(step)
-    system = lowered(net)
+    system = lower_network(net)
     names = {q.name for q in (*system.x, *system.z, *system.u, *system.p)} | set(system.outputs)
     missing = [base for base in (name.split("[")[0] for name in watch) if base not in names]
     if missing:
@@ -113,11 +113,11 @@ def _find(text: str, how: Reading) -> System | Mechanism:
     if path.endswith(".py"):
         return _from_file(Path(path), name)
     if path.endswith(".urdf"):
-        return _told(
+        return _load_with_warnings(
             lambda: mechanism.urdf.load(path, base=name or "free", stops=how.stops, roots=how.roots), how
         )
     if path.endswith(".cdn") and not name:
-        return lowered(find_network(path, how.roots))
+        return lower_network(find_network(path, how.roots))
     if path.endswith((".toml", ".xml", ".cdn")):
         if name:
             raise UnknownNameError(
@@ -125,7 +125,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
             )
         if path.endswith(".toml"):
             return mechanism.modelfile.load(path)
-        return _told(
+        return _load_with_warnings(
             lambda: mechanism.mjcf.load(path, stops=how.stops, ignore=how.ignore, roots=how.roots), how
         )
     suggestion = did_you_mean(text, [*CATALOGUE, *MECHANISMS])
@@ -144,7 +144,7 @@ def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
     return net
 
 
-def lowered(net: network.Network) -> System:
+def lower_network(net: network.Network) -> System:
     """The system of a network; says what that left out."""
     count = len(net.warnings)
     system = net.system()
@@ -157,7 +157,7 @@ def _warn(problems: Iterable[object]) -> None:
         notes.print(f"[yellow]warning:[/yellow] {escape(str(problem))}", soft_wrap=True)
 
 
-def _told(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
+def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
     """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are
     not kept."""
     with warnings.catch_warnings(record=True) as caught:

@@ -13,7 +13,7 @@ from strut import network
 from strut.cli.console import as_json, notes, out
 from strut.cli.finite import check_finite
 from strut.cli.look import open_in_browser
-from strut.cli.model import find_network, lowered, parse_times
+from strut.cli.model import find_network, lower_network, parse_times
 from strut.cli.options import Root
 from strut.cli.repl import Session, converse
 from strut.errors import StrutError, UnknownNameError, ValueRangeError
@@ -36,7 +36,7 @@ def check(
     for path in files:
         try:
             net = find_network(str(path), root)
-            system = lowered(net)
+            system = lower_network(net)
         except StrutError as error:
             wrong = True
             notes.print(f"[red]{escape(str(path))}[/red]", soft_wrap=True)

@@ -70,7 +70,7 @@ class Session:
                 return self.set(assignment[1], assignment[2])
             if word in self.commands:
                 return self.commands[word](rest.strip())
-            return shown(self._value(line))
+            return format_value(self._value(line))
         except StrutError as error:
             return f"mistake: {error}"
 
@@ -102,7 +102,7 @@ class Session:
         lines = []
         for name, v in thing.variables.items():
             try:
-                value = shown(self._value(name, path))
+                value = format_value(self._value(name, path))
             except StrutError as error:
                 value = str(error).splitlines()[0]
             flags = f"  | {' '.join(sorted(v.flags))}" if v.flags else ""
@@ -140,7 +140,7 @@ class Session:
         chosen: Any = float(value[0]) if value.size == 1 else value
         system.using({name: chosen})
         (self.now if groups[name] in "xz" else self.given)[name] = chosen
-        return f"{name} = {shown(value)}"
+        return f"{name} = {format_value(value)}"
 
     def step(self, count: str) -> str:
         number = count or "1"
@@ -186,7 +186,7 @@ class Session:
                 Line(name, t, y, PALETTE[k % len(PALETTE)]) for k, (name, y) in enumerate(curves.items())
             ]
             return f"wrote {Figure(tuple(lines), 't [s]', over_time=True).save(file)}"
-        return "\n".join(drawn(name, t, y) for name, y in curves.items())
+        return "\n".join(text_plot(name, t, y) for name, y in curves.items())
 
     def change(self, text: str) -> str:
         self.network.change(text)
@@ -194,7 +194,7 @@ class Session:
         return f"{self.network!r}; at the beginning"
 
 
-def shown(value: np.ndarray) -> str:
+def format_value(value: np.ndarray) -> str:
     """A number, or a matrix as the language writes it."""
     m = np.atleast_2d(value)
     if m.size == 1:
@@ -202,7 +202,7 @@ def shown(value: np.ndarray) -> str:
     return "[" + "; ".join(", ".join(f"{v:.6g}" for v in row) for row in m) + "]"
 
 
-def drawn(name: str, t: np.ndarray, y: np.ndarray) -> str:
+def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:
     """A curve in characters."""
     low, high = float(np.min(y)), float(np.max(y))
     span = high - low or 1.0

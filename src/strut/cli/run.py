@@ -17,7 +17,7 @@ from strut.cli.model import Reading, end_of, find_runnable, parse_times, python_
 from strut.cli.options import Drive, Ignore, Json, Model, Root, Settings, Stops
 from strut.cli.progress import progress_bar
 from strut.cli.save import check_kind, walks, write_page, write_run
-from strut.cli.show import components, run_data, run_text, watched
+from strut.cli.show import components, run_data, run_text, watched_columns
 from strut.errors import MissingExtraError, StrutError
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
@@ -120,7 +120,7 @@ def run(
         *(word for s in settings for word in ("--set", s)),
         *(["--drive", drive] if drive != "rigid" else []),
     ]
-    asked, python = shlex.join([*words, "-t", t, *_changed(options)]), python_of(model, drive)
+    asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
     missing: list[StrutError] = []
     for path in sorted(
         output, key=lambda path: path.suffix in PICTURES
@@ -132,7 +132,7 @@ def run(
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
-        columns = watched(result, watch, times.grid)
+        columns = watched_columns(result, watch, times.grid)
         print("\t".join(columns))
         for row in zip(*columns.values(), strict=True):
             print("\t".join(f"{v:.12g}" for v in row))
@@ -151,11 +151,11 @@ def run(
         raise typer.Exit(1)
     names = watch or ([*result.names.x, *result.names.z, *result.names.outputs] if output else [])
     if names:
-        columns = watched(result, names, times.grid)
+        columns = watched_columns(result, names, times.grid)
         check_finite(columns.pop("t"), columns)
 
 
-def _changed(options: dict[str, Any]) -> list[str]:
+def _changed_options(options: dict[str, Any]) -> list[str]:
     """Options that differ from the defaults of the command, as typed."""
     defaults = {"method": "dop853", "rtol": 1e-10, "atol": 1e-12, "seed": 0}
     return [

@@ -48,25 +48,25 @@ def walks(run: Trajectory) -> bool:
 def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:
     """As .html, .csv, .h5, a film, or a directory with page, data and plots."""
     if path.suffix == ".html":
-        said(view.page(run, path, asked=asked, source=source))
+        note_written(view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILMS:
-        said(view.animation(run, path))
+        note_written(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
         folder = view.folder(run, path, grid, asked, source)
         notes.print(f"wrote {len(folder.files)} files to {escape(str(folder.directory))}/", soft_wrap=True)
         for why in folder.missing:
             notes.print(f"[yellow]warning:[/yellow] {escape(why)}", soft_wrap=True)
     else:
-        said(run.save(path, grid if path.suffix == ".csv" else None))
+        note_written(run.save(path, grid if path.suffix == ".csv" else None))
 
 
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
     """The page that nobody asked for: where it cannot be written, a remark is enough."""
     try:
-        said(view.page(run, path, asked=asked, source=source))
+        note_written(view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:
         notes.print(f"[yellow]warning:[/yellow] no page: {escape(str(error))}", soft_wrap=True)
 
 
-def said(path: Path) -> None:
+def note_written(path: Path) -> None:
     notes.print(f"wrote {escape(str(path))}", soft_wrap=True)

@@ -14,7 +14,7 @@ from strut.errors import UnknownNameError
 from strut.simulate.trajectory import Trajectory
 from strut.system import Event, System
 from strut.view import ledger_table
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 READABLE = 40  # characters of an expression; longer ones are not printed
 
@@ -55,7 +55,7 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
                 "residual": steps.residual,
             }
     if watch:
-        data["watch"] = watched(trajectory, watch, grid)
+        data["watch"] = watched_columns(trajectory, watch, grid)
     return data
 
 
@@ -68,7 +68,9 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
     return [label for label in labels if label == name or label.startswith(f"{name}[")]
 
 
-def watched(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, np.ndarray]:
+def watched_columns(
+    trajectory: Trajectory, watch: list[str], grid: np.ndarray | None
+) -> dict[str, np.ndarray]:
     """Columns t and the watched names, at all points or on the grid as far as the run went."""
     if grid is None:
         return {"t": trajectory.t, **{name: trajectory[name] for name in watch}}
@@ -105,13 +107,18 @@ def run_text(trajectory: Trajectory) -> None:
     if len(log):
         table(
             "events",
-            ["event", "times", titled(trajectory, "first", "s"), titled(trajectory, "last", "s")],
+            [
+                "event",
+                "times",
+                title_with_unit(trajectory, "first", "s"),
+                title_with_unit(trajectory, "last", "s"),
+            ],
             [[n, c, float(log.times(n)[0]), float(log.times(n)[-1])] for n, c in log.counts().items()],
         )
     if names.stored:
         table(
             "energy",
-            ["where", titled(trajectory, "change", "J")],
+            ["where", title_with_unit(trajectory, "change", "J")],
             [[n, v] for n, v in trajectory.ledger.rounded().items()],
         )
         if any(name in log.counts() for name in trajectory.names.step_events):
@@ -122,7 +129,7 @@ def steps_text(trajectory: Trajectory) -> None:
     """The energy account step by step: the first and the last ones of many."""
     steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
     rich = Table(
-        title=escape(titled(trajectory, "energy per step", "J")),
+        title=escape(title_with_unit(trajectory, "energy per step", "J")),
         title_justify="left",
         title_style="bold",
         header_style="bold",

@@ -12,7 +12,7 @@ import numpy as np
 from strut.checks import checked, seed_number
 from strut.confine import Roots
 from strut.errors import ValueRangeError, did_you_mean
-from strut.gc_pause import paused
+from strut.gc_pause import pause_gc
 from strut.network.build.builder import Builder
 from strut.network.build.context import Context
 from strut.network.build.model_files import Files, read
@@ -148,7 +148,7 @@ class Network:
         """Run further statements on this network: all of them, or none if there is a mistake in one."""
         self._builder.problems.clear()
         self._builder.includes = Includes()
-        with paused():
+        with pause_gc():
             before = Snapshot(self._builder)
             try:
                 self._builder.text(Source("text", text))
@@ -177,7 +177,7 @@ class Network:
         """
         seed_number(seed)
         lowering = Lowering(self, seed, step if step is None else _positive(step))
-        with paused():
+        with pause_gc():
             made = lowering.system(outputs)
         self.warnings.extend(w for w in lowering.meaning.warnings if w not in self.warnings)
         return holding(made, machines) if machines else made
@@ -253,7 +253,7 @@ def loads(text: str, where: str = "text", *, seed: int = 0, roots: Roots = ()) -
     """A network from a text. where: what it is called in errors, the file it came from; see `load`."""
     builder = Builder(Files(where, roots), seed=seed_number(seed))
     builder.reading.append(where)
-    with paused():
+    with pause_gc():
         builder.text(Source(where, text))
     builder.root.note = builder.root.note or heading(text)
     stem = "".join(c if c.isalnum() else "_" for c in Path(where).stem)

@@ -15,7 +15,7 @@ from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
 from strut.view.figures.plots import NOTHING_THERE
 from strut.view.pages.result import Chapter, Result, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.gait import Gait
@@ -37,7 +37,7 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [
-        _found(design),
+        _design_chapter(design),
         _plan(design),
         _energy(design),
         *([_stability(gait)] if gait is not None else []),
@@ -127,7 +127,7 @@ def _verdict(design: Design, stable: bool) -> str:
     return f": {plan.status}; {agrees}; {walks}."
 
 
-def _found(design: Design) -> Chapter:
+def _design_chapter(design: Design) -> Chapter:
     plan = design.result
     bounds = plan.problem.parameters
     quantities = {q.name: q for q in plan.problem.system.p}
@@ -171,7 +171,7 @@ def _plan(design: Design) -> Chapter:
     if inputs:
         unit = next(iter({q.unit for q in system.u}), "")
         figures["torques"] = _curves(
-            system, t, {n: columns[n] for n in inputs}, titled(system, "inputs", unit)
+            system, t, {n: columns[n] for n in inputs}, title_with_unit(system, "inputs", unit)
         )
         largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
         moved = design.replay.balance.moved
@@ -186,7 +186,7 @@ def _plan(design: Design) -> Chapter:
         by_unit.setdefault(q.unit, {})[name] = columns[name]
     for unit, curves in by_unit.items():
         figures[f"plan_{unit.replace('/', '_per_') or 'states'}"] = _curves(
-            system, t, curves, titled(system, "states", unit)
+            system, t, curves, title_with_unit(system, "states", unit)
         )
     note = (
         "As planned, over one step; below, what the simulator makes of it."
@@ -203,7 +203,7 @@ def _curves(of: System, t: np.ndarray, curves: dict[str, np.ndarray], title: str
         Line(name, t, values, PALETTE[k % len(PALETTE)], DASHES[k // len(PALETTE) % len(DASHES)])
         for k, (name, values) in enumerate(curves.items())
     ]
-    return Figure(tuple(lines), titled(of, "time", "s"), title, span=(0.0, float(t[-1])))
+    return Figure(tuple(lines), title_with_unit(of, "time", "s"), title, span=(0.0, float(t[-1])))
 
 
 def _energy(design: Design) -> Chapter:
@@ -216,7 +216,7 @@ def _energy(design: Design) -> Chapter:
         ("", "unexplained", b.residual),
     ]
     text = f"In the simulator; what is unexplained is {b.relative:.2g} of what moved."
-    tables = [Rows(("where", "", titled(design.system, "energy", "J")), rows, "Over one step")]
+    tables = [Rows(("where", "", title_with_unit(design.system, "energy", "J")), rows, "Over one step")]
     if loads := [row for load in design.replay.foot_loads for row in load.rows()]:
         tables.append(Rows(("foot", "value"), loads, "Contact"))
     return Chapter("Energy and contact of a step", text, tables)
@@ -237,7 +237,7 @@ def _trust(design: Design) -> Chapter:
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
-    replay_rows = [(titled(design.system, "ends later than planned by", "s"), float(again.late))]
+    replay_rows = [(title_with_unit(design.system, "ends later than planned by", "s"), float(again.late))]
     replay_rows += [("largest difference of a state", float(again.missed))]
     over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
     replay_rows += [(f"exceeded between the points: {name}", v) for name, v in over.items()]

@@ -13,7 +13,7 @@ from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
 from strut.view.pages.result import Chapter, Result, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate import Trajectory
@@ -71,11 +71,11 @@ def gait_result(
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(
-        named, word, verdict, gait.stable, "", asked, facts, chapters, walked(gait), numerics, code, data
+        named, word, verdict, gait.stable, "", asked, facts, chapters, gait_run(gait), numerics, code, data
     )
 
 
-def walked(gait: Gait) -> Trajectory:
+def gait_run(gait: Gait) -> Trajectory:
     """Some periods of a gait, to look at."""
     z0 = np.array(list(gait.z0.values()))
     return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
@@ -109,7 +109,7 @@ def _energy(gait: Gait) -> Chapter:
         for name, value in entries.items()
     ]
     rows.append(("gravity", "given by the way down", books.rounded(float(books.fallen))))
-    account = Rows(("where", "", titled(gait.system, "energy", "J")), rows, "Over one period")
+    account = Rows(("where", "", title_with_unit(gait.system, "energy", "J")), rows, "Over one period")
     meant = [
         (n.replace("_", " "), books.rounded_cost(float(v), n == "squared-torque"), books.definitions[n])
         for n, v in books.costs.items()
@@ -125,7 +125,7 @@ def _branch(branches: list[Branch]) -> Chapter:
     main = branches[0]
     listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
-    head = titled(main.system, main.name, unit)
+    head = title_with_unit(main.system, main.name, unit)
     rows = [
         (
             float(main.parameter[k]),
@@ -140,7 +140,9 @@ def _branch(branches: list[Branch]) -> Chapter:
         if len(listed_rows) < len(main)
         else ""
     )
-    tables = [Rows((head, titled(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)]
+    tables = [
+        Rows((head, title_with_unit(main.system, "period", "s"), "largest multiplier", "stable"), rows, some)
+    ]
     special = [(b.kind, branch.steps, float(b.at)) for branch in branches for b in branch.bifurcations]
     if special:
         tables.append(Rows(("kind", "of gaits of steps", head), special, "Bifurcations"))

@@ -69,10 +69,10 @@ def rows() -> list[Row]:
     return table
 
 
-def _speed(walk: SpringWalk, found: Search) -> float:
+def _speed(walk: SpringWalk, search: Search) -> float:
     """Legs are 1 m long."""
-    x, names = found.motion(0, np.ones(1))[0][0], walk.walker.labels("x")
-    return float(2 * math.sin(abs(x[names.index("swing")] - x[names.index("stance")]) / 2) / found.duration)
+    x, names = search.motion(0, np.ones(1))[0][0], walk.walker.labels("x")
+    return float(2 * math.sin(abs(x[names.index("swing")] - x[names.index("stance")]) / 2) / search.duration)
 
 
 STUDY = Study(

@@ -101,7 +101,7 @@ class SpringWalk:
         solution = soft.solve(best, accuracy=1e-6)
         return solution if solution.success else best
 
-    def weighed(
+    def solve_with_free_masses(
         self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Solution, his: float
     ) -> Solution:
         """With free masses, the better of two searches: from the nominal ones, and from his."""
@@ -161,9 +161,9 @@ def rows() -> list[Row]:
         )
     for label, free in (("mass", WEIGHED), ("mass, spring and damper", {**WEIGHED, **SPRUNG})):
         for k, v in enumerate(SPEEDS):
-            best = walk.weighed(v, free, nominal[v], float(MASSES[label][k]))
+            best = walk.solve_with_free_masses(v, free, nominal[v], float(MASSES[label][k]))
             his = float(MASSES[label][k])
-            same = walk.weighed(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
+            same = walk.solve_with_free_masses(v, {**free, "leg_mass": (his, his)}, nominal[v], his).cost
             comparison = f", with which ours would be {max(same, 0.0):.2g}"
             bound = ", the least allowed" if best.parameters["leg_mass"] < 1.001 * LIGHTEST else ""
             table.append(

@@ -63,18 +63,21 @@ def _limits(name: str, gaits: list[Gait]) -> list[Row]:
     remark = "published: the closed form; ours: from slopes of 0.001 and an eighth of it"
     return [
         Row(
-            f"period as the slope goes to 0: {name}", f"{period:.6f}", f"{_extrapolated(periods):.6f}", remark
+            f"period as the slope goes to 0: {name}",
+            f"{period:.6f}",
+            f"{_extrapolate_to_zero(periods):.6f}",
+            remark,
         ),
         Row(
             f"stance angle / slope^(1/3): {name}",
             f"{math.tanh(period / 2) ** (2 / 3):.6f}",
-            f"{_extrapolated(angles):.6f}",
+            f"{_extrapolate_to_zero(angles):.6f}",
             remark,
         ),
     ]
 
 
-def _extrapolated(values: list[float]) -> float:
+def _extrapolate_to_zero(values: list[float]) -> float:
     return (4 * values[1] - values[0]) / 3
 
 

@@ -122,33 +122,33 @@ def settings() -> list[Row]:
     ]
 
 
-def rows_of(case: ActuatorCase, found: Driven, here: Driven) -> list[Row]:
-    """One case: `found` on the slope of the paper, `here` in the published step on whatever slope suits
+def rows_of(case: ActuatorCase, step: Driven, here: Driven) -> list[Row]:
+    """One case: `step` on the slope of the paper, `here` in the published step on whatever slope suits
     it."""
     cost, length, duration = case.published
-    result, replay = found.result, found.design.replay
-    mine = f"{found.value:.5g}" if result.success else f"not solved: {result.status}"
-    ring = f"its motor turns round {found.turns} times a step" if found.turns > MANY else ""
+    result, replay = step.result, step.design.replay
+    mine = f"{step.value:.5g}" if result.success else f"not solved: {result.status}"
+    ring = f"its motor turns round {step.turns} times a step" if step.turns > MANY else ""
     trust = (
         f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
         f"{replay.balance.relative:.0e}"
     )
     agrees = f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}"
-    refused = f"; {found.refused} cheaper ones touch the ground on their way" if found.refused else ""
+    refused = f"; {step.refused} cheaper ones touch the ground on their way" if step.refused else ""
     return [
         Row(
             f"{case.name} [{case.unit}]",
             f"{cost:.5f}",
             mine,
-            "; ".join(t for t in (_springs(found), ring) if t),
+            "; ".join(t for t in (_springs(step), ring) if t),
         ),
         Row(
             f"{case.name}: step [m], duration [s]",
             f"{length:.3f}, {duration:.3f}",
-            _step(found),
-            _bounds(found),
+            _step(step),
+            _bounds(step),
         ),
-        Row(f"{case.name}: time to solve [s]", "-", f"{found.seconds:.2f}", _starts(found)),
+        Row(f"{case.name}: time to solve [s]", "-", f"{step.seconds:.2f}", _starts(step)),
         Row(
             f"{case.name}: how far to trust it",
             "-",
@@ -161,19 +161,19 @@ def rows_of(case: ActuatorCase, found: Driven, here: Driven) -> list[Row]:
     ]
 
 
-def _springs(found: Driven) -> str:
-    return ", ".join(f"{n} {v:.4g}" if abs(v) > NOTHING else f"{n} 0" for n, v in found.springs.items())
+def _springs(step: Driven) -> str:
+    return ", ".join(f"{n} {v:.4g}" if abs(v) > NOTHING else f"{n} 0" for n, v in step.springs.items())
 
 
-def _step(found: Driven) -> str:
-    return f"{found.design.step_length:.3f}, {found.result.duration:.3f}"
+def _step(step: Driven) -> str:
+    return f"{step.design.step_length:.3f}, {step.result.duration:.3f}"
 
 
-def _bounds(found: Driven) -> str:
+def _bounds(step: Driven) -> str:
     at = []
     for what, value, bounds in (
-        ("step", found.design.step_length, LENGTHS),
-        ("duration", found.result.duration, DURATIONS),
+        ("step", step.design.step_length, LENGTHS),
+        ("duration", step.result.duration, DURATIONS),
     ):
         at += [
             f"{what} at its {side} bound"
@@ -183,8 +183,8 @@ def _bounds(found: Driven) -> str:
     return ", ".join(at)
 
 
-def _starts(found: Driven) -> str:
-    costs = found.found
+def _starts(step: Driven) -> str:
+    costs = step.costs_of_starts
     if not costs:
         return "no start was solved"
     spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + NOTHING

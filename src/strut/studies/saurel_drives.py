@@ -15,7 +15,7 @@ from strut.actuator import constants, driven, drives
 from strut.optimal import Design, Problem, cost_of_transport, walking
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
-from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, resumed
+from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, repeated_torques
 from strut.system import System
 from strut.walkers.saurel import saurel_a, saurel_e
 
@@ -58,15 +58,15 @@ MODELS: dict[str, Callable[[], System]] = {"M_A": saurel_a, "M_E": saurel_e}
 @dataclass(frozen=True, eq=False)
 class Driven:
     """A solved step: of which model, driven how, at which cost. seconds: in the solver, all starts and meshes
-    together. found: what the
-    starts led to, of those that were solved. refused: how many cheaper steps the simulator did not make."""
+    together. costs_of_starts: what the starts led to, of those that were solved. refused: how many cheaper
+    steps the simulator did not make."""
 
     model: str
     drive: str
     cost: str
     result: Solution = field(repr=False)
     seconds: float
-    found: tuple[float, ...] = ()
+    costs_of_starts: tuple[float, ...] = ()
     refused: int = 0
 
     @cached_property
@@ -117,7 +117,7 @@ def problem(
     rigid = MODELS[model]()
     system = driven(rigid, drive)
     system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
-    p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(resumed(system))
+    p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(repeated_torques(system))
     p = p.within(
         {
             name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES)

@@ -12,14 +12,14 @@ CHEAP = 0.01
 """With torques that cost this part of what they do in the table, the printed problem shows."""
 
 
-def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
+def rows_of(case: Case, step: SaurelWalk) -> list[Row]:
     """The rows of one case."""
     cost, length, iterations, seconds = case.published
-    result, replay, design = found.result, found.design.replay, found.design
+    result, replay, design = step.result, step.design.replay, step.design
     thesis = f"thesis: {case.corrected}" if case.corrected is not None else ""
     peak = max((float(abs(m.w).max()) for m in result.phases if m.w.size), default=0.0)
     if case.passive:
-        share = found.fallen / (design.weight * design.step_length)
+        share = step.fallen / (design.weight * design.step_length)
         spring, damper = (result.parameters[f"hip_{what}"] for what in ("spring", "damping"))
         remark = (
             f"gravity's share alone, as the thesis counts, is {share:.4f}, the sine of the slope; "
@@ -28,15 +28,15 @@ def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
         remark += f"dampers of {damper:.3g} N m s/rad"
     else:
         remark = f"squared torques priced at {case.price:g}; torques up to {peak:.1f} N m"
-    took = f"{found.seconds:.3f} ({found.processor:.3f} on the processor)"
-    build = found.coarse.times["build"] + result.times["build"]
-    compile_ = found.coarse.times["compile"] + result.times["compile"]
+    took = f"{step.seconds:.3f} ({step.processor:.3f} on the processor)"
+    build = step.coarse.times["build"] + result.times["build"]
+    compile_ = step.coarse.times["compile"] + result.times["compile"]
     return [
         Row(f"{case.name}: mass [kg]", f"{case.mass}", f"{design.weight / design._gravity():.2f}"),
         Row(
             f"{case.name}: cost of transport",
             f"{cost}",
-            f"{found.cost_of_transport:.5f}",
+            f"{step.cost_of_transport:.5f}",
             "; ".join(t for t in (thesis, remark) if t),
         ),
         Row(
@@ -48,21 +48,21 @@ def rows_of(case: Case, found: SaurelWalk) -> list[Row]:
         Row(
             f"{case.name}: iterations",
             f"{iterations}",
-            f"{found.iterations}",
-            f"{found.coarse.iterations} on the coarse mesh",
+            f"{step.iterations}",
+            f"{step.coarse.iterations} on the coarse mesh",
         ),
         Row(
             f"{case.name}: time to solve [s]",
             f"{seconds}",
             took,
-            f"{seconds / min(found.seconds, found.processor):.1f} times faster; "
+            f"{seconds / min(step.seconds, step.processor):.1f} times faster; "
             f"building {build:.1f} s, compiling {compile_:.1f} s (kept in the cache)",
         ),
         Row(
             f"{case.name}: how far to trust it",
             "-",
             f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
-            f"{found.unbalanced:.0e}",
+            f"{step.energy_imbalance:.0e}",
             f"in the simulator it lands {replay.late:+.0e} s later, states differ by {replay.missed:.0e}, "
             f"energy balance "
             f"{replay.balance.relative:.0e}"
@@ -83,10 +83,10 @@ def rows() -> list[Row]:
     for name, case in CASES.items():
         walks[name] = walk(case)
         table += rows_of(case, walks[name])
-    return table + printed(walks)
+    return table + printed_problem_rows(walks)
 
 
-def printed(walks: dict[str, SaurelWalk]) -> list[Row]:
+def printed_problem_rows(walks: dict[str, SaurelWalk]) -> list[Row]:
     """What the printed problem, in which torque costs nothing, asks for, and what would make its optimum the
     published number."""
     lines = []

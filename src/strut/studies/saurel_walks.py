@@ -135,7 +135,7 @@ class SaurelWalk:
         return self.design.weight * self.design.step_length * math.sin(slope)
 
     @property
-    def unbalanced(self) -> float:
+    def energy_imbalance(self) -> float:
         """What is missing of: given by gravity and motors = lost in the impact, relative to the largest; of
         the plan, integrated anew."""
         lost = self.design.energy_lost
@@ -160,7 +160,7 @@ class SaurelWalk:
         return self.result.ok and self.design.replay.ok
 
 
-def resumed(system: System) -> dict[str, str]:
+def repeated_torques(system: System) -> dict[str, str]:
     """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
     motors = drives(system)
     places = after_event(system, motors, system.event(EVENTS[-1]))
@@ -175,7 +175,7 @@ def problem(
 ) -> Problem:
     """One step of a walker: as short an impact as there is, for the distance."""
     section = EVENTS[-1]
-    p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(resumed(system))
+    p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(repeated_torques(system))
     ahead = sx(system.event(EVENTS[0]).guard)
     p = p.require("the swing foot stays in front", ahead, low=-2 * SLACK, phase=f"until {section}")
     states = set(system.labels("x"))
@@ -230,10 +230,10 @@ def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:
     asked = problem(system, **{"price": case.price, **changes})
     if case.passive:
         asked = asked.free(hip_spring=(0.0, 2000.0), hip_damping=(0.0, 200.0), hip_rest=(-1.0, 1.0))
-    return solved(case, asked, guess(system) if begin is None else begin)
+    return solve_case(case, asked, guess(system) if begin is None else begin)
 
 
-def solved(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
+def solve_case(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
     how: dict[str, Any] = {"control": "cubic", "iterations": 300}
     coarse = asked.solve(
         begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how
@@ -250,4 +250,4 @@ def solved(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
     return SaurelWalk(case, coarse, result)
 
 
-__all__ = ["CASES", "Case", "SaurelWalk", "guess", "problem", "resumed", "solved", "walk"]
+__all__ = ["CASES", "Case", "SaurelWalk", "guess", "problem", "repeated_torques", "solve_case", "walk"]

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, shown
+from strut.checks import checked, short_repr
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
@@ -311,6 +311,6 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
     except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {short_repr(value)}: {q.size} number(s) needed") from error
     object.__setattr__(copy, "value", q.check(array))
     return copy

@@ -13,7 +13,7 @@ def shown_unit(of: Any, unit: str) -> str:
     return "" if of.dimensionless and unit not in PURE else unit
 
 
-def titled(of: Any, name: str, unit: str) -> str:
+def title_with_unit(of: Any, name: str, unit: str) -> str:
     """A title: "time [s]", or "time" where there is no unit."""
     unit_text = shown_unit(of, unit)
     return f"{name} [{unit_text}]" if unit_text else name
@@ -24,4 +24,4 @@ def quantity(of: Any, number: str, unit: str) -> str:
     return f"{number} {shown_unit(of, unit)}".strip()
 
 
-__all__ = ["quantity", "shown_unit", "titled"]
+__all__ = ["quantity", "shown_unit", "title_with_unit"]

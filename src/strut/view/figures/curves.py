@@ -30,7 +30,7 @@ def curves(trajectory: Trajectory, labels: Iterable[str]) -> dict[str, tuple[np.
     stay at the points."""
     points, inner = trajectory.table(), _between(trajectory)
     between = trajectory.table(inner) if len(inner) else {}
-    t, order = _merged(trajectory.t, inner)
+    t, order = _merge_times(trajectory.t, inner)
     return {
         label: (t, np.concatenate([points[label], between[label]])[order])
         if label in between
@@ -45,7 +45,7 @@ def account(trajectory: Trajectory) -> Account:
     if trajectory.model is None or not len(inner):
         return books
     between = trajectory.ledger_at(inner)
-    t, order = _merged(books.t, inner)
+    t, order = _merge_times(books.t, inner)
 
     def longer(kind: str) -> dict[str, np.ndarray]:
         mine, more = getattr(books, kind), getattr(between, kind)
@@ -54,7 +54,7 @@ def account(trajectory: Trajectory) -> Account:
     return Account(t, longer("stored"), longer("supplied"), longer("dissipated"), longer("lost"))
 
 
-def shown(values: np.ndarray) -> np.ndarray:
+def drawn_indices(values: np.ndarray) -> np.ndarray:
     """Which points of a curve to draw: all, or the least and the greatest of every interval."""
     n = len(values)
     if n <= MOST_POINTS:
@@ -77,7 +77,7 @@ def _between(trajectory: Trajectory) -> np.ndarray:
     return inner[~np.isin(inner, t)]  # none within an event
 
 
-def _merged(t: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _merge_times(t: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     every = np.concatenate([t, inner])
     order = np.argsort(every, kind="stable")
     return every[order], order

@@ -9,10 +9,10 @@ import numpy as np
 
 from strut.checks import checked
 from strut.simulate.steps import StepLedger
-from strut.view.figures.curves import account, shown
+from strut.view.figures.curves import account, drawn_indices
 from strut.view.figures.figure import NEUTRAL, SYMBOLS, Areas, Figure, Flow, Line, Points, distinct_colors
 from strut.view.figures.plots import curve_line, over_time
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
@@ -55,7 +55,7 @@ def energy(trajectory: Trajectory) -> Figure:
     ]
     if len(books.stored) > 1:
         lines.append(curve_line("all stored", books.t, books.energy, NEUTRAL, width=2.6))
-    return over_time(trajectory, lines, titled(trajectory, "energy", "J"), 380)
+    return over_time(trajectory, lines, title_with_unit(trajectory, "energy", "J"), 380)
 
 
 @checked
@@ -63,7 +63,7 @@ def residual(trajectory: Trajectory) -> Figure:
     """What the energy account cannot explain [J], over time, at the points of the run."""
     books = trajectory.ledger
     line = curve_line("residual", books.t, books.imbalance, NEUTRAL)
-    return over_time(trajectory, [line], titled(trajectory, "residual", "J"), 190, fine=True)
+    return over_time(trajectory, [line], title_with_unit(trajectory, "residual", "J"), 190, fine=True)
 
 
 @checked
@@ -93,7 +93,7 @@ def energy_areas(trajectory: Trajectory) -> Figure:
             available = available + np.maximum(-sign * values, 0.0)
             layers[f"{name}, {word}"], channels[f"{name}, {word}"] = out, name
     layers = {name: values for name, values in layers.items() if np.max(values, initial=0.0) > zero}
-    drawn_points = np.unique(np.concatenate([shown(v) for v in (*layers.values(), available)]))
+    drawn_points = np.unique(np.concatenate([drawn_indices(v) for v in (*layers.values(), available)]))
     colors = tuple(by_channel[channels[name]] for name in layers)
     areas = Areas(
         books.t[drawn_points], {name: values[drawn_points] for name, values in layers.items()}, colors
@@ -105,7 +105,7 @@ def energy_areas(trajectory: Trajectory) -> Figure:
         NEUTRAL,
         width=2,
     )
-    return over_time(trajectory, (areas, top), titled(trajectory, "energy", "J"), 340)
+    return over_time(trajectory, (areas, top), title_with_unit(trajectory, "energy", "J"), 340)
 
 
 @checked
@@ -148,14 +148,18 @@ def energy_per_step(trajectory: Trajectory, event: str | None = None) -> Figure:
             SYMBOLS[k % len(SYMBOLS)],
             max(5, 12 - 3 * k),
         )
-        for k, name in enumerate(_moving(steps, trajectory))
+        for k, name in enumerate(_moving_channels(steps, trajectory))
     ]
     return Figure(
-        tuple(points), "step", titled(trajectory, "change of stored energy", "J"), height=300, counted=True
+        tuple(points),
+        "step",
+        title_with_unit(trajectory, "change of stored energy", "J"),
+        height=300,
+        counted=True,
     )
 
 
-def _moving(steps: StepLedger, trajectory: Trajectory) -> list[str]:
+def _moving_channels(steps: StepLedger, trajectory: Trajectory) -> list[str]:
     """Channels that did more than the resolution of the account in some step."""
     zero = trajectory.ledger.resolution
     return [name for name in steps.moving() if float(np.max(np.abs(steps.changes[name]), initial=0.0)) > zero]
@@ -168,12 +172,12 @@ def ledger_table(
     """The account step by step, to be printed: columns are the channels that did something, or their kinds
     where those are many."""
     steps = trajectory.steps(event)
-    columns = {name: steps.changes[name] for name in _moving(steps, trajectory)}
+    columns = {name: steps.changes[name] for name in _moving_channels(steps, trajectory)}
     if len(columns) > most_columns:
         kinds = dict.fromkeys(steps.kinds[name] for name in columns)
         columns = {kind: steps.total(kind) for kind in kinds}
     return EnergyTable(
-        steps, columns, most_rows, trajectory.ledger.resolution, titled(trajectory, "until", "s")
+        steps, columns, most_rows, trajectory.ledger.resolution, title_with_unit(trajectory, "until", "s")
     )
 
 

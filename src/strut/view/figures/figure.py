@@ -165,7 +165,7 @@ class Figure:
     counted: bool = False
 
     @property
-    def named(self) -> dict[str, Trace]:
+    def by_name(self) -> dict[str, Line | Points]:
         """Curves and points by name."""
         return {trace.name: trace for trace in self.traces if isinstance(trace, (Line, Points))}
 

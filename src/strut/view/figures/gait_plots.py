@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, having, number_array, shown
+from strut.checks import checked, number_array, require_attributes, short_repr
 from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_mean
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 from strut.view.units import shown_unit
@@ -77,12 +77,14 @@ def bifurcation(
     """
     if not isinstance(branches, Iterable) and not hasattr(branches, "stable"):
         raise ArgumentError(
-            f"branches is {shown(branches)}: what gait.follow returns, or a list of such, is needed"
+            f"branches is {short_repr(branches)}: what gait.follow returns, or a list of such, is needed"
         )
     several = [branches] if isinstance(branches, Mapping) or hasattr(branches, "stable") else list(branches)
     for branch in several:
         if not isinstance(branch, Mapping):
-            having("branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns")
+            require_attributes(
+                "branches", branch, ("names", "stable", "system"), "a list of what gait.follow returns"
+            )
     if not several:
         raise ArgumentError("branches is empty: what gait.follow returns, or a list of such, is needed")
     read = [_branch(branch, quantity) for branch in several]
@@ -134,9 +136,9 @@ def bifurcation(
     if name == "period":
         all_units["time of a step"], name = all_units.get("period", "s"), "time of a step"
     return Figure(
-        _merged(traces),
-        _titled(parameter or read[0]["parameter"], all_units),
-        _titled(name, all_units),
+        _merge_lines(traces),
+        _axis_title(parameter or read[0]["parameter"], all_units),
+        _axis_title(name, all_units),
         height=380,
     )
 
@@ -207,7 +209,7 @@ def basin(
         x, y, (x_name, y_name) = (
             computed_basin.first,
             computed_basin.second,
-            (_titled(name, units) for name in computed_basin.names),
+            (_axis_title(name, units) for name in computed_basin.names),
         )
         here = [np.array([computed_basin.gait.x0[name]]) for name in computed_basin.names]
         marked = (Points("the gait", here[0], here[1], PALETTE[4], "cross", 11, ("the gait",)),)
@@ -277,7 +279,7 @@ def _multipliers(array: Any) -> np.ndarray:
         return np.atleast_1d(np.asarray(array, dtype=complex)).reshape(-1)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
-            f"multipliers are {shown(array)}: a gait, or complex numbers, are needed"
+            f"multipliers are {short_repr(array)}: a gait, or complex numbers, are needed"
         ) from error
 
 
@@ -341,7 +343,7 @@ def _cut(
     return np.insert(at, before, [place for _, place, _ in changes]), np.insert(height, before, values), added
 
 
-def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
+def _merge_lines(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
     """Lines of one name made one, with gaps, so that a legend names each once."""
     lines: dict[str, Line] = {}
     others: list[Line | Points] = []
@@ -357,6 +359,6 @@ def _merged(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
     return (*lines.values(), *others)
 
 
-def _titled(name: str, units: Mapping[str, str]) -> str:
+def _axis_title(name: str, units: Mapping[str, str]) -> str:
     unit = units.get(name, "")
     return f"{name} [{unit}]" if unit else name

@@ -11,9 +11,9 @@ import numpy as np
 
 from strut.checks import checked
 from strut.errors import ModelError, UnknownNameError, did_you_mean
-from strut.view.figures.curves import curves, shown
+from strut.view.figures.curves import curves, drawn_indices
 from strut.view.figures.figure import DASHES, NEUTRAL, PALETTE, Figure, Line, Points
-from strut.view.units import shown_unit, titled
+from strut.view.units import shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
@@ -65,7 +65,7 @@ def states(trajectory: Trajectory) -> Panels:
 
 
 @checked
-def held(trajectory: Trajectory) -> Panels:
+def held_signals(trajectory: Trajectory) -> Panels:
     """What changes only at instants, discrete states and inputs, over time, a figure per unit."""
     names = trajectory.names
     step = {*names.z, *names.u}
@@ -93,7 +93,7 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
     curve = curves(trajectory, [name, rate])
     t, a, b = curve[name][0], curve[name][1], curve[rate][1]
     jumps = np.flatnonzero(np.diff(t) == 0)
-    drawn_points = np.unique(np.concatenate([shown(a), shown(b), jumps, jumps + 1]))
+    drawn_points = np.unique(np.concatenate([drawn_indices(a), drawn_indices(b), jumps, jumps + 1]))
     after = np.searchsorted(drawn_points, jumps + 1)  # a gap before each of these
     traces: list[Line | Points] = [
         Line("flow", np.insert(a[drawn_points], after, np.nan), np.insert(b[drawn_points], after, np.nan))
@@ -107,7 +107,7 @@ def phase_portrait(trajectory: Trajectory, name: str, rate: str) -> Figure:
         for label, k, symbol in (("begin", 0, "circle-open"), ("end", -1, "circle"))
     ]
     return Figure(
-        tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded(a)
+        tuple(traces), axis(trajectory, [name]), axis(trajectory, [rate]), height=340, span=_padded_span(a)
     )
 
 
@@ -179,7 +179,7 @@ def sections(trajectory: Trajectory, most: int = 4) -> Panels:
     return Panels([poincare(trajectory, label) for label in chosen[:most]])
 
 
-def _padded(values: np.ndarray) -> tuple[float, float] | None:
+def _padded_span(values: np.ndarray) -> tuple[float, float] | None:
     """What an axis covers so that a curve does not touch its ends."""
     low, high = float(np.min(values)), float(np.max(values))
     room = 0.05 * (high - low)
@@ -237,7 +237,7 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
     curve = curves(trajectory, [normal, *friction])
     push = curve[normal][1]
     pull = curve[friction[0]][1] if len(friction) == 1 else np.hypot(*(curve[label][1] for label in friction))
-    drawn_points = np.unique(np.concatenate([shown(push), shown(pull)]))
+    drawn_points = np.unique(np.concatenate([drawn_indices(push), drawn_indices(pull)]))
     least = float(np.max(np.abs(pull[push > 0]) / push[push > 0], initial=0.0))
     coefficient = _coefficient(trajectory, mu)
     slope, name = (
@@ -254,8 +254,8 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
             Line(name, edge_x, edge_y, NEUTRAL, "dash", 1.2),
             Points(foot, pull[drawn_points], push[drawn_points], PALETTE[0], size=4),
         ),
-        titled(trajectory, f"{foot} friction", "N"),
-        titled(trajectory, normal, "N"),
+        title_with_unit(trajectory, f"{foot} friction", "N"),
+        title_with_unit(trajectory, normal, "N"),
         height=340,
     )
 
@@ -360,7 +360,13 @@ def over_time(
         "legend": len(traces) > 1 or bool(options.get("mark_names")),
     } | options
     return Figure(
-        traces, titled(trajectory, "time", "s"), y, over_time=True, span=span, height=height, **fields
+        traces,
+        title_with_unit(trajectory, "time", "s"),
+        y,
+        over_time=True,
+        span=span,
+        height=height,
+        **fields,
     )
 
 
@@ -399,7 +405,7 @@ def curve_line(
     width: float = 1.6,
     step: bool = False,
 ) -> Line:
-    drawn_points = shown(values)
+    drawn_points = drawn_indices(values)
     return Line(name, t[drawn_points], values[drawn_points], color, dash, width, step)
 
 

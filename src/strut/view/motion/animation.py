@@ -31,17 +31,17 @@ def animation(
     Without a path, a player that a notebook shows.
     """
     if path is None:
-        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
+        _check_options(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
         return Shown(document(trajectory, title, **options))
     place = Path(path)
     kind = place.suffix.lower()
     if kind in (".html", ".htm"):
-        _known(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
+        _check_options(options, PLAYED, "a player (.html), which fills its window and has its own controls,")
         return player(trajectory, place, title, **options)
     if kind in (".gif", ".mp4", ".png"):
         from strut.view.motion import raster
 
-        _known(options, FILMED, f"a film ({kind})")
+        _check_options(options, FILMED, f"a film ({kind})")
         return {".gif": raster.gif, ".mp4": raster.mp4, ".png": raster.frames}[kind](
             trajectory, place, title=title, **options
         )
@@ -50,7 +50,7 @@ def animation(
     )
 
 
-def _known(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+def _check_options(options: dict[str, Any], known: tuple[str, ...], what: str) -> None:
     """Are these options of this kind of moving picture? If not, of which?"""
     for name in options:
         if name in known:

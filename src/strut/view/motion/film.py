@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from strut.view.motion.flat import across
+from strut.view.motion.frames import camera, colour, newtons, sample_frames, side, tick
 from strut.view.motion.meshes import Loaded, load
-from strut.view.motion.scene_json import camera, colour, newtons, side, staged, tick
 from strut.view.pages.sheet import part
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
     """A run for the player; nothing for one of which nothing can be seen."""
-    stage = staged(trajectory)
-    return None if stage is None else encoded(stage, trajectory.dimensionless)
+    stage = sample_frames(trajectory)
+    return None if stage is None else encode_film(stage, trajectory.dimensionless)
 
 
-def encoded(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
+def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
     """A stage as JSON; dimensionless: without units at its clock and its ground."""
     centre, window, still = camera(stage)
     meshes: dict[str, Loaded] = {

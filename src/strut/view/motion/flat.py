@@ -15,7 +15,7 @@ import numpy as np
 
 from strut.simulate.scene_samples import RIM, Pivot, ScenePiece, SceneSamples
 from strut.view.motion import meshes
-from strut.view.motion.scene_json import camera, colour, middle, newtons
+from strut.view.motion.frames import camera, colour, middle, newtons
 
 INK, PAPER, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#ffffff", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
 TRAIL = 3.0
@@ -133,7 +133,7 @@ def machine(
     for i in order:
         shade, own = colour(stage.pieces[i])
         for points, light in outlines(stage.pieces[i], k, seen):
-            figures.append(FlatFigure(points, _shaded(shade, light), edge, 1.0, opacity * own))
+            figures.append(FlatFigure(points, _shade(shade, light), edge, 1.0, opacity * own))
     return figures
 
 
@@ -287,7 +287,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[FlatFigure]
     return [FlatFigure(np.array(outline), FORCE, PAPER)]
 
 
-def _shaded(shade: str, light: float) -> str:
+def _shade(shade: str, light: float) -> str:
     if light >= 1:
         return shade
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))

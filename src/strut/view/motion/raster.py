@@ -16,7 +16,7 @@ from strut.extras import optional_module
 from strut.files import written
 from strut.simulate.scene_samples import SceneSamples
 from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame, window
-from strut.view.motion.scene_json import needed
+from strut.view.motion.frames import require_frames
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -98,10 +98,10 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
             f"frames need a number in their name: write '{path.stem}%04d.png', not '{path.name}'"
         )
 
-    def saved(k: int, image: Image) -> Path:
+    def save_shot(k: int, image: Image) -> Path:
         return written(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
 
-    return [saved(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
+    return [save_shot(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
 
 
 def shots(
@@ -120,7 +120,7 @@ def shots(
         raise ValueRangeError(
             f"a film of {width} x {height} pixels, {fps:g} frames a second and speed {speed:g} cannot be made"
         )
-    stage = needed(trajectory)
+    stage = require_frames(trajectory)
     look = look or Look(ghosts=ghosts)
     count = max(1, round((stage.t[-1] - stage.t[0]) / speed * fps))
     times = stage.t[0] + np.arange(count + 1) * speed / fps

@@ -29,7 +29,7 @@ from strut.view.motion.flat import (
     outlines,
     window,
 )
-from strut.view.motion.scene_json import colour, needed
+from strut.view.motion.frames import colour, require_frames
 from strut.view.units import quantity
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def still(
 ) -> Path:
     """The machine at time `t` [s], by default in the middle of the run, as .svg or .png. Returns where it
     is."""
-    stage = needed(trajectory)
+    stage = require_frames(trajectory)
     moment = (stage.t[0] + stage.t[-1]) / 2 if t is None else t
     if not stage.t[0] - 1e-9 <= moment <= stage.t[-1] + 1e-9:
         raise ValueRangeError(
@@ -96,7 +96,7 @@ def stick_figure(
 
 def strip(trajectory: Trajectory, between: tuple[float, float] | None = None, poses: int = 9) -> Strip:
     """What `stick_figure` draws."""
-    stage = needed(trajectory, rate=240.0)
+    stage = require_frames(trajectory, rate=240.0)
     begin, end = between or last_step(stage, trajectory)
     if not (stage.t[0] - 1e-9 <= begin < end <= stage.t[-1] + 1e-9) or poses < 2:
         raise ValueRangeError(

@@ -38,7 +38,7 @@ def folder(
     given), index.html, and the plots as SVG and PNG. The data comes first; where plotly or matplotlib is
     missing it is all there is, and `missing` says what
     to install. asked, source: for the page, see `page`."""
-    place = made(Path(directory))
+    place = ensure_directory(Path(directory))
     files = [trajectory.save(place / "run.h5"), trajectory.save(place / "run.csv", times)]
     missing: list[str] = []
     try:
@@ -56,7 +56,7 @@ def folder(
     return Written(place, tuple(file.name for file in files), tuple(missing))
 
 
-def made(directory: Path) -> Path:
+def ensure_directory(directory: Path) -> Path:
     """A directory that exists."""
     place = directory.expanduser()
     try:
@@ -70,7 +70,7 @@ def figures(run: Trajectory) -> dict[str, Figure | plots.Panels]:
     """Every plot of a run that there is something to see in, by the name of its file."""
     by_name: dict[str, Figure | plots.Panels] = {
         "states": plots.states(run),
-        "held": plots.held(run),
+        "held": plots.held_signals(run),
         "outputs": plots.outputs(run),
     }
     by_name |= {f"phase_{_word(a)}": plots.phase_portrait(run, a, b) for a, b in plots.state_pairs(run)[:4]}

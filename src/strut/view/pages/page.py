@@ -18,7 +18,7 @@ from strut.view.figures.curves import MOST_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import PLAYER, film, film_controls
 from strut.view.pages.report import LONG, Report, Rows
-from strut.view.units import quantity, shown_unit, titled
+from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
     from strut.simulate.account import Account
@@ -147,7 +147,7 @@ def motion(run: Trajectory, report: Report) -> None:
 
 def _states(run: Trajectory, report: Report) -> None:
     report.section("States")
-    report.figures(*plots.states(run), *plots.held(run))
+    report.figures(*plots.states(run), *plots.held_signals(run))
     counts = run.events.counts()
     if len(run.events) > plots.MOST_EVENTS:
         report.note(f"{len(run.events):,} events: too many to mark.")
@@ -198,7 +198,7 @@ def _energy(run: Trajectory, report: Report) -> None:
     if chosen := [name for name in run.names.step_events if name in run.events.counts()]:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
-        head = [name if k < 2 else titled(run, name, "J") for k, name in enumerate(steps.head)]
+        head = [name if k < 2 else title_with_unit(run, name, "J") for k, name in enumerate(steps.head)]
         report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
         report.note(
             f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is "
@@ -206,10 +206,10 @@ def _energy(run: Trajectory, report: Report) -> None:
         )
     report.subheading("Over the whole run")
     rows = [
-        (name, _signed(value) if name != "residual" else f"{value:.3g}")
+        (name, _signed_text(value) if name != "residual" else f"{value:.3g}")
         for name, value in account.rounded().items()
     ]
-    report.table(("", titled(run, "change of stored energy", "J")), rows, numbers=(1,))
+    report.table(("", title_with_unit(run, "change of stored energy", "J")), rows, numbers=(1,))
 
 
 def _forces(run: Trajectory, report: Report) -> None:
@@ -247,7 +247,10 @@ def _events(run: Trajectory, report: Report) -> None:
     rows = [(f"{k}", f"{event.t:.9g}", event.name, _change(event)) for k, event in enumerate(first, start=1)]
     report.section("Events")
     report.table(
-        ("", titled(run, "time", "s"), "event", "change"), rows, numbers=(0, 1), long=len(rows) > LONG
+        ("", title_with_unit(run, "time", "s"), "event", "change"),
+        rows,
+        numbers=(0, 1),
+        long=len(rows) > LONG,
     )
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
@@ -258,7 +261,7 @@ def _part(account: Account) -> str:
     return f"{account.resolution / account.turnover:.1g}" if account.turnover > 0 else "nothing"
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return f"{value:+.6g}" if value else "0"
 
 

@@ -12,7 +12,7 @@ from strut.files import put
 from strut.html import safe, table
 from strut.view.figures.figure import Figure
 from strut.view.figures.plotly_backend import PageFigures, plotly_script
-from strut.view.pages.sheet import inlined, packed, part, sheet
+from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
 WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
 """Classes in report.css of a verdict's word, by whether it went well."""
@@ -130,13 +130,13 @@ class Report:
 
     def document(self) -> str:
         """The text of the page."""
-        data = "".join(inlined(name, value) for name, value in self._data.items())
+        data = "".join(inline_json(name, value) for name, value in self._data.items())
         scripts, unpacked = list(self._scripts), []
         if self._figures:
             figure_writer, plotly = PageFigures(), plotly_script()
             figures = figure_writer.write(self._figures)
             texts = {"plotly": plotly, "figures": figures, "columns": figure_writer.columns}
-            data += "".join(packed(name, text) for name, text in texts.items())
+            data += "".join(inline_packed(name, text) for name, text in texts.items())
             scripts += [part("unpack.js"), part("figures.js")]
             unpacked.append(plotly)
         body = f"""<main>

@@ -81,11 +81,11 @@ def _figure(entries: Mapping[str, Any]) -> Figure:
 def _trace(entries: Mapping[str, Any]) -> Trace:
     kind = TRACES[entries["kind"]]
     types = get_type_hints(kind)
-    values = {name: _typed(value, types[name]) for name, value in entries.items() if name != "kind"}
+    values = {name: _as_type(value, types[name]) for name, value in entries.items() if name != "kind"}
     return kind(**values)
 
 
-def _typed(value: Any, hint: Any) -> Any:
+def _as_type(value: Any, hint: Any) -> Any:
     """Turn a value of JSON into what a field of this type holds: an array, a tuple, a mapping of such, or the
     value itself."""
     if hint is np.ndarray:
@@ -94,7 +94,7 @@ def _typed(value: Any, hint: Any) -> Any:
         return tuple(value)
     if get_origin(hint) is Mapping:
         key, item = get_args(hint)
-        return {key(name): _typed(entry, item) for name, entry in value.items()}
+        return {key(name): _as_type(entry, item) for name, entry in value.items()}
     return value
 
 

@@ -44,7 +44,9 @@ def table_report(path: str | Path) -> Report:
         [cell if (y := numbers[k]) is None else f"{y[n]:.9g}" for k, cell in enumerate(row)]
         for n, row in enumerate(rows[:MOST_ROWS])
     ]
-    report.table(head, text_rows, tuple(k for k, y in enumerate(numbers) if y is not None), long=len(text_rows) > 20)
+    report.table(
+        head, text_rows, tuple(k for k, y in enumerate(numbers) if y is not None), long=len(text_rows) > 20
+    )
     if len(rows) > MOST_ROWS:
         report.note(f"and {len(rows) - MOST_ROWS:,} more, not listed")
     return report

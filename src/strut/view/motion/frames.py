@@ -28,14 +28,14 @@ SHADES = {1: PALETTE[1], -1: PALETTE[0]}
 """By side; what has none is drawn in `BODY`."""
 
 
-def staged(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
+def sample_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
     """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed
     through their swaps."""
     samples = trajectory.stage(rate)
-    return _points(trajectory, rate) if samples is None else _measured(_followed(samples))
+    return _points(trajectory, rate) if samples is None else _with_mesh_boxes(_follow_legs(samples))
 
 
-def _measured(stage: SceneSamples) -> SceneSamples:
+def _with_mesh_boxes(stage: SceneSamples) -> SceneSamples:
     """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as
     a point."""
     read = {
@@ -46,7 +46,7 @@ def _measured(stage: SceneSamples) -> SceneSamples:
     return replace(stage, boxes=boxes) if boxes else stage
 
 
-def _followed(stage: SceneSamples) -> SceneSamples:
+def _follow_legs(stage: SceneSamples) -> SceneSamples:
     """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first
     is right."""
     names = [piece.name for piece in stage.pieces]
@@ -98,9 +98,9 @@ def side(piece: ScenePiece) -> int:
     return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
 
 
-def needed(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
+def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
     """The frames of a run that must have some."""
-    samples = staged(trajectory, rate)
+    samples = sample_frames(trajectory, rate)
     if samples is not None:
         return samples
     if trajectory.model is None and trajectory.names.points:
