@@ -47,7 +47,7 @@ def wheel_scipy() -> tuple[float, int]:
     def leap(which: int, t: float, x: np.ndarray) -> tuple[np.ndarray, Mode]:
         return np.array([x[0] - (1 - 2 * which) * 2 * HALF, KEPT * x[1]]), mode
 
-    return scipy_hybrid(mode, (SLOPE - HALF, 1.0), T, leap, TOLERANCE)
+    return scipy_hybrid(mode, (SLOPE - HALF, 1.0), T, leap, tolerance=TOLERANCE)
 
 
 def ball_exact() -> tuple[float, int]:
@@ -63,7 +63,7 @@ def ball_scipy() -> tuple[float, int]:
     def leap(which: int, t: float, x: np.ndarray) -> tuple[np.ndarray, Mode]:
         return np.array([x[0], -x[1]]), mode
 
-    return scipy_hybrid(mode, (1.0, 0.0), T, leap, TOLERANCE)
+    return scipy_hybrid(mode, (1.0, 0.0), T, leap, tolerance=TOLERANCE)
 
 
 def _strut(system: System, tolerance: float) -> tuple[float, int]:

@@ -57,7 +57,7 @@ def scipy_cell(stiffness: float, attack: float) -> int:
         steps += 1
         return None if steps == STEPS else (s, stance(s[0] + ahead))
 
-    scipy_hybrid(flight, (0.0, LENGTH, SPEED, 0.0), T, leap, TOLERANCE)
+    scipy_hybrid(flight, (0.0, LENGTH, SPEED, 0.0), T, leap, tolerance=TOLERANCE)
     return steps
 
 

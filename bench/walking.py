@@ -62,7 +62,7 @@ def scipy_walk(slope: float) -> float:
         done += 1
         return None if done == STEPS else (struck(x), mode)
 
-    return scipy_hybrid(mode, START, 60.0, leap, TOLERANCE)[0]
+    return scipy_hybrid(mode, START, 60.0, leap, tolerance=TOLERANCE)[0]
 
 
 def run(effort: Effort) -> list[Section]:
@@ -131,7 +131,7 @@ def _scipy_one() -> Contender:
     return Contender(
         "SciPy DOP853, restarted",
         f"tol {TOLERANCE:.0e}",
-        lambda: scipy_hybrid(mode, START, 10.0, lambda k, t, x: (struck(x), mode), TOLERANCE),
+        lambda: scipy_hybrid(mode, START, 10.0, lambda k, t, x: (struck(x), mode), tolerance=TOLERANCE),
     )
 
 

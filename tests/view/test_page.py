@@ -171,7 +171,7 @@ def test_energy_between_points_balances():
 def test_a_long_curve_keeps_its_peaks():
     values = np.sin(np.arange(100 * curves.MOST_POINTS) / 3.0)
     values[123_457], values[654_321] = 5.0, -7.0
-    kept = curves.shown(values)
+    kept = curves.drawn_indices(values)
     assert len(kept) <= curves.MOST_POINTS + 2
     assert {0, 123_457, 654_321, len(values) - 1} <= set(kept)
     assert np.all(np.diff(kept) > 0)

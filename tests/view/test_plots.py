@@ -365,7 +365,7 @@ def test_basin():
     )
     turns = np.round(np.asarray(batch["angle"]) / (2 * np.pi)).astype(int).reshape(grid[0].shape)
     names = {-2: "twice", -1: "over to the left", 0: "stays", 1: "over to the right", 2: "twice"}
-    figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names)
+    figure = view.basin(turns, angles, rates, "angle [rad]", "rate [rad/s]", names=names)
     (cells,) = figure.traces
     assert isinstance(cells, Cells)
     np.testing.assert_array_equal(cells.values, turns)

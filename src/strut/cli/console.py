@@ -47,6 +47,7 @@ def as_json(value: Any) -> None:
 
 
 def table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
+    """Print a table on standard output; numbers stand to the right."""
     rich_table = Table(
         title=escape(title) or None,
         title_justify="left",

@@ -23,8 +23,9 @@ from strut.errors import ModelError
 from strut.export.functions import LANGUAGES
 
 
-def export(
+def export(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
+    *,
     directory: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write; created if needed.")
     ],

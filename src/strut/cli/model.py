@@ -257,6 +257,7 @@ class Times:
 
     @property
     def grid(self) -> np.ndarray | None:
+        """The times of the printed rows [s]; None where no step was given."""
         if self.step is None:
             return None
         count = int(np.floor((self.end - self.begin) / self.step + 1e-9))

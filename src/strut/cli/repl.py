@@ -49,6 +49,7 @@ class Session:
         self.reset()
 
     def reset(self) -> str:
+        """Go back to the beginning, with the parameters set so far."""
         self.t = 0.0
         self.now: dict[str, Any] = {}
         self.past: list[tuple[np.ndarray, dict[str, np.ndarray]]] = []
@@ -98,6 +99,7 @@ class Session:
         return self.asking.value(text, self.t, {**self.given, **self.now}, of)
 
     def show(self, path: str) -> str:
+        """List the variables of a node or of the network with their values now, and what edges do."""
         thing = self.asking.place(path)
         lines = []
         for name, v in thing.variables.items():
@@ -118,6 +120,7 @@ class Session:
         return "\n".join(lines) or f"{thing!r} has nothing in it"
 
     def find(self, selector: str) -> str:
+        """List what a selector finds."""
         things = self.network.find(selector)
         return (
             "\n".join(t.path if isinstance(t, (Node, Edge, Variable)) else t.name for t in things)
@@ -125,6 +128,7 @@ class Session:
         )
 
     def set(self, name: str, text: str) -> str:
+        """Give a state, a parameter or an input the value of an expression."""
         system = self.asking.system
         groups = {
             label: group
@@ -143,12 +147,14 @@ class Session:
         return f"{name} = {format_value(value)}"
 
     def step(self, count: str) -> str:
+        """Go on by so many steps of the integrator; by one unless given."""
         number = count or "1"
         if not number.isdecimal() or int(number) < 1:
             raise ModelError(f"'step {count}': a number of steps is needed, 1 or more")
         return self._go(int(number) * self.network.step)
 
     def run(self, seconds: str) -> str:
+        """Go on in time by an expression's value [s]; by one second unless given."""
         length = float(self._value(seconds).reshape(-1)[0]) if seconds else 1.0
         if not 0 < length < float("inf"):
             raise ModelError(f"'run {seconds}': a positive time is needed")
@@ -170,6 +176,7 @@ class Session:
         return f"t = {self.t:.9g}{happened}{ended}"
 
     def plot(self, rest: str) -> str:
+        """Draw curves since the last reset: in characters, or into a file named last."""
         *names, last = rest.split() or [""]
         file = last if last.rsplit(".", 1)[-1] in ("html", "svg", "png") and "." in last else ""
         names = names if file else [*names, last]
@@ -189,6 +196,7 @@ class Session:
         return "\n".join(text_plot(name, t, y) for name, y in curves.items())
 
     def change(self, text: str) -> str:
+        """Run statements of the language on the network, and begin anew."""
         self.network.change(text)
         self._begin()
         return f"{self.network!r}; at the beginning"

@@ -26,8 +26,9 @@ PICTURES = (".html", ".gif", ".mp4")
 """What draws may be missing."""
 
 
-def run(
+def run(  # noqa: PLR0913 the options of a command are its arguments
     model: Model,
+    *,
     t: Annotated[
         str,
         typer.Option(

@@ -69,4 +69,5 @@ def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> Non
 
 
 def note_written(path: Path) -> None:
+    """Say on standard error which file was written."""
     notes.print(f"wrote {escape(str(path))}", soft_wrap=True)

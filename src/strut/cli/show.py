@@ -79,6 +79,7 @@ def watched_columns(
 
 
 def run_text(trajectory: Trajectory) -> None:
+    """Print a run as tables: how it ended, final state, events, energy, and energy per step."""
     names, raw = trajectory.names, trajectory.raw
     s, end = trajectory.statistics, quantity(trajectory, f"{trajectory.t1:.9g}", "s")
     out.print(
@@ -145,6 +146,7 @@ def steps_text(trajectory: Trajectory) -> None:
 
 
 def system_text(system: System) -> None:
+    """Print a system as tables: its quantities, events and outputs."""
     out.print(f"[bold]{system.name}[/bold]: {system.description}\n")
     for group, word in (("p", "parameters"), ("x", "states"), ("z", "discrete states"), ("u", "inputs")):
         quantities = getattr(system, group)
@@ -189,6 +191,7 @@ def _happens(event: Event) -> str:
 
 
 def system_data(system: System) -> dict[str, Any]:
+    """Return what `strut list NAME --json` prints of a system."""
     groups = {}
     for group in ("x", "z", "u", "p"):
         groups[group] = [

@@ -14,7 +14,8 @@ from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
 from strut.view.figures.plots import NOTHING_THERE
-from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from strut.checks import checked
 from strut.gait import Basin, Branch, Gait
 from strut.simulate import simulate
 from strut.view.figures.gait_plots import basin, bifurcation, multipliers
-from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -22,21 +23,22 @@ EXACT = 1e-12
 """The relative tolerance of steps of a return map: a residual that comes out smaller says no more than
 this."""
 LISTED = 12
-"""Gaits of a branch that its table shows, evenly along it."""
+"""How many gaits of a branch its table shows, evenly along it."""
 PERIODS = 6
-"""Of a gait that a page shows."""
+"""How many periods of a gait a page shows."""
 
 
 @checked
 def gait_result(
     gait: Gait,
     asked: str = "",
+    *,
     branches: Branch | Sequence[Branch] = (),
     cells: Basin | None = None,
     title: str = "",
     source: str = "",
 ) -> Result:
-    """What `gait.find` found, to be shown.
+    """Turn what `gait.find` found into a `Result`: facts, stability, energy, branches, basin and a run.
 
     asked: the command that was given. branches: what `gait.follow` and `doubled` made of it, the first one
         followed from it. cells: its `gait.basin`. title: the heading, if not the system's name. source:
@@ -76,7 +78,7 @@ def gait_result(
 
 
 def gait_run(gait: Gait) -> Trajectory:
-    """Some periods of a gait, to look at."""
+    """Simulate `PERIODS` periods of a gait, to look at."""
     z0 = np.array(list(gait.z0.values()))
     return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
 

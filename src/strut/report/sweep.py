@@ -10,7 +10,8 @@ import numpy as np
 from strut.checks import checked
 from strut.view.figures.figure import NEUTRAL, PALETTE, Figure, Line, Points
 from strut.view.figures.gait_plots import trade_off
-from strut.view.pages.result import Chapter, Result, Rows
+from strut.view.pages.report import Rows
+from strut.view.pages.result import Chapter, Result
 
 if TYPE_CHECKING:
     from strut.optimal import TradeOff

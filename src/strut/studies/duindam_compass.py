@@ -13,6 +13,7 @@ from strut.walkers import compass
 
 
 def rows() -> list[Row]:
+    """Compare gait, impact and steps down of Duindam's compass with his numbers."""
     walker = compass(leg_mass=1, hip_mass=5, g=9.8, slope=math.radians(3))
     long, short = find_all(walker)
     loss = impact_loss(compass(leg_mass=1, hip_mass=5), {"stance": -0.25, "swing": 0.25})

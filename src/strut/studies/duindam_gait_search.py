@@ -18,6 +18,7 @@ SHOWN = (0.5, 0.8, 1.0, 1.3)
 
 
 def rows() -> list[Row]:
+    """Compare polynomial gait searches with Duindam's, at each of his speeds."""
     walk = SpringWalk()
     passive = find(walk.walker)
     rough = gait_search(walk.problem(None), ROUGH, degree=10, nodes=20)

@@ -75,6 +75,7 @@ class SpringWalk:
         self.pace = distance(w, "heel_strike") / time
 
     def problem(self, speed: float | None, free: Mapping[str, tuple[float, float]] | None = None) -> Problem:
+        """Pose the search for a step at a speed [m/s], or at any; free: bounds of parameters to be found."""
         problem = (
             walking(self.walker, ("heel_strike",), (0.2, 2.0)).free(**(free or {})).minimise(self.effort)
         )
@@ -90,7 +91,7 @@ class SpringWalk:
     def softest(self, speed: float, begin: Solution) -> Solution:
         """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one
         of least torque."""
-        best = self.problem(speed, SPRUNG).solve(begin, accuracy=1e-7)
+        best: Solution = self.problem(speed, SPRUNG).solve(begin, accuracy=1e-7)
         if best.cost > NOTHING:
             return best
         soft = (
@@ -98,7 +99,7 @@ class SpringWalk:
             .require("by itself", self.effort, high=NOTHING, at="end")
             .minimise(self.walker["hip_spring"])
         )
-        solution = soft.solve(best, accuracy=1e-6)
+        solution: Solution = soft.solve(best, accuracy=1e-6)
         return solution if solution.success else best
 
     def solve_with_free_masses(
@@ -109,7 +110,9 @@ class SpringWalk:
         theirs = replace(
             begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": WEIGHS - 2 * min(his, 3.4)}
         )
-        tried = [self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)]
+        tried: list[Solution] = [
+            self.problem(speed, free).solve(guess, accuracy=1e-6) for guess in (begin, theirs)
+        ]
         good = [r for r in tried if r.success] or tried
         return min(good, key=lambda r: r.cost)
 
@@ -129,6 +132,7 @@ class SpringWalk:
 
 
 def rows() -> list[Row]:
+    """Compare squared torques, springs and masses with Duindam's tables, at each of his speeds."""
     walk = SpringWalk()
     nominal = walk.nominal()
     table = [_row("nominal", k, v, nominal[v].cost) for k, v in enumerate(SPEEDS)]

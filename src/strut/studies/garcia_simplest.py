@@ -20,6 +20,7 @@ SMALL = (0.001, 0.001 / 8)
 
 
 def rows() -> list[Row]:
+    """Compare gaits, their doubling and their limits at small slopes with Garcia's numbers."""
     long, short = find_all(simplest(slope=0.009))
     doubling = follow(simplest(slope=0.009), "slope", to=0.017, start=long, points=40).bifurcations[0]
     gaits = [find_all(simplest(slope=slope)) for slope in SMALL]

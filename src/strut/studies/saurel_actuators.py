@@ -11,9 +11,7 @@ from strut.actuator.series import INERTIA
 from strut.studies.saurel_drives import (
     ANGLES,
     DURATIONS,
-    FRICTION,
     LENGTHS,
-    MOST,
     PRICE,
     RATES,
     SLOPE,
@@ -22,6 +20,7 @@ from strut.studies.saurel_drives import (
     Driven,
     walk,
 )
+from strut.studies.saurel_walks import FRICTION, MAX_TORQUE
 from strut.studies.study import Row, Study
 
 STEEP = (0.0, 0.35)
@@ -47,10 +46,12 @@ class ActuatorCase:
 
     @property
     def name(self) -> str:
+        """Model, drive and cost, in words."""
         return f"{self.model} {self.drive}, {'work' if self.cost == WORK else 'squared torque'}"
 
     @property
     def unit(self) -> str:
+        """Of the cost."""
         return "J/m" if self.cost == WORK else "N^2 m s"
 
 
@@ -104,7 +105,7 @@ def settings() -> list[Row]:
         Row(
             "friction, torque at most [N m]",
             "-",
-            f"{FRICTION}, {MOST:g}",
+            f"{FRICTION}, {MAX_TORQUE:g}",
             "as in saurel-table1; so are stature, masses and how the old foot must lift",
         ),
         Row(
@@ -218,6 +219,7 @@ def _there(here: Driven) -> tuple[str, str]:
 
 
 def rows(models: tuple[str, ...] = ("M_A", "M_E")) -> list[Row]:
+    """Compare rigid, series and parallel drives of some models with Saurel's numbers."""
     table = settings()
     solved: dict[tuple[str, str, str], tuple[Driven, Driven]] = {}
     for case in sorted((c for c in CASES if c.model in models), key=lambda c: (c.model, c.cost != TORQUE)):

@@ -15,7 +15,7 @@ from strut.actuator import constants, driven, drives
 from strut.optimal import Design, Problem, cost_of_transport, walking
 from strut.optimal.solver.result import Solution
 from strut.optimal.walk.costs import Cost
-from strut.studies.saurel_walks import FRICTION, LINEAR, MOST, WARM, guess, repeated_torques
+from strut.studies.saurel_walks import FRICTION, LINEAR, MAX_TORQUE, WARM, guess, repeated_torques
 from strut.system import System
 from strut.walkers.saurel import saurel_a, saurel_e
 
@@ -71,6 +71,7 @@ class Driven:
 
     @cached_property
     def design(self) -> Design:
+        """The step as a design, which replays it in the simulator."""
         return Design(self.result, Cost(self.cost, self.result.problem.objective, self.result.problem.totals))
 
     @property
@@ -100,6 +101,7 @@ class Driven:
 
     @property
     def ok(self) -> bool:
+        """Is it solved, and does the simulator make the same step?"""
         return self.result.ok and self.design.replay.ok
 
 
@@ -107,6 +109,7 @@ def problem(
     model: str,
     drive: str,
     cost: str,
+    *,
     slope: tuple[float, float] = (SLOPE, SLOPE),
     step_length: tuple[float, float] = LENGTHS,
     duration: tuple[float, float] = DURATIONS,
@@ -117,7 +120,9 @@ def problem(
     rigid = MODELS[model]()
     system = driven(rigid, drive)
     system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
-    p = walking(system, EVENTS, duration, step_length, MOST, FRICTION).resuming(repeated_torques(system))
+    p = walking(system, EVENTS, duration, step_length, MAX_TORQUE, FRICTION).resuming(
+        repeated_torques(system)
+    )
     p = p.within(
         {
             name: (-RATES, RATES) if name.endswith("_rate") else (-ANGLES, ANGLES)
@@ -163,6 +168,7 @@ def walk(
     cost: str,
     bounds: Bounds = NO_OTHERS,
     first: Sequence[Solution] = (),
+    *,
     starts: int = 0,
 ) -> Driven:
     """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few

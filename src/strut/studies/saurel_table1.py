@@ -77,6 +77,7 @@ def _bound(length: float) -> str:
 
 
 def rows() -> list[Row]:
+    """Compare every case of Saurel's table 1, and what its printed problem asks for, with ours."""
     _root_finder()  # where it is missing, this says so before minutes of work, not after
     table: list[Row] = []
     walks = {}

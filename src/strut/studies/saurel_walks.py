@@ -27,7 +27,7 @@ LENGTHS = (0.4, 1.0)
 """Of a step [m]."""
 FRICTION = 0.7
 """Coefficient that the feet must not exceed; the paper has a cone and does not say which."""
-MOST = 200.0
+MAX_TORQUE = 200.0
 """Torque of every motor at most [N m]."""
 PRICE = 3e-4
 """Of squared torques [1/((N m)^2 s)], beside the cost of transport: the paper's cost alone asks for ever
@@ -115,6 +115,7 @@ class SaurelWalk:
 
     @cached_property
     def design(self) -> Design:
+        """The step as a design, which replays it in the simulator."""
         return Design(self.result, Cost("saurel", self.result.problem.objective, self.result.problem.totals))
 
     @property
@@ -153,10 +154,12 @@ class SaurelWalk:
 
     @property
     def iterations(self) -> int:
+        """Of the solver, on both meshes."""
         return self.coarse.iterations + self.result.iterations
 
     @property
     def ok(self) -> bool:
+        """Is it solved, and does the simulator make the same step?"""
         return self.result.ok and self.design.replay.ok
 
 
@@ -171,7 +174,10 @@ def repeated_torques(system: System) -> dict[str, str]:
 
 
 def problem(
-    system: System, price: float = PRICE, torque: float = MOST, step_length: tuple[float, float] = LENGTHS
+    system: System,
+    price: float = PRICE,
+    torque: float = MAX_TORQUE,
+    step_length: tuple[float, float] = LENGTHS,
 ) -> Problem:
     """One step of a walker: as short an impact as there is, for the distance."""
     section = EVENTS[-1]
@@ -234,6 +240,7 @@ def walk(case: Case, begin: Any = None, **changes: Any) -> SaurelWalk:
 
 
 def solve_case(case: Case, asked: Problem, begin: Any) -> SaurelWalk:
+    """Solve a case on a coarse mesh from a guess, then on one that is accurate enough."""
     how: dict[str, Any] = {"control": "cubic", "iterations": 300}
     coarse = asked.solve(
         begin, accuracy=None, tolerance=1e-6, stages=COARSE, intervals=INTERVALS, options=dict(LINEAR), **how

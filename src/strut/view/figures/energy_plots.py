@@ -48,7 +48,7 @@ def energy(trajectory: Trajectory) -> Figure:
             books.t,
             values if np.max(np.abs(values), initial=0.0) > zero else 0 * values,
             colors[name],
-            dash,
+            dash=dash,
         )
         for kind, entries, dash in kinds
         for name, values in entries.items()

@@ -189,6 +189,7 @@ def basin(
     y: Any = None,
     x_name: str = "",
     y_name: str = "",
+    *,
     names: Mapping[int, str] | None = None,
     title: str = "",
 ) -> Figure:
@@ -230,6 +231,7 @@ def trade_off(
     x_name: str,
     y_name: str,
     labels: Sequence[str] = (),
+    *,
     more: tuple[bool, bool] = (False, False),
     name: str = "designs",
 ) -> Figure:

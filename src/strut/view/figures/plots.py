@@ -316,6 +316,7 @@ def _by_unit(
     trajectory: Trajectory,
     labels: Iterable[str],
     stepped: Iterable[str] = (),
+    *,
     events: bool = True,
     mark_names: bool = False,
     unit: str | None = None,
@@ -333,7 +334,7 @@ def _by_unit(
                 t,
                 values,
                 PALETTE[k % len(PALETTE)],
-                DASHES[k // len(PALETTE) % len(DASHES)],
+                dash=DASHES[k // len(PALETTE) % len(DASHES)],
                 step=label in stepped,
             )
             for k, (label, (t, values)) in enumerate(curves(trajectory, group).items())
@@ -401,10 +402,12 @@ def curve_line(
     t: np.ndarray,
     values: np.ndarray,
     color: str,
+    *,
     dash: str = "solid",
     width: float = 1.6,
     step: bool = False,
 ) -> Line:
+    """Return a curve over time as a line with no more points than can be seen."""
     drawn_points = drawn_indices(values)
     return Line(name, t[drawn_points], values[drawn_points], color, dash, width, step)
 

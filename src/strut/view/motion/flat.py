@@ -46,8 +46,8 @@ class Eye:
     up: np.ndarray
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Places in the picture."""
-        return np.asarray(points, dtype=float) @ np.column_stack([self.right, self.up])
+        """Project points of the world [m] into the picture: its right and up."""
+        return np.asarray(np.asarray(points, dtype=float) @ np.column_stack([self.right, self.up]))
 
     @property
     def toward(self) -> np.ndarray:
@@ -56,6 +56,8 @@ class Eye:
 
 
 def eye(stage: SceneSamples, turn: float = 0.7, tilt: float = 0.35) -> Eye:
+    """Return where to look at a machine from: a planar one from the side, one in space turned about the
+    vertical and from above [rad]."""
     if stage.planar:
         return Eye(np.array([1.0, 0, 0]), np.array([0, 0, 1.0]))
     right = np.array([cos(turn), sin(turn), 0])
@@ -69,7 +71,7 @@ def across(stage: SceneSamples) -> np.ndarray:
         return window[[0, 2]]
     seen = eye(stage)
     reach = np.max([np.abs(seen(corner - centre)) for corner in stage.corners], axis=(0, 1))
-    return 2 * np.maximum(1.12 * reach, 0.3 * stage.size)
+    return np.asarray(2 * np.maximum(1.12 * reach, 0.3 * stage.size))
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,9 @@ def _follow_legs(stage: SceneSamples) -> SceneSamples:
 
 
 def middle(piece: ScenePiece, k: int) -> np.ndarray:
-    """Where a piece is in frame k."""
+    """Return where a piece is in frame k [m]."""
     v = piece.values
-    return v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2
+    return np.asarray(v["at"][k] if "at" in v else (v["start"][k] + v["end"][k]) / 2)
 
 
 def side(piece: ScenePiece) -> int:

@@ -106,6 +106,7 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
 
 def shots(
     trajectory: Trajectory,
+    *,
     fps: float,
     width: int = 640,
     height: int = 400,
@@ -127,13 +128,14 @@ def shots(
     words = ("" if trajectory.dimensionless else " s") + (f"   {title}" if title else "")
     chosen = np.searchsorted(stage.t, times + 1e-9, side="right") - 1
     return (
-        _shot(stage, int(k), look, width - width % 2, height - height % 2, words)
+        _shot(stage, int(k), look, size=(width - width % 2, height - height % 2), title=words)
         for k in np.clip(chosen, 0, len(stage.t) - 1)
     )
 
 
-def _shot(stage: SceneSamples, k: int, look: Look, width: int, height: int, title: str) -> Image:
-    """One frame; title: what stands above it after the time."""
+def _shot(stage: SceneSamples, k: int, look: Look, *, size: tuple[int, int], title: str) -> Image:
+    """Draw frame k. size: width and height [px]. title: what stands above it after the time."""
+    width, height = size
     low, high = box = window(stage, k, width / height)
     image = picture(frame(stage, k, look, eye(stage), (float(low[0]), float(high[0]))), box, width, height)
     _, draw_module = _pillow()

@@ -41,6 +41,7 @@ def still(
     trajectory: Trajectory,
     path: str | Path,
     t: float | None = None,
+    *,
     look: Look = Look(),
     width: int = 800,
     height: int = 500,

@@ -34,6 +34,7 @@ def page(
     trajectory: Trajectory,
     path: str | Path,
     title: str | None = None,
+    *,
     remarks: str = "",
     asked: str = "",
     source: str = "",
@@ -343,6 +344,7 @@ def again(run: Trajectory, source: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
+    """Return a time as text, in ms where it is below a second."""
     if not math.isfinite(seconds):
         return "unknown"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:,.3g} s"

@@ -31,6 +31,7 @@ class Rows:
 
     @property
     def texts(self) -> list[list[str]]:
+        """The cells as they are written."""
         return [
             [f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row] for row in self.rows
         ]
@@ -75,6 +76,7 @@ class Report:
         self._open = True
 
     def subheading(self, text: str) -> None:
+        """Add a heading inside of a section."""
         self._parts.append(f"<h3>{safe(text)}</h3>\n")
 
     def facts(self, facts: Mapping[str, object]) -> None:
@@ -85,6 +87,7 @@ class Report:
         self._parts.append(f'<dl class="facts">{tiles}</dl>\n')
 
     def text(self, text: str) -> None:
+        """Add a paragraph."""
         self._parts.append(f"<p>{safe(text)}</p>\n")
 
     def note(self, text: str) -> None:
@@ -92,6 +95,7 @@ class Report:
         self._parts.append(f'<p class="note">{safe(text)}</p>\n')
 
     def code(self, text: str) -> None:
+        """Add lines of a program, as they are."""
         self._parts.append(f"<pre><code>{safe(text)}</code></pre>\n")
 
     def table(
@@ -145,7 +149,7 @@ class Report:
 {data}"""
         rules = "".join(dict.fromkeys(_size_rule(figure) for figure in self._figures))
         together = ["".join(scripts)] if scripts else []
-        return sheet(self.title, "report.css", body, together, unpacked, rules)
+        return sheet(self.title, "report.css", body, together, unpacked=unpacked, rules=rules)
 
     def save(self, path: str | Path) -> Path:
         """Write the page, whole or not at all, and return where it is."""

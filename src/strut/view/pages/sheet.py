@@ -42,6 +42,7 @@ def sheet(
     style: str,
     body: str,
     scripts: Sequence[str] = (),
+    *,
     unpacked: Sequence[str] = (),
     rules: str = "",
 ) -> str:

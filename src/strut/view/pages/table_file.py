@@ -77,4 +77,4 @@ def _cells(head: list[str], x: np.ndarray, y: np.ndarray, words: list[str]) -> F
     kinds = sorted(set(words), key=lambda word: (word != "walks", word))
     grid = np.full((len(rows), len(columns)), np.nan)
     grid[np.searchsorted(rows, y), np.searchsorted(columns, x)] = [kinds.index(word) for word in words]
-    return basin(grid, columns, rows, head[0], head[1], dict(enumerate(kinds)))
+    return basin(grid, columns, rows, head[0], head[1], names=dict(enumerate(kinds)))
