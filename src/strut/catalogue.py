@@ -24,9 +24,9 @@ SYSTEM_DESCRIPTIONS = {
     "trunk-3d": "two legs and a trunk in space, motors at the hip; needs a controller, falls by itself",
     "van-der-pol": "nonlinear oscillator with a limit cycle",
 }
-"""Of systems, by the names of `walkers.CATALOGUE`."""
+"""One line about every system, by its name in `walkers.CATALOGUE`."""
 
 MECHANISM_DESCRIPTIONS = {
     "coman": "humanoid COMAN without ground: falls freely until contact.rigid(...) puts it on some",
 }
-"""Of mechanisms, by the names of `walkers.MECHANISMS`."""
+"""One line about every mechanism, by its name in `walkers.MECHANISMS`."""

@@ -38,8 +38,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_SEED = 2**64 - 1
 """The largest seed that the random numbers of the C runtime take."""
-SHOWN_CHARACTERS = 60
-"""Of a wrong value in a message."""
+MAX_SHOWN_CHARACTERS = 60
+"""Characters of a wrong value that a message shows."""
 
 
 def short_repr(value: object) -> str:
@@ -49,7 +49,7 @@ def short_repr(value: object) -> str:
     except Exception:  # a foreign object, or an integer too long to be written
         text = f"a {type(value).__name__} that cannot be shown"
     text = " ".join(text.split())
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + "..."
 
 
 # ---- single values ----

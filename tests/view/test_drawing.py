@@ -179,7 +179,7 @@ def test_meshes_are_read_made_small_or_stood_in_for(tmp_path):
     trimesh.creation.icosphere(subdivisions=5, radius=0.3).export(ball)
     found = meshes.load(str(ball))
     assert not found.note
-    assert 500 < len(found.faces) <= meshes.MOST_FACES
+    assert 500 < len(found.faces) <= meshes.MAX_FACES
     np.testing.assert_allclose(np.linalg.norm(found.vertices, axis=1), 0.3, atol=1e-6)
     run = every_shape(ball)
     assert "mesh" in [p["kind"] for p in view.motion.film.film(run)["pieces"]]

@@ -100,7 +100,7 @@ def test_curves_are_the_run(walk, draw):
             np.asarray(trace.y)[between], walk.at(np.asarray(trace.x)[between])[name]
         )
         assert np.all(np.diff(trace.x) >= 0)
-        assert np.diff(trace.x).max() <= walk.t1 / curves.GAPS * 1.000001
+        assert np.diff(trace.x).max() <= walk.t1 / curves.MIN_INTERVALS * 1.000001
 
 
 def test_every_name_is_drawn_with_its_unit(swing):
@@ -169,10 +169,10 @@ def test_energy_between_points_balances():
 
 
 def test_a_long_curve_keeps_its_peaks():
-    values = np.sin(np.arange(100 * curves.MOST_POINTS) / 3.0)
+    values = np.sin(np.arange(100 * curves.MAX_POINTS) / 3.0)
     values[123_457], values[654_321] = 5.0, -7.0
     kept = curves.drawn_indices(values)
-    assert len(kept) <= curves.MOST_POINTS + 2
+    assert len(kept) <= curves.MAX_POINTS + 2
     assert {0, 123_457, 654_321, len(values) - 1} <= set(kept)
     assert np.all(np.diff(kept) > 0)
 
@@ -209,7 +209,7 @@ def test_every_machine_has_a_page(make, tmp_path):
     text = view.page(run, tmp_path / "run.html").read_text(encoding="utf-8")
     assert f"<h1>{run.system_name}</h1>" in text
     rows = text.count("<tr>")
-    assert rows < 42 + LISTED_EVENTS + joules.MOST_ROWS + len(run.names.p)
+    assert rows < 42 + LISTED_EVENTS + joules.MAX_ROWS + len(run.names.p)
 
 
 def test_page_says_what_went_wrong():

@@ -47,6 +47,7 @@ HELP = """Describe a walking machine once; simulate it, look at it, hand it over
   strut export slip -o firmware/                  the same machine as C99
 
 Every command has its own --help."""
+"""What `strut --help` says."""
 
 
 def _print_version(show: bool) -> None:

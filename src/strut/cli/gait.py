@@ -24,7 +24,7 @@ from strut.files import put
 from strut.gait import Basin
 from strut.gait.branch import Branch
 from strut.gait.gait import Gait
-from strut.report.gait import EXACT, LISTED
+from strut.report.gait import LISTED_GAITS, RESIDUAL_FLOOR
 from strut.system import System
 from strut.units import number
 from strut.view.units import shown_unit, title_with_unit
@@ -196,10 +196,8 @@ def findings_text(findings: Findings) -> None:
 
 def gait_text(g: Gait) -> None:
     """One gait as tables."""
-    article = "an" if g.kind == "unstable" else "a"
-    out.print(
-        f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {max(g.residual, EXACT):.1e}\n"
-    )
+    article, residual = "an" if g.kind == "unstable" else "a", max(g.residual, RESIDUAL_FLOOR)
+    out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {residual:.1e}\n")
     if g.neutral:
         out.print("one of a family: a multiplier is 1, along something that is conserved\n")
     rows: list[list[Any]] = [
@@ -221,7 +219,7 @@ def gait_text(g: Gait) -> None:
 def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
     """A branch as tables. doubled: those of more steps that begin on it."""
     v = branch.parameter
-    listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
     rows = [
         [
             float(v[k]),

@@ -18,16 +18,23 @@ from strut.cli.console import as_json, notes, out
 from strut.cli.options import Json
 from strut.errors import MissingExtraError, StorageError
 
-SHOWN_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
-RUNS = (".h5", ".hdf5")
-DATA = (*RUNS, ".json", ".csv")
-PAGES = (".html", ".htm")
-FILMED = (*PAGES, ".gif", ".mp4", ".png")
-KNOWN = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+OPENED_AS_IS = (".html", ".htm", ".svg", ".png", ".gif", ".mp4", ".pdf")
+"""Suffixes of files that a browser shows without our help."""
+RUN_SUFFIXES = (".h5", ".hdf5")
+"""Suffixes of saved runs."""
+DATA_SUFFIXES = (*RUN_SUFFIXES, ".json", ".csv")
+"""Suffixes of files from which a page is written first."""
+PAGE_SUFFIXES = (".html", ".htm")
+"""Suffixes of pages."""
+FILM_SUFFIXES = (*PAGE_SUFFIXES, ".gif", ".mp4", ".png")
+"""Suffixes of what can be written from a run."""
+VIEWABLE = ".h5 (a run), .json (a gait, a design), .csv (a table), a folder of these, .html or a picture"
+"""What can be shown, for messages."""
 WRITABLE = (
     ".html, .gif, .mp4 or name%d.png from a run (.h5) or a result with a run (.json), .html from a "
     "table (.csv)"
 )
+"""What can be written from what, for messages."""
 
 
 Written = tuple[Path | list[Path], str]
@@ -93,11 +100,11 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
     if not file.is_file():
         raise StorageError(f"cannot show {file}: there is no such file")
     kind = file.suffix.lower()
-    if kind in SHOWN_AS_IS:
+    if kind in OPENED_AS_IS:
         _refuse(output, film, f"'{file.name}'", _data_in(file.parent))
         return file, ""
-    if kind not in DATA:
-        raise StorageError(f"cannot show '{file.name}': what can be shown is {KNOWN}")
+    if kind not in DATA_SUFFIXES:
+        raise StorageError(f"cannot show '{file.name}': what can be shown is {VIEWABLE}")
     _check_kinds(file, output, film)
     remark = _richer(file) if kind == ".csv" else ""
     write = _page_writer(file, film)
@@ -125,13 +132,15 @@ def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
     table = file.suffix.lower() == ".csv"
     if film and table:
         raise StorageError(f"cannot film '{file.name}', a table: strut view writes {WRITABLE}")
-    if output is not None and output.suffix.lower() not in (PAGES if table else FILMED):
+    if output is not None and output.suffix.lower() not in (PAGE_SUFFIXES if table else FILM_SUFFIXES):
         raise StorageError(f"cannot write '{output.name}' from '{file.name}': strut view writes {WRITABLE}")
 
 
 def _richer(table: Path) -> str:
     """A remark if what a table was saved from lies beside it."""
-    whole = next((other for end in (*RUNS, ".json") if (other := table.with_suffix(end)).is_file()), None)
+    whole = next(
+        (other for end in (*RUN_SUFFIXES, ".json") if (other := table.with_suffix(end)).is_file()), None
+    )
     return (
         ""
         if whole is None
@@ -141,7 +150,7 @@ def _richer(table: Path) -> str:
 
 def _data_in(folder: Path) -> list[Path]:
     """Files that pages can be written from, runs and results first."""
-    return [path for end in (".json", *RUNS, ".csv") for path in sorted(folder.glob(f"*{end}"))]
+    return [path for end in (".json", *RUN_SUFFIXES, ".csv") for path in sorted(folder.glob(f"*{end}"))]
 
 
 def _best(folder: Path) -> Path:
@@ -151,16 +160,18 @@ def _best(folder: Path) -> Path:
     if index.is_file():
         return index
     pages = [page for page in sorted(folder.glob("*.html")) if not _written_by_view(page)]
-    named = [page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUNS))]
+    named = [
+        page for page in pages if any(page.with_suffix(end).is_file() for end in (".json", *RUN_SUFFIXES))
+    ]
     candidates = [*named, *pages, *_data_in(folder)]
     if candidates:
         return candidates[0]
-    raise StorageError(f"cannot show {folder}: nothing in it can be shown, {KNOWN}")
+    raise StorageError(f"cannot show {folder}: nothing in it can be shown, {VIEWABLE}")
 
 
 def _written_by_view(page: Path) -> bool:
     """FILE.EXT.html or FILE.EXT.film.html?"""
-    return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA
+    return Path(page.stem.removesuffix(".film")).suffix.lower() in DATA_SUFFIXES
 
 
 def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:

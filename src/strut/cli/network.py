@@ -51,7 +51,8 @@ def check(
         raise typer.Exit(1)
 
 
-EVERYTHING = "recurse(children) . variables"
+ALL_VARIABLES = "recurse(children) . variables"
+"""The selector of every variable of a network."""
 
 
 def monitor(
@@ -86,7 +87,7 @@ def monitor(
     """
     times = parse_times(t)
     net = find_network(str(file), root)
-    variables = [item for selector in watch or [EVERYTHING] for item in _variables(net, selector)]
+    variables = [item for selector in watch or [ALL_VARIABLES] for item in _variables(net, selector)]
     called = net.system_names()
     rows = net.stepped(
         (times.begin, times.end), times.step, outputs=[called[v] for v in variables], seed=seed

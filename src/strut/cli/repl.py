@@ -27,9 +27,11 @@ plot NAME ... [FILE]  what was since the last reset: here, or as FILE.html, .svg
 change STATEMENTS     more of the language: change node "n1" { a = 2 }; begins anew
 reset                 back to the beginning, with the parameters set so far
 help, quit"""
-WIDTH, HEIGHT = 64, 12
-"""Of plots in the terminal [characters]."""
-ASSIGNED = re.compile(r"^([\w.\[\]]+)\s*=(?!=)\s*(.+)$")
+"""What `help` answers."""
+PLOT_WIDTH, PLOT_HEIGHT = 64, 12
+"""Columns and rows of a plot in the terminal [characters]."""
+ASSIGNMENT = re.compile(r"^([\w.\[\]]+)\s*=(?!=)\s*(.+)$")
+"""A line that sets a value, NAME = EXPRESSION."""
 
 
 class Session:
@@ -66,7 +68,7 @@ class Session:
         if word in ("quit", "exit"):
             return None
         try:
-            assignment = ASSIGNED.match(line)
+            assignment = ASSIGNMENT.match(line)
             if assignment and word not in self.commands:
                 return self.set(assignment[1], assignment[2])
             if word in self.commands:
@@ -214,14 +216,14 @@ def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:
     """A curve in characters."""
     low, high = float(np.min(y)), float(np.max(y))
     span = high - low or 1.0
-    grid = [[" "] * WIDTH for _ in range(HEIGHT)]
-    times = np.linspace(t[0], t[-1], WIDTH)
+    grid = [[" "] * PLOT_WIDTH for _ in range(PLOT_HEIGHT)]
+    times = np.linspace(t[0], t[-1], PLOT_WIDTH)
     for column, value in enumerate(np.interp(times, t, y)):
-        grid[HEIGHT - 1 - round((value - low) / span * (HEIGHT - 1))][column] = "*"
+        grid[PLOT_HEIGHT - 1 - round((value - low) / span * (PLOT_HEIGHT - 1))][column] = "*"
     lines = ["".join(row).rstrip() for row in grid]
-    edge = {0: f"{high:.4g}", HEIGHT - 1: f"{low:.4g}"}
+    edge = {0: f"{high:.4g}", PLOT_HEIGHT - 1: f"{low:.4g}"}
     rows = [f"{edge.get(k, ''):>10} |{line}" for k, line in enumerate(lines)]
-    return "\n".join([f"{name}", *rows, f"{'':>10} {t[0]:<10.4g}{t[-1]:>{WIDTH - 9}.4g} s"])
+    return "\n".join([f"{name}", *rows, f"{'':>10} {t[0]:<10.4g}{t[-1]:>{PLOT_WIDTH - 9}.4g} s"])
 
 
 def converse(session: Session, say: Callable[[str], None]) -> None:

@@ -22,8 +22,8 @@ from strut.errors import MissingExtraError, StrutError
 from strut.simulate import METHODS
 from strut.simulate.options import FIXED
 
-PICTURES = (".html", ".gif", ".mp4")
-"""What draws may be missing."""
+PICTURE_SUFFIXES = (".html", ".gif", ".mp4")
+"""Suffixes of files that a library draws, which may not be installed."""
 
 
 def run(  # noqa: PLR0913 the options of a command are its arguments
@@ -124,7 +124,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
     missing: list[StrutError] = []
     for path in sorted(
-        output, key=lambda path: path.suffix in PICTURES
+        output, key=lambda path: path.suffix in PICTURE_SUFFIXES
     ):  # numbers first: a picture may lack what draws it
         try:
             write_run(result, path, times.grid, asked, python)

@@ -12,13 +12,15 @@ from strut.cli.console import notes
 from strut.errors import MissingExtraError, StorageError
 from strut.simulate.trajectory import Trajectory
 
-FILMS = (".gif", ".mp4")
-KINDS = (".h5", ".hdf5", ".csv", ".html", *FILMS)
+FILM_SUFFIXES = (".gif", ".mp4")
+"""Suffixes of films."""
+RUN_SUFFIXES = (".h5", ".hdf5", ".csv", ".html", *FILM_SUFFIXES)
+"""Suffixes of single files that a run is written as."""
 
 
 def check_kind(path: Path) -> None:
     """Before a run, which may take long: can it be written there?"""
-    if path.suffix and path.suffix not in KINDS and not path.is_dir():
+    if path.suffix and path.suffix not in RUN_SUFFIXES and not path.is_dir():
         raise StorageError(
             f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a "
             f"page), .gif or .mp4 (a film), "
@@ -27,12 +29,13 @@ def check_kind(path: Path) -> None:
         )
 
 
-FILES = (*KINDS, ".htm", ".json", ".svg", ".png", ".pdf")
+FILE_SUFFIXES = (*RUN_SUFFIXES, ".htm", ".json", ".svg", ".png", ".pdf")
+"""Suffixes that name a file and no directory."""
 
 
 def check_directory(path: Path) -> None:
     """Of commands that write many files: is this the name of a directory?"""
-    if path.is_file() or (path.suffix.lower() in FILES and not path.is_dir()):
+    if path.is_file() or (path.suffix.lower() in FILE_SUFFIXES and not path.is_dir()):
         raise StorageError(
             f"'{path}' is the name of a file, but page, data and figures need a directory: write -o "
             f"{path.stem}/"
@@ -49,7 +52,7 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, 
     """As .html, .csv, .h5, a film, or a directory with page, data and plots."""
     if path.suffix == ".html":
         note_written(view.page(run, path, asked=asked, source=source))
-    elif path.suffix in FILMS:
+    elif path.suffix in FILM_SUFFIXES:
         note_written(view.animation(run, path))
     elif path.is_dir() or not path.suffix:
         folder = view.folder(run, path, grid, asked, source)

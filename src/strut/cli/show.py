@@ -16,10 +16,11 @@ from strut.system import Event, System
 from strut.view import ledger_table
 from strut.view.units import quantity, shown_unit, title_with_unit
 
-READABLE = 40  # characters of an expression; longer ones are not printed
+MAX_EXPRESSION_CHARACTERS = 40
+"""Longest expression that is printed [characters]."""
 
-MOST_STEPS = 8
-"""Printed of a walk; the page and --json have more."""
+MAX_PRINTED_STEPS = 8
+"""Steps of a walk that are printed at most; the page and --json have more."""
 
 
 def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def run_text(trajectory: Trajectory) -> None:
 
 def steps_text(trajectory: Trajectory) -> None:
     """The energy account step by step: the first and the last ones of many."""
-    steps = ledger_table(trajectory, most_columns=4, most_rows=MOST_STEPS)
+    steps = ledger_table(trajectory, most_columns=4, most_rows=MAX_PRINTED_STEPS)
     rich = Table(
         title=escape(title_with_unit(trajectory, "energy per step", "J")),
         title_justify="left",
@@ -181,7 +182,7 @@ def system_text(system: System) -> None:
 def _short(expression: Any, otherwise: str) -> str:
     """An expression that a person can read, or something else."""
     text = str(expression)
-    return text if len(text) <= READABLE and "@" not in text else otherwise
+    return text if len(text) <= MAX_EXPRESSION_CHARACTERS and "@" not in text else otherwise
 
 
 def _happens(event: Event) -> str:

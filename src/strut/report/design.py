@@ -13,7 +13,7 @@ from strut.checks import checked
 from strut.simulate import simulate
 from strut.view.figures.figure import DASHES, PALETTE, Figure, Line
 from strut.view.figures.gait_plots import multipliers
-from strut.view.figures.plots import NOTHING_THERE
+from strut.view.figures.plots import EMPTY_SPAN
 from strut.view.pages.report import Rows
 from strut.view.pages.result import Chapter, Result
 from strut.view.units import quantity, shown_unit, title_with_unit
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
     from strut.simulate import Trajectory
     from strut.system import Quantity, System
 
-STEPS = 6
-"""Of a stable gait that a page shows; of one that is not, the planned one."""
-NOT_OVER = 1e-9
-"""Requirements along the path that are exceeded by no more are kept."""
-FINE = 401
+SHOWN_STEPS = 6
+"""Steps of a stable gait that a page shows; of one that is not stable, only the planned one."""
+CONSTRAINT_SLACK = 1e-9
+"""Excess of a requirement along the path, in its own unit, up to which it counts as kept."""
+PLAN_POINTS = 401
 """Points of the plan that its figures show."""
 
 
 @checked
 def design_result(design: Design, asked: str = "", title: str = "") -> Result:
-    """What `optimal.design` found, to be shown. asked: the command that was given."""
+    """Turn what `optimal.design` found into a `Result`: facts, chapters, remarks and a run.
+
+    asked: the command that was given. title: the heading, if not the system's name.
+    """
     plan, gait, of = design.result, design.gait, design.system
     stable, cost = gait is not None and gait.stable, f"cost ({design.cost.name})"
     chapters = [
@@ -97,16 +100,17 @@ def design_result(design: Design, asked: str = "", title: str = "") -> Result:
 
 
 def walk(design: Design) -> Trajectory:
-    """What was found, walking: several steps where it does so by itself."""
+    """Return a run of a design: `SHOWN_STEPS` steps where its gait is stable, else the replayed step."""
     gait = design.gait
     if gait is None or not gait.stable:
         run: Trajectory = design.replay.run
         return run
     z0 = np.array(list(gait.z0.values()))
-    return simulate(design.machine, t=STEPS * gait.period * (1 + 1e-9), x0=gait.vector, z0=z0)
+    return simulate(design.machine, t=SHOWN_STEPS * gait.period * (1 + 1e-9), x0=gait.vector, z0=z0)
 
 
 def _verdict(design: Design, stable: bool) -> str:
+    """Say in a sentence how the search ended, whether the simulator agrees, and whether it is stable."""
     plan, again = design.result, design.replay
     if not plan.success:
         worst = "; ".join(f"{name} by {amount:.3g}" for name, amount in plan.worst.items())
@@ -129,6 +133,7 @@ def _verdict(design: Design, stable: bool) -> str:
 
 
 def _design_chapter(design: Design) -> Chapter:
+    """The chapter of what was free, and of the state in which the step begins."""
     plan = design.result
     bounds = plan.problem.parameters
     quantities = {q.name: q for q in plan.problem.system.p}
@@ -154,6 +159,7 @@ def _design_chapter(design: Design) -> Chapter:
 
 
 def _each(quantities: Iterable[Quantity]) -> list[Quantity]:
+    """The quantity of every component."""
     return [q for q in quantities for _ in range(q.size)]
 
 
@@ -163,8 +169,9 @@ def _text_of(value: float | str) -> str:
 
 
 def _plan(design: Design) -> Chapter:
+    """The chapter of the planned inputs and states over one step."""
     plan = design.result
-    t = np.linspace(0, plan.duration, FINE)
+    t = np.linspace(0, plan.duration, PLAN_POINTS)
     columns, system = plan.at(t), plan.problem.system
     figures: dict[str, Figure] = {}
     remark = ""
@@ -177,7 +184,7 @@ def _plan(design: Design) -> Chapter:
         largest = max(float(np.abs(columns[n]).max(initial=0.0)) for n in inputs)
         moved = design.replay.balance.moved
         if unit == "N m" and largest > 0 and design.replay.balance.rounded(largest) == 0:
-            figures["torques"] = replace(figures["torques"], height_span=NOTHING_THERE)
+            figures["torques"] = replace(figures["torques"], height_span=EMPTY_SPAN)
             remark = (
                 f"The motors do nothing: torques up to {largest:.1g} N m are rounding, beside {moved:.3g} "
                 f"J that moved."
@@ -208,6 +215,7 @@ def _curves(of: System, t: np.ndarray, curves: dict[str, np.ndarray], title: str
 
 
 def _energy(design: Design) -> Chapter:
+    """The chapter of the energy account and the contact forces of the replayed step."""
     b = design.replay.balance
     rows = [
         ("gravity", "given by the way down", b.rounded(b.fallen)),
@@ -224,6 +232,7 @@ def _energy(design: Design) -> Chapter:
 
 
 def _stability(gait: Gait) -> Chapter:
+    """The chapter of the multipliers."""
     rows = [(float(m.real), float(m.imag), float(abs(m))) for m in gait.multipliers]
     table = Rows(("real part", "imaginary part", "modulus"), rows, "Multipliers")
     note = (
@@ -234,13 +243,14 @@ def _stability(gait: Gait) -> Chapter:
 
 
 def _trust(design: Design) -> Chapter:
+    """The chapter of residuals: of the solver, of the replay, of requirements between points, of meshes."""
     plan, again = design.result, design.replay
     solver = [(f"KKT: {name}", float(v)) for name, v in plan.kkt.items()]
     solver += [("defect against the adaptive integrator", plan.defect), ("iterations", plan.iterations)]
     solver += [(f"{name} time [s]", float(v)) for name, v in plan.times.items()]
     replay_rows = [(title_with_unit(design.system, "ends later than planned by", "s"), float(again.late))]
     replay_rows += [("largest difference of a state", float(again.missed))]
-    over = {name: float(v) for name, v in plan.exceeded.items() if v > NOT_OVER}
+    over = {name: float(v) for name, v in plan.exceeded.items() if v > CONSTRAINT_SLACK}
     replay_rows += [(f"exceeded between the points: {name}", v) for name, v in over.items()]
     if len(over) < len(plan.exceeded):
         replay_rows.append(

@@ -19,13 +19,12 @@ from strut.view.units import quantity, shown_unit, title_with_unit
 if TYPE_CHECKING:
     from strut.simulate import Trajectory
 
-EXACT = 1e-12
-"""The relative tolerance of steps of a return map: a residual that comes out smaller says no more than
-this."""
-LISTED = 12
-"""How many gaits of a branch its table shows, evenly along it."""
-PERIODS = 6
-"""How many periods of a gait a page shows."""
+RESIDUAL_FLOOR = 1e-12
+"""Relative tolerance of steps of a return map: a residual that comes out smaller says no more than this."""
+LISTED_GAITS = 12
+"""Gaits of a branch that its table shows, evenly along it."""
+SHOWN_PERIODS = 6
+"""Periods of a gait that a page shows."""
 
 
 @checked
@@ -50,7 +49,7 @@ def gait_result(
     many = "" if gait.steps == 1 else f" It repeats after {gait.steps} steps."
     verdict = (
         f": the largest multiplier is {largest:.6g}. It comes back to itself within "
-        f"{max(gait.residual, EXACT):.1e}.{many}"
+        f"{max(gait.residual, RESIDUAL_FLOOR):.1e}.{many}"
     )
     if gait.neutral:
         verdict += " It is one of a family, along something that is conserved"
@@ -69,7 +68,11 @@ def gait_result(
         chapters.append(_branch(several))
     if cells is not None:
         chapters.append(_basin(cells))
-    numerics = {"section": gait.section, "steps": gait.steps, "residual": f"{max(gait.residual, EXACT):.3g}"}
+    numerics = {
+        "section": gait.section,
+        "steps": gait.steps,
+        "residual": f"{max(gait.residual, RESIDUAL_FLOOR):.3g}",
+    }
     named = title or f"{gait.system.name}: a {word.lower()} gait"
     code, data = _again(gait, source), {"gait": gait.data()}
     return Result(
@@ -78,12 +81,13 @@ def gait_result(
 
 
 def gait_run(gait: Gait) -> Trajectory:
-    """Simulate `PERIODS` periods of a gait, to look at."""
+    """Simulate `SHOWN_PERIODS` periods of a gait, to look at."""
     z0 = np.array(list(gait.z0.values()))
-    return simulate(gait.system, t=PERIODS * gait.period, x0=gait.vector, z0=z0)
+    return simulate(gait.system, t=SHOWN_PERIODS * gait.period, x0=gait.vector, z0=z0)
 
 
 def _stability(gait: Gait) -> Chapter:
+    """The chapter of the state after a step and of the multipliers."""
     units = {q.name: shown_unit(gait.system, q.unit) for q in gait.system.x}
     states = Rows(
         ("state", "value", "unit"),
@@ -103,6 +107,7 @@ def _stability(gait: Gait) -> Chapter:
 
 
 def _energy(gait: Gait) -> Chapter:
+    """The chapter of the energy of a period and the costs of transport."""
     books = gait.energetics
     kinds = (("lost in events", books.lost), ("dissipated", books.dissipated), ("supplied", books.supplied))
     rows = [
@@ -124,8 +129,9 @@ def _energy(gait: Gait) -> Chapter:
 
 
 def _branch(branches: list[Branch]) -> Chapter:
+    """The chapter of a sweep: its gaits, its bifurcations, and those that begin on it."""
     main = branches[0]
-    listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED).astype(int))
+    listed_rows = np.unique(np.linspace(0, len(main) - 1, LISTED_GAITS).astype(int))
     unit = next((q.unit for q in main.system.p if q.name == main.name), "")
     head = title_with_unit(main.system, main.name, unit)
     rows = [
@@ -159,6 +165,7 @@ def _branch(branches: list[Branch]) -> Chapter:
 
 
 def _basin(cells: Basin) -> Chapter:
+    """The chapter of a basin: how many cells end how, and where they are."""
     rows = Rows(("outcome", "cells"), list(cells.outcomes.items()))
     note = (
         f"How runs end that begin in the gait's posture with other values of {' and '.join(cells.names)}. "
@@ -168,6 +175,7 @@ def _basin(cells: Basin) -> Chapter:
 
 
 def _again(gait: Gait, source: str) -> str:
+    """Python that finds a gait again. source: Python that makes its system."""
     values = {
         q.name: float(q.value) if np.ndim(q.value) == 0 else np.asarray(q.value).tolist()
         for q in gait.system.p

@@ -11,17 +11,17 @@ from strut.optimal import Search, gait_search
 from strut.studies.duindam_springs import COSTS, SPEEDS, SpringWalk
 from strut.studies.study import Row, Study
 
-ROUGH = {"stance": (0.23, -0.33), "swing": (-0.33, 0.23), "duration": 0.7}
-"""A rough step to begin from."""
-SHOWN = (0.5, 0.8, 1.0, 1.3)
-"""[m/s]"""
+FIRST_GUESS = {"stance": (0.23, -0.33), "swing": (-0.33, 0.23), "duration": 0.7}
+"""A rough step to begin from: angles at its begin and end [rad], and its duration [s]."""
+LISTED_SPEEDS = (0.5, 0.8, 1.0, 1.3)
+"""Speeds that are compared with his [m/s]."""
 
 
 def rows() -> list[Row]:
     """Compare polynomial gait searches with Duindam's, at each of his speeds."""
     walk = SpringWalk()
     passive = find(walk.walker)
-    rough = gait_search(walk.problem(None), ROUGH, degree=10, nodes=20)
+    rough = gait_search(walk.problem(None), FIRST_GUESS, degree=10, nodes=20)
     gap = max(abs(rough.motion(0, np.zeros(1))[0][0] - passive.vector))
     table = [
         Row(
@@ -37,11 +37,11 @@ def rows() -> list[Row]:
             f"the fixed point has {passive.period:.6f}; states differ by {gap:.1e}",
         ),
     ]
-    for v in SHOWN:
+    for v in LISTED_SPEEDS:
         published = COSTS["nominal"][SPEEDS.index(v)]
         problem = walk.problem(v)
-        his = gait_search(problem, ROUGH, degree=10, nodes=20)
-        sound = gait_search(problem, ROUGH, degree=(6, 10), nodes=20, rule="gauss")
+        his = gait_search(problem, FIRST_GUESS, degree=10, nodes=20)
+        sound = gait_search(problem, FIRST_GUESS, degree=(6, 10), nodes=20, rule="gauss")
         exact = problem.solve(sound, accuracy=1e-7)
         hidden = (
             f"along the same polynomials the integral is {his.integrated['effort']:.4g}: torque hides "

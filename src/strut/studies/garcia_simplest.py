@@ -16,14 +16,15 @@ from strut.gait import Gait, find_all, follow
 from strut.studies.study import Row, Study
 from strut.walkers import simplest
 
-SMALL = (0.001, 0.001 / 8)
+SMALL_SLOPES = (0.001, 0.001 / 8)
+"""Slopes [rad] from which limits at zero are extrapolated."""
 
 
 def rows() -> list[Row]:
     """Compare gaits, their doubling and their limits at small slopes with Garcia's numbers."""
     long, short = find_all(simplest(slope=0.009))
     doubling = follow(simplest(slope=0.009), "slope", to=0.017, start=long, points=40).bifurcations[0]
-    gaits = [find_all(simplest(slope=slope)) for slope in SMALL]
+    gaits = [find_all(simplest(slope=slope)) for slope in SMALL_SLOPES]
     m = long.multipliers[0]
     return [
         Row("long gait at 0.009: stance angle [rad]", "0.200310900544287", f"{long.x0['stance']:.12f}"),
@@ -60,7 +61,7 @@ def _limits(name: str, gaits: list[Gait]) -> list[Row]:
     the smaller one."""
     period = period_limit(name)
     periods = [g.period for g in gaits]
-    angles = [g.x0["stance"] / slope ** (1 / 3) for g, slope in zip(gaits, SMALL, strict=True)]
+    angles = [g.x0["stance"] / slope ** (1 / 3) for g, slope in zip(gaits, SMALL_SLOPES, strict=True)]
     remark = "published: the closed form; ours: from slopes of 0.001 and an eighth of it"
     return [
         Row(

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from strut.actuator import KINDS
 from strut.actuator.series import INERTIA
 from strut.studies.saurel_drives import (
-    ANGLES,
     DURATIONS,
-    LENGTHS,
+    MAX_ANGLE,
+    MAX_RATE,
     PRICE,
-    RATES,
     SLOPE,
+    STEP_LENGTHS,
     TORQUE,
     WORK,
     Driven,
@@ -23,16 +23,17 @@ from strut.studies.saurel_drives import (
 from strut.studies.saurel_walks import FRICTION, MAX_TORQUE
 from strut.studies.study import Row, Study
 
-STEEP = (0.0, 0.35)
-"""Slopes [rad] where they are free."""
-NOTHING = 1e-4
-"""Costs, springs and distances to bounds that are less are none."""
-MANY = 4
+SLOPE_BOUNDS = (0.0, 0.35)
+"""Bounds of the slope where it is free [rad]."""
+ZERO_BELOW = 1e-4
+"""Costs, springs and distances to bounds below this, each in its own unit, are shown as none."""
+MAX_TURNS = 4
 """A motor that turns round more often in a step does not follow the leg: it rings on its spring."""
-USELESS = (
+USELESS_REMARK = (
     "a spring beside a motor makes legs swing faster, and these steps last as long as they may: the "
     "best one is none"
 )
+"""Said where springs cost no less than rigid motors."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ CASES: tuple[ActuatorCase, ...] = tuple(
     for (model, cost), columns in _TABLES.items()
     for drive, numbers in zip(("rigid", "series", "parallel"), columns, strict=True)
 )
+"""Every column of his tables."""
 
 
 def settings() -> list[Row]:
@@ -80,7 +82,7 @@ def settings() -> list[Row]:
         Row(
             "steps [m]",
             "0.6 to ?",
-            f"{LENGTHS[0]} to {LENGTHS[1]}",
+            f"{STEP_LENGTHS[0]} to {STEP_LENGTHS[1]}",
             "six of twelve are 0.6 exactly, so that must be a bound; the other is the paper's",
         ),
         Row(
@@ -111,7 +113,7 @@ def settings() -> list[Row]:
         Row(
             "angles [rad], rates [rad/s]",
             "-",
-            f"within {ANGLES:g}, {RATES:g}",
+            f"within {MAX_ANGLE:g}, {MAX_RATE:g}",
             "of motors, too: how far one may ring on its spring",
         ),
         Row(
@@ -129,7 +131,7 @@ def rows_of(case: ActuatorCase, step: Driven, here: Driven) -> list[Row]:
     cost, length, duration = case.published
     result, replay = step.result, step.design.replay
     mine = f"{step.value:.5g}" if result.success else f"not solved: {result.status}"
-    ring = f"its motor turns round {step.turns} times a step" if step.turns > MANY else ""
+    ring = f"its motor turns round {step.turns} times a step" if step.turns > MAX_TURNS else ""
     trust = (
         f"KKT {max(result.kkt.values()):.0e}, defect {result.defect:.0e}, energy balance "
         f"{replay.balance.relative:.0e}"
@@ -163,7 +165,7 @@ def rows_of(case: ActuatorCase, step: Driven, here: Driven) -> list[Row]:
 
 
 def _springs(step: Driven) -> str:
-    return ", ".join(f"{n} {v:.4g}" if abs(v) > NOTHING else f"{n} 0" for n, v in step.springs.items())
+    return ", ".join(f"{n} {v:.4g}" if abs(v) > ZERO_BELOW else f"{n} 0" for n, v in step.springs.items())
 
 
 def _step(step: Driven) -> str:
@@ -173,13 +175,13 @@ def _step(step: Driven) -> str:
 def _bounds(step: Driven) -> str:
     at = []
     for what, value, bounds in (
-        ("step", step.design.step_length, LENGTHS),
+        ("step", step.design.step_length, STEP_LENGTHS),
         ("duration", step.result.duration, DURATIONS),
     ):
         at += [
             f"{what} at its {side} bound"
             for side, b in zip(("lower", "upper"), bounds, strict=True)
-            if abs(value - b) < NOTHING
+            if abs(value - b) < ZERO_BELOW
         ]
     return ", ".join(at)
 
@@ -188,7 +190,7 @@ def _starts(step: Driven) -> str:
     costs = step.costs_of_starts
     if not costs:
         return "no start was solved"
-    spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + NOTHING
+    spread = costs[-1] > costs[0] + 1e-3 * abs(costs[0]) + ZERO_BELOW
     led = (
         f"led to costs of {costs[0]:.4g} to {costs[-1]:.4g} on the coarse mesh"
         if spread
@@ -212,7 +214,7 @@ def _there(here: Driven) -> tuple[str, str]:
                 f"not ask that",
             )
         return "not solved", f"{here.result.status}: {name} by {amount:.2g}"
-    nothing = "it walks so by itself" if here.value < NOTHING else ""
+    nothing = "it walks so by itself" if here.value < ZERO_BELOW else ""
     trust = "" if here.ok else "; the simulator does not agree"
     words = (nothing, f"slope {here.result.parameters['slope']:.4f}", _springs(here))
     return f"{max(here.value, 0.0):.4g}" if not nothing else "0", ", ".join(w for w in words if w) + trust
@@ -240,7 +242,7 @@ def both(case: ActuatorCase, smooth: tuple[Driven, Driven] | None = None) -> tup
     little work begins: `smooth`."""
     length, duration = case.published[1:]
     there: dict[str, tuple[float, float]] = {
-        "slope": STEEP,
+        "slope": SLOPE_BOUNDS,
         "step_length": (length, length),
         "duration": (duration, duration),
     }
@@ -258,7 +260,7 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
         ours = {drive: solved[cost, drive].value for drive in KINDS}
         for drive in ("series", "parallel"):
             better = ours[drive] < 0.999 * ours["rigid"]
-            remark = "springs cost less than rigid motors, as he finds" if better else USELESS
+            remark = "springs cost less than rigid motors, as he finds" if better else USELESS_REMARK
             table.append(
                 Row(
                     f"{model}: {word}, {drive} over rigid",
@@ -280,8 +282,8 @@ def together(model: str, solved: dict[tuple[str, str], Driven]) -> list[Row]:
                 remark,
             )
         )
-    free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": STEEP})}
-    free[WORK] = walk(model, "rigid", WORK, {"slope": STEEP}, [free[TORQUE].result])
+    free = {TORQUE: walk(model, "rigid", TORQUE, {"slope": SLOPE_BOUNDS})}
+    free[WORK] = walk(model, "rigid", WORK, {"slope": SLOPE_BOUNDS}, [free[TORQUE].result])
     slopes = " and ".join(f"{free[cost].result.parameters['slope']:.3f}" for cost in (WORK, TORQUE))
     remark = (
         f"on slopes of {slopes} it walks by itself: if his slope was free, his numbers tell how near to "

@@ -8,8 +8,8 @@ from strut.extras import optional_module
 from strut.studies.saurel_walks import CASES, Case, SaurelWalk, walk
 from strut.studies.study import Row, Study
 
-CHEAP = 0.01
-"""With torques that cost this part of what they do in the table, the printed problem shows."""
+CHEAP_TORQUE = 0.01
+"""Factor of the price of torques with which the printed problem shows what it asks for."""
 
 
 def rows_of(case: Case, step: SaurelWalk) -> list[Row]:
@@ -93,11 +93,11 @@ def printed_problem_rows(walks: dict[str, SaurelWalk]) -> list[Row]:
     lines = []
     for name in ("M_A", "M_C active"):
         case = CASES[name]
-        free = walk(case, walks[name].result, price=CHEAP * case.price)
+        free = walk(case, walks[name].result, price=CHEAP_TORQUE * case.price)
         peak = max(float(abs(m.w).max()) for m in free.result.phases)
         lines.append(
             Row(
-                f"{name}: cost of transport where torque is {1 / CHEAP:.0f} times cheaper",
+                f"{name}: cost of transport where torque is {1 / CHEAP_TORQUE:.0f} times cheaper",
                 f"{case.published[0]}",
                 f"{free.cost_of_transport:.5f}",
                 f"torques up to {peak:.0f} N m, solver: {free.result.status}; the published number is not "

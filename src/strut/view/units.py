@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-PURE = ("", "rad")
+PURE_UNITS = ("", "rad")
 """Units that a dimensionless machine keeps: an angle is a number anyway."""
 
 
 def shown_unit(of: Any, unit: str) -> str:
     """A unit, or nothing for a run, gait or system that is `dimensionless`."""
-    return "" if of.dimensionless and unit not in PURE else unit
+    return "" if of.dimensionless and unit not in PURE_UNITS else unit
 
 
 def title_with_unit(of: Any, name: str, unit: str) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MIN_BAND = 1e-6
 """Width of the thinnest band in a picture of flows, as a part of the widest: a thinner one cannot be seen."""
-MOST_ROWS = 40
-"""Of a table of steps: beyond that the first and the last ones."""
+MAX_ROWS = 40
+"""Rows of a table of steps at most: of more steps, the first and the last ones."""
 
 
 def channel_colors(trajectory: Trajectory) -> dict[str, str]:
@@ -167,7 +167,7 @@ def _moving_channels(steps: StepLedger, trajectory: Trajectory) -> list[str]:
 
 @checked
 def ledger_table(
-    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MOST_ROWS
+    trajectory: Trajectory, event: str | None = None, most_columns: int = 6, most_rows: int = MAX_ROWS
 ) -> EnergyTable:
     """The account step by step, to be printed: columns are the channels that did something, or their kinds
     where those are many."""

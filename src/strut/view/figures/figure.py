@@ -18,12 +18,11 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 black."""
 
 NEUTRAL = "#808080"
-"""For what is no quantity of its own: events, sums, resets."""
+"""Colour of what is no quantity of its own: events, sums, resets."""
 
 
 def distinct_colors(count: int) -> list[str]:
-    """Colours for things of several kinds: those beyond the palette are paler, so that many can be told
-    apart."""
+    """Return as many colours: those beyond the palette are paler, so that many can be told apart."""
     return [_pale(PALETTE[k % len(PALETTE)], 0.55 ** (k // len(PALETTE))) for k in range(count)]
 
 
@@ -33,8 +32,10 @@ def _pale(shade: str, part: float) -> str:
 
 
 DASHES = ("solid", "dash", "dot", "dashdot")
+"""Styles of lines, in the order in which they are used."""
 
 SYMBOLS = ("circle", "diamond", "square", "cross", "circle-open")
+"""Signs of points, in the order in which they are used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ class Figure:
 
     @property
     def flows(self) -> bool:
-        """Has no axes."""
+        """Is it a picture of flows, which has no axes?"""
         return any(isinstance(trace, Flow) for trace in self.traces)
 
     def plotly(self) -> Any:

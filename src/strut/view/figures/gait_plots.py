@@ -13,8 +13,9 @@ from strut.errors import ArgumentError, ShapeError, UnknownNameError, did_you_me
 from strut.view.figures.figure import NEUTRAL, PALETTE, SYMBOLS, Cells, Figure, Line, Points
 from strut.view.units import shown_unit
 
-STABLE, UNSTABLE = PALETTE[0], PALETTE[1]
-ON_CIRCLE = 1e-7
+STABLE_COLOR, UNSTABLE_COLOR = PALETTE[0], PALETTE[1]
+"""Colours of what is stable, and of what is not."""
+CIRCLE_TOLERANCE = 1e-7
 """A multiplier whose modulus is this close to 1 lies on the unit circle: its last digits do not say on which
 side."""
 
@@ -37,7 +38,7 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
             raise ShapeError(
                 f"there are {len(texts)} labels for {len(values)} multipliers: give as many, or none"
             )
-        on = np.abs(np.abs(values) - 1) < ON_CIRCLE
+        on = np.abs(np.abs(values) - 1) < CIRCLE_TOLERANCE
         inside = (np.abs(values) < 1) & ~on
         places = (
             ("inside", inside, "circle"),
@@ -48,7 +49,11 @@ def multipliers(gait: Any, labels: Sequence[str] = ()) -> Figure:
         for word, which, symbol in places:
             if which.any():
                 color = (
-                    PALETTE[k % len(PALETTE)] if len(groups) > 1 else STABLE if word == "inside" else UNSTABLE
+                    PALETTE[k % len(PALETTE)]
+                    if len(groups) > 1
+                    else STABLE_COLOR
+                    if word == "inside"
+                    else UNSTABLE_COLOR
                 )
                 chosen = tuple(label for label, wanted in zip(texts, which, strict=True) if wanted)
                 label = f"{name}, {word}" if name else word
@@ -288,6 +293,7 @@ def _multipliers(array: Any) -> np.ndarray:
 # ---- what results look like ----
 
 _NOTHING = object()
+"""Stands for no default."""
 
 
 def _get(thing: Any, name: str, default: Any = _NOTHING) -> Any:
@@ -362,5 +368,6 @@ def _merge_lines(traces: Iterable[Line | Points]) -> tuple[Line | Points, ...]:
 
 
 def _axis_title(name: str, units: Mapping[str, str]) -> str:
+    """A name with its unit, if it has one."""
     unit = units.get(name, "")
     return f"{name} [{unit}]" if unit else name

@@ -25,31 +25,33 @@ from strut.view.figures.figure import (
 from strut.view.figures.plotly_backend import COLOR_SCALE, flow_colors
 
 WIDTH = 6.3
-"""Of a figure [inch]: a page of A4 between its margins."""
+"""Width of a figure [inch]: a page of A4 between its margins."""
 
-NARROW = 4.6
-"""Of one that is about as high as wide [inch]."""
+SQUARE_WIDTH = 4.6
+"""Width of a figure that is about as high as wide [inch]."""
 
 MARGINS = {"left": 0.78, "right": 0.12, "top": 0.1, "bottom": 0.46}
-"""Around the axes [inch]."""
+"""Room around the axes [inch]."""
 
 LEGEND_ROW = 0.19
-"""How high a row of a legend is [inch]."""
+"""Height of a row of a legend [inch]."""
 
-CHARACTER = 0.068
-"""How wide a digit of a tick's label is [inch]."""
+DIGIT_WIDTH = 0.068
+"""Width of a digit of a tick's label [inch]."""
 
-CELLS_PART = 0.6
-"""How much of a figure's width its axes have beside a scale of colours, about."""
+CELLS_WIDTH_FRACTION = 0.6
+"""Part of a figure's width that its axes have beside a scale of colours, about."""
 
-PER_INCH = 96
-"""Pixels of a page's figure, by which its height is scaled."""
+PIXELS_PER_INCH = 96
+"""Pixels of a page's figure to an inch of one on paper."""
 
-LINES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+"""Styles of lines of a figure, as matplotlib calls them."""
 MARKERS = {"circle": "o", "circle-open": "o", "diamond": "D", "square": "s", "cross": "X"}
+"""Symbols of points of a figure, as matplotlib calls them."""
 HOLLOW = ("circle-open",)
 """Symbols of which only the edge is drawn."""
-LOOK = {
+RC_PARAMETERS = {
     **{
         "font.size": 9,
         "font.family": "sans-serif",
@@ -72,24 +74,26 @@ LOOK = {
         "figure.dpi": 200,
     },
 }
-"""Text stays text in SVG and PDF; the same figure gives the same file."""
+"""Settings of matplotlib: text stays text in SVG and PDF, and the same figure gives the same file."""
 
 PURPOSE = "a figure as PNG, SVG or PDF"
 """What matplotlib is needed for."""
 
-UNDATED: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+NO_DATE: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Metadata of a file, by its kind, that leaves out when it was written."""
 
 
 def write(figures: Sequence[Figure], kinds: Sequence[str]) -> list[bytes]:
-    """The contents of files of these kinds, png, svg or pdf, of one drawing."""
+    """Draw figures once, one below the other, and return the contents of a file of each kind: png, svg or
+    pdf."""
     sheet = matplotlib_figure(*figures)
     mpl = optional_module("matplotlib", PURPOSE)
 
     contents = []
-    with mpl.rc_context(LOOK):
+    with mpl.rc_context(RC_PARAMETERS):
         for kind in kinds:
             file = io.BytesIO()
-            sheet.savefig(file, format=kind, metadata=UNDATED.get(kind))
+            sheet.savefig(file, format=kind, metadata=NO_DATE.get(kind))
             contents.append(file.getvalue())
     return contents
 
@@ -104,14 +108,14 @@ def matplotlib_figure(*figures: Figure) -> Any:
     mpl = optional_module("matplotlib", PURPOSE)
     FigureCanvasAgg = optional_module("matplotlib.backends.backend_agg", PURPOSE).FigureCanvasAgg
     Sheet = optional_module("matplotlib.figure", PURPOSE).Figure
-    with mpl.rc_context(LOOK):
+    with mpl.rc_context(RC_PARAMETERS):
         cells = any(
             isinstance(trace, Cells) for figure in figures for trace in figure.traces
         )  # a scale of colours needs room
-        width = NARROW if all(figure.equal for figure in figures) or cells else WIDTH
+        width = SQUARE_WIDTH if all(figure.equal for figure in figures) or cells else WIDTH
         legends = [_legend_shape(figure, width) for figure in figures]
         heights = [
-            max(figure.height / PER_INCH, 1.6) + (0 if cells else LEGEND_ROW * rows)
+            max(figure.height / PIXELS_PER_INCH, 1.6) + (0 if cells else LEGEND_ROW * rows)
             for figure, (_, rows) in zip(figures, legends, strict=True)
         ]
         sheet = Sheet(figsize=(width, sum(heights)), layout="constrained" if cells else None)
@@ -130,7 +134,9 @@ def matplotlib_figure(*figures: Figure) -> Any:
                 _make_room(axes, width)
             if not figure.flows:
                 _fewer_ticks(
-                    axes, (CELLS_PART if cells else axes.get_position().width) * width, figure.counted
+                    axes,
+                    (CELLS_WIDTH_FRACTION if cells else axes.get_position().width) * width,
+                    figure.counted,
                 )
             if columns:
                 axes.legend(
@@ -153,8 +159,8 @@ def _legend_shape(figure: Figure, width: float) -> tuple[int, int]:
 def _place(
     figure: Figure, heights: Sequence[float], k: int, width: float, rows: int
 ) -> tuple[float, float, float, float]:
-    """Of the axes in the sheet: by fixed margins, which costs nothing, where finding them would draw
-    everything twice."""
+    """The place of panel k in the sheet, as matplotlib wants it: by fixed margins, which costs nothing, where
+    finding them would draw everything twice."""
     margin = dict.fromkeys(MARGINS, 0.05) if figure.flows else MARGINS
     whole, low = sum(heights), sum(heights[k + 1 :])
     high = heights[k] - margin["top"] - margin["bottom"] - LEGEND_ROW * rows
@@ -163,23 +169,23 @@ def _place(
 
 
 def _make_room(axes: Any, width: float) -> None:
-    """For numbers along y that are longer than the margin is wide."""
+    """Widen the left margin for numbers along y that are longer than it."""
     written = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
-    left = max(MARGINS["left"], 0.4 + CHARACTER * max(map(len, written), default=0)) / width
+    left = max(MARGINS["left"], 0.4 + DIGIT_WIDTH * max(map(len, written), default=0)) / width
     place = axes.get_position()
     axes.yaxis.get_offset_text().set_ha("right")  # a power of ten, if there is one, stands beside the legend
     axes.set_position([left, place.y0, place.x1 - left, place.height])
 
 
 def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
-    """Along x, no more numbers than there is room for [inch], with two digits between them."""
+    """Leave no more numbers along x than there is room for [inch], with two digits between them."""
     MaxNLocator = optional_module("matplotlib.ticker", PURPOSE).MaxNLocator
 
     low, high = sorted(axes.get_xlim())
     for most in range(9, 0, -1):
         ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
         written = axes.xaxis.get_major_formatter().format_ticks(ticks)
-        if len(written) < 2 or CHARACTER * (max(map(len, written)) + 2) <= room * float(
+        if len(written) < 2 or DIGIT_WIDTH * (max(map(len, written)) + 2) <= room * float(
             ticks[1] - ticks[0]
         ) / (high - low):
             return
@@ -187,6 +193,7 @@ def _fewer_ticks(axes: Any, room: float, whole: bool) -> None:
 
 
 def _axes(axes: Any, figure: Figure) -> None:
+    """Set titles, spans and ticks of axes."""
     axes.set_xlabel(plain(figure.x))
     axes.set_ylabel(plain(figure.y))
     if figure.span:
@@ -206,7 +213,8 @@ def _axes(axes: Any, figure: Figure) -> None:
 
 
 def _marks(axes: Any, figure: Figure) -> None:
-    styles = list(LINES.values())
+    """Draw thin vertical lines at events."""
+    styles = list(LINE_STYLES.values())
     for k, (name, times) in enumerate(figure.marks.items()):
         look = {
             "color": NEUTRAL,
@@ -238,7 +246,7 @@ def _line(line: Line, axes: Any) -> None:
         line.y,
         drawstyle="steps-post" if line.step else "default",
         color=line.color,
-        linestyle=LINES[line.dash],
+        linestyle=LINE_STYLES[line.dash],
         linewidth=0.75 * line.width,
         label=plain(line.name),
     )

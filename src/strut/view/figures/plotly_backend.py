@@ -98,6 +98,7 @@ def describe_figure(figure: Figure) -> dict[str, Any]:
 
 
 def _layout(figure: Figure) -> dict[str, Any]:
+    """Axes, margins, legend and the lines at events, in plotly's terms."""
     layout: dict[str, Any] = {
         "template": {},
         "height": figure.height,
@@ -149,6 +150,7 @@ def _layout(figure: Figure) -> dict[str, Any]:
 
 
 def _widest(figure: Figure) -> float:
+    """The longest extent of a curve along x."""
     return float(
         max((np.ptp(t.x) for t in figure.traces if isinstance(t, (Line, Points)) and len(t.x)), default=1.0)
     )
@@ -284,7 +286,7 @@ def _flow(flow: Flow) -> list[dict[str, Any]]:
 
 
 def flow_colors(flow: Flow) -> list[str]:
-    """Of sources, the middle, and sinks."""
+    """Return the colours of sources, of the middle, and of sinks."""
     names = list(dict.fromkeys([*flow.sources, *flow.sinks]))
     by_name = flow.colors or dict(zip(names, distinct_colors(len(names)), strict=True))
     return [*(by_name[n] for n in flow.sources), NEUTRAL, *(by_name[n] for n in flow.sinks)]

@@ -18,17 +18,17 @@ from strut.view.units import shown_unit, title_with_unit
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-MOST_EVENTS = 400
-"""Marked in a figure: beyond that the lines would be all one sees."""
+MAX_EVENTS = 400
+"""Events that a figure marks at most: beyond that the lines would be all one sees."""
 
-NOTHING_THERE = (-1.0, 1.0)
-"""What the axis of curves covers that are nothing but rounding: as of curves that are zero."""
-TOLERANCES = 100.0
-"""Absolute tolerances of a run up to which a value is rounding."""
-ENERGIES = ("J", "N m", "N*m", "Nm", "W")
+EMPTY_SPAN = (-1.0, 1.0)
+"""Span of the axis of curves that are nothing but rounding: as of curves that are zero."""
+NOISE_FACTOR = 100.0
+"""Multiple of a run's absolute tolerance up to which a value is rounding."""
+ENERGY_UNITS = ("J", "N m", "N*m", "Nm", "W")
 """Units of quantities that the turnover of energy is a measure of."""
-FRICTION = ("mu", "friction")
-"""What parameters that are a coefficient of friction are called."""
+FRICTION_NAMES = ("mu", "friction")
+"""Names of parameters that `friction_cone` takes for the coefficient of friction unless one is given."""
 
 
 class Panels(tuple[Figure, ...]):
@@ -261,11 +261,12 @@ def friction_cone(trajectory: Trajectory, foot: str | None = None, mu: float | s
 
 
 def _coefficient(trajectory: Trajectory, mu: float | str | None) -> float | None:
+    """The coefficient of friction: a number, that of a parameter, or of the only one in `FRICTION_NAMES`."""
     if isinstance(mu, str):
         return float(trajectory[mu])
     if mu is not None:
         return float(mu)
-    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION]
+    named = [label for label in trajectory.names.p if label.split(".")[-1] in FRICTION_NAMES]
     return float(trajectory[named[0]]) if len(named) == 1 else None
 
 
@@ -321,7 +322,8 @@ def _by_unit(
     mark_names: bool = False,
     unit: str | None = None,
 ) -> Panels:
-    """A figure per unit, or one with `unit` for all."""
+    """Draw curves over time, a figure per unit, or one figure in `unit`. stepped: labels of what changes only
+    at instants."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(unit_of(trajectory, label) if unit is None else unit, []).append(label)
@@ -341,7 +343,7 @@ def _by_unit(
         ]
         room = 270 + 12 * max(0, len(group) - 6)  # for the legend
         options: dict[str, Any] = {} if events else {"marks": {}}
-        options |= {"height_span": NOTHING_THERE} if _is_noise(trajectory, group_unit, lines) else {}
+        options |= {"height_span": EMPTY_SPAN} if _is_noise(trajectory, group_unit, lines) else {}
         figure = over_time(
             trajectory, lines, axis(trajectory, group, group_unit), room, mark_names=mark_names, **options
         )
@@ -379,10 +381,10 @@ def _is_noise(trajectory: Trajectory, unit: str, lines: Iterable[Line]) -> bool:
 
 
 def noise_floor(trajectory: Trajectory, unit: str) -> float:
-    """Values of a unit up to this are rounding."""
+    """Return the size up to which values of a unit are rounding, in that unit."""
     options = trajectory.provenance.get("options", {})
-    tolerance = float(options.get("atol") or 0.0) * TOLERANCES
-    if unit in ENERGIES and trajectory.names.stored and trajectory.has_ledger:
+    tolerance = float(options.get("atol") or 0.0) * NOISE_FACTOR
+    if unit in ENERGY_UNITS and trajectory.names.stored and trajectory.has_ledger:
         return max(tolerance, trajectory.ledger.resolution)
     return tolerance
 
@@ -394,7 +396,7 @@ def marks(trajectory: Trajectory) -> dict[str, np.ndarray]:
     names = sorted(
         log.counts(), key=lambda name: name not in last
     )  # what ends a step comes first, and is solid
-    return {} if len(log) > MOST_EVENTS else {name: log.times(name) for name in names}
+    return {} if len(log) > MAX_EVENTS else {name: log.times(name) for name in names}
 
 
 def curve_line(

@@ -1,5 +1,5 @@
-"""A staged run as data for the players in a browser: JSON, with what moves as single-precision numbers in
-base64."""
+"""The frames of a run as data for the players in a browser: JSON, with what moves as single-precision numbers
+in base64."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def film(trajectory: Trajectory) -> dict[str, Any] | None:
-    """A run for the player; nothing for one of which nothing can be seen."""
+    """Return a run as data for the player; None for one of which nothing can be seen."""
     stage = sample_frames(trajectory)
     return None if stage is None else encode_film(stage, trajectory.dimensionless)
 
 
 def encode_film(stage: SceneSamples, dimensionless: bool = False) -> dict[str, Any]:
-    """A stage as JSON; dimensionless: without units at its clock and its ground."""
+    """Return frames as data for JSON. dimensionless: without units at its clock and its ground."""
     centre, window, still = camera(stage)
     meshes: dict[str, Loaded] = {
         path: load(path) for path in dict.fromkeys(p.path for p in stage.pieces if p.kind == "mesh")
@@ -93,10 +93,11 @@ def rows(encoded_column: dict[str, Any]) -> np.ndarray:
 
 
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+"""Speeds that a viewer can choose, relative to that of the run."""
 
 
 def film_controls(film: dict[str, Any], more: str = "") -> str:
-    """The screen of a film and what moves it."""
+    """Return the HTML of a film's screen and of the controls below it. more: HTML of further controls."""
     speeds = "".join(f'<option value="{v}"{" selected" if v == 1 else ""}>{v:g}×</option>' for v in SPEEDS)
     moves = film["t"]["count"] > 1
     boxes = [

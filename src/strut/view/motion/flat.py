@@ -18,12 +18,13 @@ from strut.view.motion import meshes
 from strut.view.motion.frames import camera, colour, middle, newtons
 
 INK, PAPER, SOFT, GROUND, FORCE, PATH = "#1b1f24", "#ffffff", "#5b6470", "#e4e8ec", "#009E73", "#CC79A7"
-TRAIL = 3.0
-"""Seconds of the path of the centre of mass that are shown."""
-PIVOT = 0.016
-"""The radius of a joint's mark, of the machine's size."""
-GAP = 0.2
-"""Seconds between ghosts."""
+"""Colours of edges, of the background, of text, and of ground, forces and the path of the centre of mass."""
+TRAIL_SECONDS = 3.0
+"""Length of the path of the centre of mass that is shown [s]."""
+PIVOT_RADIUS = 0.016
+"""Radius of a joint's mark, as a part of the machine's size."""
+GHOST_INTERVAL = 0.2
+"""Time between ghosts [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def frame(
     if look.ground and stage.land is not None and not stage.planar:
         figures += _grid(stage, k, seen)
     for j in range(look.ghosts, 0, -1):
-        past = int(np.searchsorted(stage.t, stage.t[k] - GAP * j + 1e-9, side="right")) - 1
+        past = int(np.searchsorted(stage.t, stage.t[k] - GHOST_INTERVAL * j + 1e-9, side="right")) - 1
         if past >= 0:
             figures += machine(stage, past, seen, opacity=0.28 - 0.2 * j / (look.ghosts + 1), edge="")
     figures += machine(stage, k, seen)
@@ -108,13 +109,13 @@ def frame(
         figures += ground_line(stage, *(within or (None, None)))
     if look.joints:
         for pivot in stage.pivots:
-            figures += _pivot(pivot, k, seen, PIVOT * stage.size)
+            figures += _pivot(pivot, k, seen, PIVOT_RADIUS * stage.size)
     if look.prints:
         figures += [
             _print(seen(at[1:]), 0.02 * stage.size) for at in stage.prints if at[0] <= stage.t[k] + 1e-9
         ]
     if look.path and stage.com is not None:
-        first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL))
+        first = int(np.searchsorted(stage.t, stage.t[k] - TRAIL_SECONDS))
         figures.append(FlatFigure(seen(stage.com[first : k + 1]), edge=PATH, width=1.5))
         figures += _target(seen(stage.com[k]), 0.022 * stage.size)
     if look.forces:
@@ -196,7 +197,7 @@ def _faces(
 
 
 def hull(points: np.ndarray) -> np.ndarray:
-    """The convex outline of points in a plane, counter-clockwise."""
+    """Return the convex hull of points in a plane, counter-clockwise (Andrew's monotone chain)."""
     ordered = sorted(map(tuple, points.tolist()))
 
     def half(items: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -290,6 +291,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, thick: float) -> list[FlatFigure]
 
 
 def _shade(shade: str, light: float) -> str:
+    """Darken a colour by a factor below 1."""
     if light >= 1:
         return shade
     return "#" + "".join(f"{round(int(shade[k : k + 2], 16) * light):02x}" for k in (1, 3, 5))

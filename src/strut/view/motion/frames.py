@@ -1,4 +1,4 @@
-"""What every picture of a run begins with: its scene by frames, colours, and where to look.
+"""The frames of a run, which every moving picture begins with: its scene sampled, its colours, its camera.
 
 A scene without parts is drawn by its points, places that outputs tell, joined in their order.
 """
@@ -20,24 +20,25 @@ from strut.view.motion import meshes
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-NEAR = 3.0
-"""A motion that stays within so many sizes of the machine is seen as a whole; one that goes further is
-followed."""
-BODY = "#7F8A96"
-SHADES = {1: PALETTE[1], -1: PALETTE[0]}
-"""By side; what has none is drawn in `BODY`."""
+STILL_CAMERA_SIZES = 3.0
+"""Extent of a motion, in sizes of the machine, up to which the camera stands still; it follows one that goes
+further."""
+BODY_COLOUR = "#7F8A96"
+"""Colour of what is neither left nor right."""
+SIDE_COLOURS = {1: PALETTE[1], -1: PALETTE[0]}
+"""Colours by side: 1 for left, -1 for right."""
 
 
 def sample_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples | None:
-    """The frames of a run, or nothing where nothing can be seen. Legs called stance and swing are followed
-    through their swaps."""
+    """Sample the scene of a run, `rate` frames a second; None where nothing can be seen. Legs called stance
+    and swing are followed through their swaps."""
     samples = trajectory.stage(rate)
     return _points(trajectory, rate) if samples is None else _with_mesh_boxes(_follow_legs(samples))
 
 
 def _with_mesh_boxes(stage: SceneSamples) -> SceneSamples:
-    """With the boxes around its meshes, so that the camera sees all of them; what stands in for one counts as
-    a point."""
+    """Add the boxes around meshes, so that the camera sees all of them; what stands in for one counts as a
+    point."""
     read = {
         path: meshes.load(path)
         for path in dict.fromkeys(piece.path for piece in stage.pieces if piece.kind == "mesh")
@@ -47,8 +48,8 @@ def _with_mesh_boxes(stage: SceneSamples) -> SceneSamples:
 
 
 def _follow_legs(stage: SceneSamples) -> SceneSamples:
-    """A walker whose legs change names at every step, with legs that keep theirs: what is called stance first
-    is right."""
+    """Undo the exchange of legs: where stance and swing swap places at an event, swap them back, and call the
+    first stance leg right."""
     names = [piece.name for piece in stage.pieces]
     index = {
         (name, names[:k].count(name)): k for k, name in enumerate(names)
@@ -93,13 +94,13 @@ def middle(piece: ScenePiece, k: int) -> np.ndarray:
 
 
 def side(piece: ScenePiece) -> int:
-    """1 for what is called left, -1 for right, 0 for the rest."""
+    """Return 1 for a piece whose name says left (l, left), -1 for right, 0 for the rest."""
     words = piece.name.split(".")[-1].lower().split("_")
     return 1 if {"l", "left"} & set(words) else -1 if {"r", "right"} & set(words) else 0
 
 
 def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
-    """The frames of a run that must have some."""
+    """Return the frames of a run, or raise `StrutError` where there is nothing to see."""
     samples = sample_frames(trajectory, rate)
     if samples is not None:
         return samples
@@ -115,6 +116,7 @@ def require_frames(trajectory: Trajectory, rate: float = RATE) -> SceneSamples:
 
 
 def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
+    """Draw the points of a scene without parts: balls, joined by rods in their order."""
     names = trajectory.names.points
     if not names or trajectory.model is None:
         return None
@@ -142,10 +144,10 @@ def _points(trajectory: Trajectory, rate: float) -> SceneSamples | None:
 
 
 def colour(piece: ScenePiece) -> tuple[str, float]:
-    """Of a piece: '#rrggbb' and opacity. Its own, or one for the side its name tells."""
+    """Return the colour of a piece, '#rrggbb', and its opacity: its own, or one for its side."""
     if piece.colour is not None:
         return "#" + "".join(f"{round(255 * v):02x}" for v in piece.colour[:3]), float(piece.colour[3])
-    return SHADES.get(side(piece), BODY), 1.0
+    return SIDE_COLOURS.get(side(piece), BODY_COLOUR), 1.0
 
 
 def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -156,11 +158,11 @@ def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
         low, high = np.minimum(low, stage.com), np.maximum(high, stage.com)
     machine = stage.size
     span = high.max(axis=0) - low.min(axis=0)
-    if span.max() < NEAR * machine or span.max() < 1e-9:
+    if span.max() < STILL_CAMERA_SIZES * machine or span.max() < 1e-9:
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, 0.2 * machine), True
     if (
-        stage.land is not None and machine < span[2] and span[0] < NEAR * span[2]
+        stage.land is not None and machine < span[2] and span[0] < STILL_CAMERA_SIZES * span[2]
     ):  # a small thing that flies about
         centre = np.repeat(((low.min(axis=0) + high.max(axis=0)) / 2)[None], len(stage.t), axis=0)
         return centre, 1.25 * np.maximum(span, machine), True
@@ -176,8 +178,8 @@ def camera(stage: SceneSamples) -> tuple[np.ndarray, np.ndarray, bool]:
 
 
 def newtons(stage: SceneSamples) -> float:
-    """Metres that a newton is long in the picture: the usual force is a third of the machine, not the blow of
-    a landing."""
+    """Return how long a newton is in the picture [m/N]: the usual force is a third of the machine, not the
+    blow of a landing."""
     strength = (
         np.concatenate([np.linalg.norm(push.force, axis=1) for push in stage.pushes])
         if stage.pushes
@@ -190,6 +192,6 @@ def newtons(stage: SceneSamples) -> float:
 
 
 def tick(window: float) -> float:
-    """A round distance, a few of which fit in the window."""
+    """Return a round distance [m], a few of which fit in the window."""
     power = 10.0 ** math.floor(math.log10(window / 3))
     return float(max(m for m in (1, 2, 5) if m * power <= window / 3) * power)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 VIEWS = ("side", "corner", "front", "above")
+"""Directions that a viewer can choose."""
 
 
 def document(trajectory: Trajectory, title: str | None = None, autoplay: bool = True) -> str:

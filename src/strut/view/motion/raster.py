@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from strut.simulate.trajectory import Trajectory
 
-SMOOTH = 2
-"""Pixels are drawn so many times finer, and then averaged."""
+OVERSAMPLING = 2
+"""Factor by which pixels are drawn finer before they are averaged."""
 
 
 def picture(
@@ -33,15 +33,18 @@ def picture(
     """Figures as an image, of what lies in `box`."""
     image_module, draw_module = _pillow()
     low, high = box
-    scale = SMOOTH * width / float(high[0] - low[0])
-    size = (SMOOTH * width, SMOOTH * (height or round(float(high[1] - low[1]) * scale / SMOOTH)))
+    scale = OVERSAMPLING * width / float(high[0] - low[0])
+    size = (
+        OVERSAMPLING * width,
+        OVERSAMPLING * (height or round(float(high[1] - low[1]) * scale / OVERSAMPLING)),
+    )
     image = image_module.new("RGB", size, PAPER)
     solid, blended = draw_module.Draw(image), draw_module.Draw(image, "RGBA")
     for f in figures:
         places = np.column_stack([f.points[:, 0] - low[0], high[1] - f.points[:, 1]]) * scale
         pen = solid if f.opacity >= 1 else blended
         points = [(float(u), float(v)) for u, v in np.clip(places, -1e4, 1e4)]
-        thick = max(1, round(f.width * SMOOTH))
+        thick = max(1, round(f.width * OVERSAMPLING))
         if f.fill and len(points) > 2:
             pen.polygon(points, fill=_rgba(f.fill, f.opacity))
         if f.edge and len(points) > 1:
@@ -51,7 +54,7 @@ def picture(
                 width=thick,
                 joint="curve",
             )
-    return image.reduce(SMOOTH)
+    return image.reduce(OVERSAMPLING)
 
 
 def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -> Path:

@@ -18,7 +18,8 @@ from strut.view.pages.page import page
 if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
-KINDS = (".svg", ".png")
+FIGURE_SUFFIXES = (".svg", ".png")
+"""Suffixes of the files that every figure of a folder is written as."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def folder(
         for name, figure in figures(trajectory).items():
             files += save_on_paper(
                 [figure] if isinstance(figure, Figure) else figure,
-                [place / f"{name}{kind}" for kind in KINDS],
+                [place / f"{name}{kind}" for kind in FIGURE_SUFFIXES],
             )
     except MissingExtraError as error:
         missing.append(str(error))
@@ -57,7 +58,7 @@ def folder(
 
 
 def ensure_directory(directory: Path) -> Path:
-    """A directory that exists."""
+    """Make a directory, with those above it, and return it; raise `StorageError` where that fails."""
     place = directory.expanduser()
     try:
         place.mkdir(parents=True, exist_ok=True)

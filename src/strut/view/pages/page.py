@@ -14,10 +14,10 @@ from strut.checks import checked
 from strut.errors import StrutError
 from strut.view.figures import energy_plots as joules
 from strut.view.figures import plots
-from strut.view.figures.curves import MOST_POINTS
+from strut.view.figures.curves import MAX_POINTS
 from strut.view.motion import svg
 from strut.view.motion.film import PLAYER, film, film_controls
-from strut.view.pages.report import LONG, Report, Rows
+from strut.view.pages.report import LONG_TABLE_ROWS, Report, Rows
 from strut.view.units import quantity, shown_unit, title_with_unit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from strut.simulate.trajectory import Trajectory
 
 LISTED_EVENTS = 50
-"""In the table: the first ones; all are in the trajectory."""
+"""Events that the table of a page lists, the first ones; all are in the trajectory."""
 
 
 @checked
@@ -150,7 +150,7 @@ def _states(run: Trajectory, report: Report) -> None:
     report.section("States")
     report.figures(*plots.states(run), *plots.held_signals(run))
     counts = run.events.counts()
-    if len(run.events) > plots.MOST_EVENTS:
+    if len(run.events) > plots.MAX_EVENTS:
         report.note(f"{len(run.events):,} events: too many to mark.")
     elif counts:
         report.note(
@@ -158,7 +158,7 @@ def _states(run: Trajectory, report: Report) -> None:
             + ", ".join(f"{name} ({n})" for name, n in counts.items())
             + "."
         )
-    if len(run.t) > MOST_POINTS:
+    if len(run.t) > MAX_POINTS:
         report.note(
             f"Long curves are thinned: of {len(run.t):,} points they keep the least and the greatest in "
             f"every interval."
@@ -200,7 +200,9 @@ def _energy(run: Trajectory, report: Report) -> None:
         steps = joules.ledger_table(run)
         report.subheading("Per step")
         head = [name if k < 2 else title_with_unit(run, name, "J") for k, name in enumerate(steps.head)]
-        report.table(head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG)
+        report.table(
+            head, steps.rows, numbers=tuple(range(len(head))), long=len(steps.rows) > LONG_TABLE_ROWS
+        )
         report.note(
             f"A step ends with {' or '.join(chosen)}, whose loss is part of it. Signed as it changed what is "
             f"stored."
@@ -251,7 +253,7 @@ def _events(run: Trajectory, report: Report) -> None:
         ("", title_with_unit(run, "time", "s"), "event", "change"),
         rows,
         numbers=(0, 1),
-        long=len(rows) > LONG,
+        long=len(rows) > LONG_TABLE_ROWS,
     )
     if more := len(run.events) - len(first):
         report.note(f"and {more:,} more, not listed")
@@ -263,6 +265,7 @@ def _part(account: Account) -> str:
 
 
 def _signed_text(value: float) -> str:
+    """A number with its sign; zero without."""
     return f"{value:+.6g}" if value else "0"
 
 

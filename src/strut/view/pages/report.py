@@ -14,9 +14,9 @@ from strut.view.figures.figure import Figure
 from strut.view.figures.plotly_backend import PageFigures, plotly_script
 from strut.view.pages.sheet import inline_json, inline_packed, part, sheet
 
-WORDS: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
+VERDICT_CLASSES: dict[bool | None, str] = {True: "ok", False: "stopped", None: "ended"}
 """Classes in report.css of a verdict's word, by whether it went well."""
-LONG = 20
+LONG_TABLE_ROWS = 20
 """Rows of a table beyond which it scrolls by itself."""
 
 
@@ -65,7 +65,7 @@ class Report:
         self._scripts: list[str] = []
         self._open = False
         if good or verdict:
-            word = f'<span class="{WORDS[well]}">{safe(good)}</span>' if good else ""
+            word = f'<span class="{VERDICT_CLASSES[well]}">{safe(good)}</span>' if good else ""
             self._parts.append(f'<p class="verdict">{word}{safe(verdict)}</p>\n')
         if remarks:
             self._parts.append(f'<p class="remarks">{safe(remarks)}</p>\n')
@@ -112,7 +112,7 @@ class Report:
         """Several beside each other, where there is room."""
         markup = [
             (f"<h3>{safe(t.title)}</h3>\n" if t.title else "")
-            + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG)
+            + _table(t.head, t.texts, t.numbers, len(t.rows) > LONG_TABLE_ROWS)
             for t in tables
             if t.rows
         ]

@@ -26,7 +26,7 @@ TRACES: dict[str, type[Trace]] = {kind.__name__: kind for kind in get_args(Trace
 
 
 def save(result: Result, path: Path) -> Path:
-    """The file, and the run beside it."""
+    """Write a result as JSON and its run beside it; return where the JSON is."""
     if path.suffix.lower() != ".json":
         raise StorageError(f"cannot tell what to write from '{path.name}': a result is saved as .json")
     document = {"format": FORMAT} | {f.name: getattr(result, f.name) for f in fields(result)}
