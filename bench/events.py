@@ -71,7 +71,7 @@ def _strut(system: System, tolerance: float) -> tuple[float, int]:
     return float(events.t[-1]), len(events)
 
 
-def _compared(
+def compare_ways(
     title: str,
     system: System,
     theirs: Callable[[], tuple[float, int]],
@@ -109,6 +109,6 @@ def run(effort: Effort) -> list[Section]:
         walkers.bouncing_ball(restitution=1.0, g=G),
     )
     return [
-        _compared("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
-        _compared("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),
+        compare_ways("rimless wheel", wheel, wheel_scipy, wheel_exact(), effort),
+        compare_ways("bouncing ball, restitution 1", ball, ball_scipy, ball_exact(), effort),
     ]

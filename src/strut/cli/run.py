@@ -7,20 +7,31 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 
 import strut
 from strut.cli.console import as_json, notes
 from strut.cli.finite import check_finite
-from strut.cli.model import Reading, end_of, find_runnable, parse_times, python_of, with_drive, with_settings
+from strut.cli.model import (
+    Reading,
+    Times,
+    end_of,
+    find_runnable,
+    parse_times,
+    python_of,
+    with_drive,
+    with_settings,
+)
 from strut.cli.options import Drive, Ignore, Json, Model, Root, Settings, Stops
 from strut.cli.progress import progress_bar
 from strut.cli.save import check_kind, walks, write_page, write_run
 from strut.cli.show import components, run_data, run_text, watched_columns
-from strut.errors import MissingExtraError, StrutError
-from strut.simulate import METHODS
+from strut.errors import MissingExtraError
+from strut.simulate import METHODS, Trajectory
 from strut.simulate.options import FIXED
+from strut.system import System
 
 PICTURE_SUFFIXES = (".html", ".gif", ".mp4")
 """Suffixes of files that a library draws, which may not be installed."""
@@ -106,13 +117,7 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "seed": seed}
     if method in FIXED:
         options["step"] = times.step or own.get("step", 1e-3)
-    with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
-        warnings.simplefilter("always")
-        result = strut.simulate(
-            system, t=(times.begin, end_of(model, system, times)), progress=report, **options
-        )
-    for warning in caught:
-        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
+    result = _simulate(system, times, end_of(model, system, times), options)
     watch = [label for name in watch for label in components(result, name)]
     words = [
         "strut",
@@ -122,25 +127,16 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
         *(["--drive", drive] if drive != "rigid" else []),
     ]
     asked, python = shlex.join([*words, "-t", t, *_changed_options(options)]), python_of(model, drive)
-    missing: list[StrutError] = []
-    for path in sorted(
-        output, key=lambda path: path.suffix in PICTURE_SUFFIXES
-    ):  # numbers first: a picture may lack what draws it
-        try:
-            write_run(result, path, times.grid, asked, python)
-        except MissingExtraError as error:
-            missing.append(error)
+    missing = _write(result, output, times, asked, python)
     if json:
         as_json(run_data(result, watch, times.grid))
     elif watch:
-        columns = watched_columns(result, watch, times.grid)
-        print("\t".join(columns))
-        for row in zip(*columns.values(), strict=True):
-            print("\t".join(f"{v:.12g}" for v in row))
+        _print_columns(watched_columns(result, watch, times.grid))
     else:
         run_text(result)
         if not output and not no_page and walks(result):
             write_page(result, Path(f"{result.system_name}.html"), asked, python)
+    # what is missing or wrong ends the command last: what could be written and printed was
     if missing:
         raise missing[0]
     if result.status == "interrupted":
@@ -154,6 +150,36 @@ def run(  # noqa: PLR0913 the options of a command are its arguments
     if names:
         columns = watched_columns(result, names, times.grid)
         check_finite(columns.pop("t"), columns)
+
+
+def _simulate(system: System, times: Times, end: float, options: dict[str, Any]) -> Trajectory:
+    """Simulate with a bar on standard error while it takes long; print warnings after it."""
+    with warnings.catch_warnings(record=True) as caught, progress_bar(times.begin, times.end) as report:
+        warnings.simplefilter("always")
+        result = strut.simulate(system, t=(times.begin, end), progress=report, **options)
+    for warning in caught:
+        notes.print(f"[yellow]warning:[/yellow] {escape(str(warning.message))}", soft_wrap=True)
+    return result
+
+
+def _write(
+    result: Trajectory, output: list[Path], times: Times, asked: str, python: str
+) -> list[MissingExtraError]:
+    """Write the files of a run, numbers first: a picture may lack what draws it. Returns what was lacking."""
+    missing = []
+    for path in sorted(output, key=lambda path: path.suffix in PICTURE_SUFFIXES):
+        try:
+            write_run(result, path, times.grid, asked, python)
+        except MissingExtraError as error:
+            missing.append(error)
+    return missing
+
+
+def _print_columns(columns: dict[str, np.ndarray]) -> None:
+    """Print columns as a table with tabs."""
+    print("\t".join(columns))
+    for row in zip(*columns.values(), strict=True):
+        print("\t".join(f"{v:.12g}" for v in row))
 
 
 def _changed_options(options: dict[str, Any]) -> list[str]:

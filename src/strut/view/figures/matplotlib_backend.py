@@ -86,14 +86,14 @@ NO_DATE: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDa
 def write(figures: Sequence[Figure], kinds: Sequence[str]) -> list[bytes]:
     """Draw figures once, one below the other, and return the contents of a file of each kind: png, svg or
     pdf."""
-    sheet = matplotlib_figure(*figures)
+    drawn = matplotlib_figure(*figures)
     mpl = optional_module("matplotlib", PURPOSE)
 
     contents = []
     with mpl.rc_context(RC_PARAMETERS):
         for kind in kinds:
             file = io.BytesIO()
-            sheet.savefig(file, format=kind, metadata=NO_DATE.get(kind))
+            drawn.savefig(file, format=kind, metadata=NO_DATE.get(kind))
             contents.append(file.getvalue())
     return contents
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from strut.errors import StorageError, ValueRangeError
 from strut.extras import optional_module
-from strut.files import written
+from strut.files import write_whole
 from strut.simulate.scene_samples import SceneSamples
 from strut.view.motion.flat import PAPER, SOFT, FlatFigure, Look, eye, frame, window
 from strut.view.motion.frames import require_frames
@@ -63,7 +63,7 @@ def gif(trajectory: Trajectory, path: Path, fps: float = 25.0, **options: Any) -
     rate = 100 / max(2, round(100 / fps))
     images = [image.quantize(64, method=2, dither=0) for image in shots(trajectory, fps=rate, **options)]
     again = {"save_all": True, "append_images": images[1:], "duration": round(1000 / rate), "loop": 0}
-    return written(path, lambda scratch: images[0].save(scratch, format="GIF", **again))
+    return write_whole(path, lambda scratch: images[0].save(scratch, format="GIF", **again))
 
 
 def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> Path:
@@ -87,7 +87,7 @@ def mp4(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -
                 out.close()
             scratch.write_bytes(film.read_bytes())
 
-    return written(path, write)
+    return write_whole(path, write)
 
 
 def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any) -> list[Path]:
@@ -102,7 +102,7 @@ def frames(trajectory: Trajectory, path: Path, fps: float = 30.0, **options: Any
         )
 
     def save_shot(k: int, image: Image) -> Path:
-        return written(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
+        return write_whole(path.with_name(path.name % k), lambda scratch: image.save(scratch, format="PNG"))
 
     return [save_shot(k, image) for k, image in enumerate(shots(trajectory, fps=fps, **options))]
 

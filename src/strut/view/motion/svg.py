@@ -13,7 +13,7 @@ import numpy as np
 
 from strut.checks import checked, integer
 from strut.errors import StorageError, ValueRangeError
-from strut.files import put, written
+from strut.files import put, write_whole
 from strut.simulate.scene_samples import ScenePiece, SceneSamples
 from strut.view.motion.flat import (
     GROUND,
@@ -210,5 +210,5 @@ def _written(
         from strut.view.motion import raster
 
         image = raster.picture(figures, box, width)
-        return written(place, lambda scratch: image.save(scratch, format="PNG"))
+        return write_whole(place, lambda scratch: image.save(scratch, format="PNG"))
     raise StorageError(f"cannot tell what to draw from '{place.name}': use .svg or .png")
