@@ -29,7 +29,7 @@ class AnyExpression:
 
 
 def is_number(value: object) -> bool:
-    """One real number, infinity included, that a float can hold; no truth value and no text."""
+    """Is it one real number, infinity included, that a float can hold; no truth value and no text?"""
     if isinstance(value, (bool, np.bool_, str, bytes, bytearray)):
         return False
     if (
@@ -45,7 +45,7 @@ def is_number(value: object) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """A whole number that fits into 64 bits; no truth value."""
+    """Is it a whole number that fits into 64 bits; no truth value?"""
     return (
         isinstance(value, (int, np.integer))
         and not isinstance(value, (bool, np.bool_))
@@ -54,7 +54,7 @@ def is_integer(value: object) -> bool:
 
 
 def fits(value: Any, annotation: Any) -> bool:
-    """The value is what the annotation asks for."""
+    """Is the value what the annotation asks for?"""
     if annotation in (Any, object, inspect.Parameter.empty) or isinstance(annotation, (str, TypeVar)):
         return True
     if annotation in (None, type(None)):
@@ -175,7 +175,7 @@ _TESTS: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
 
 
 def describe_annotation(annotation: Any) -> str:
-    """What an annotation asks for, in words."""
+    """Say in words what an annotation asks for."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         kinds = [each for each in inner if each is not str or Path not in inner]

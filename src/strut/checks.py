@@ -4,9 +4,8 @@ must be.
 `@checked` stands above a public function or class. It costs nothing while all goes well. Where a call ends in
 an error that is not strut's own, every argument is held against its annotation, and the first that does not
 fit is named in an `ArgumentError`: function, argument, value and what is needed. An error with arguments that
-fit passes as it is. What a
-function can say better it checks itself, with the other functions here: a number being positive, a seed, an
-order.
+fit passes as it is. What a function can say better it checks itself, with the other functions here: a number
+being positive, a seed, an order.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ MAX_SHOWN_CHARACTERS = 60
 
 
 def short_repr(value: object) -> str:
-    """A value for a message: short, and never an error itself."""
+    """Return a value as text for a message: short, and never an error itself."""
     try:
         text = repr(value)
     except Exception:  # a foreign object, or an integer too long to be written
@@ -56,7 +55,7 @@ def short_repr(value: object) -> str:
 
 
 def finite(name: str, value: Any, unit: str = "") -> float:
-    """The value as a finite number, else `ValueRangeError`."""
+    """Return the value as a finite number, or raise `ValueRangeError`. name, unit: for the message."""
     if not is_number(value) or not math.isfinite(float(value)):
         raise ValueRangeError(
             f"{name} is {short_repr(value)}: a finite number{f' in {unit}' if unit else ''} is needed"
@@ -65,7 +64,7 @@ def finite(name: str, value: Any, unit: str = "") -> float:
 
 
 def positive(name: str, value: Any, unit: str = "") -> float:
-    """The value as a finite number above zero, else `ValueRangeError`."""
+    """Return the value as a finite number above zero, or raise `ValueRangeError`."""
     if not is_number(value) or not 0 < float(value) < math.inf:
         raise ValueRangeError(
             f"{name} is {short_repr(value)}: a positive number{f' in {unit}' if unit else ''} is needed"
@@ -74,7 +73,7 @@ def positive(name: str, value: Any, unit: str = "") -> float:
 
 
 def integer(name: str, value: Any, least: int, most: int = MAX_INTEGER) -> int:
-    """The value as a whole number between two, else `ValueRangeError`."""
+    """Return the value as a whole number from `least` to `most`, or raise `ValueRangeError`."""
     if not is_integer(value) or not least <= int(value) <= most:
         allowed = f"at least {least}" if most == MAX_INTEGER else f"{least} to {most}"
         raise ValueRangeError(f"{name} is {short_repr(value)}: a whole number is needed, {allowed}")
@@ -82,7 +81,7 @@ def integer(name: str, value: Any, least: int, most: int = MAX_INTEGER) -> int:
 
 
 def seed_number(value: Any) -> int:
-    """The seed of random numbers: a whole number of 64 bits without sign, else `ValueRangeError`."""
+    """Return a seed of random numbers, a whole number of 64 bits without sign, or raise `ValueRangeError`."""
     if (
         not isinstance(value, (int, np.integer))
         or isinstance(value, (bool, np.bool_))
@@ -95,7 +94,7 @@ def seed_number(value: Any) -> int:
 
 
 def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:
-    """The value as an array of numbers with so many axes, else `ValueRangeError`; what is not a number, nan,
+    """Return the value as an array of numbers with as many axes as allowed, or raise `ValueRangeError`; nan
     may be in it."""
     try:
         array = np.asarray(value, dtype=float)
@@ -110,7 +109,7 @@ def number_array(name: str, value: Any, axes: tuple[int, ...] = (0, 1)) -> np.nd
 
 
 def require_attributes(name: str, value: Any, attributes: Iterable[str], what: str) -> None:
-    """Refuse a value that lacks what is read of it, with `ArgumentError`: where a room may not know the class
+    """Raise `ArgumentError` for a value that lacks an attribute: where a room may not know the class
     itself."""
     for attribute in attributes:
         if not hasattr(value, attribute):
@@ -121,7 +120,7 @@ def require_attributes(name: str, value: Any, attributes: Iterable[str], what: s
 
 
 def ordered_pair(name: str, value: Any) -> tuple[float, float]:
-    """Two numbers, the first not above the second, else `ValueRangeError`; infinity is allowed."""
+    """Return two numbers, the first not above the second, or raise `ValueRangeError`; infinity is allowed."""
     try:
         pair = tuple(value)
     except TypeError:

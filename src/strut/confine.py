@@ -13,7 +13,7 @@ Roots = Iterable[str | os.PathLike[str]]
 
 
 def resolve_roots(roots: Roots) -> tuple[Path, ...]:
-    """The folders, whole; one that is no folder is an error."""
+    """Return the folders with all links followed; raise `StorageError` for one that is no folder."""
     if isinstance(roots, (str, bytes, os.PathLike)):
         raise StorageError(f"roots is {roots!r}: give a list of folders, roots=[{str(roots)!r}]")
     folders = []
@@ -30,7 +30,7 @@ def resolve_roots(roots: Roots) -> tuple[Path, ...]:
 
 
 def is_inside(path: Path, folders: Iterable[Path]) -> bool:
-    """The path, all links followed, lies in one of these folders, which are whole already."""
+    """Does the path, all links followed, lie in one of these folders, which are whole already?"""
     whole = path.resolve()
     return any(whole.is_relative_to(folder) for folder in folders)
 

@@ -81,7 +81,7 @@ def a(word: str) -> str:
 
 
 def did_you_mean(name: object, known: "list[str] | tuple[str, ...]") -> str:
-    """A sentence that lists what exists, nearest first."""
+    """Return a sentence for a wrong name: the nearest that exists, and what there is."""
     import difflib
 
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)

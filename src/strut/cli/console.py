@@ -30,7 +30,7 @@ def log_to_stderr() -> None:
 
 
 def as_json(value: Any) -> None:
-    """One JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
+    """Print one JSON document on standard output; what JSON cannot say (nan, inf) becomes null."""
 
     def plain(item: Any) -> Any:
         if isinstance(item, dict):

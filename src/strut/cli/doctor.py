@@ -22,7 +22,7 @@ from strut.version import VERSION
 
 
 def _says(*command: str) -> str:
-    """The first line a program prints about itself."""
+    """Run a program and return the first line that it prints about itself."""
     try:
         process = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -39,8 +39,8 @@ def _version(package: str) -> str | None:
 
 
 def _cache_fault(directory: Path) -> str:
-    """What is wrong with the cache directory, empty if nothing: a file is made there, because permissions do
-    not tell the whole truth."""
+    """Return what is wrong with the cache directory, or an empty text: a file is made there, because
+    permissions do not tell the whole truth."""
     try:
         make_private(directory)
         check_private_directory(directory)
@@ -53,7 +53,8 @@ def _cache_fault(directory: Path) -> str:
 
 
 def examine() -> list[dict[str, Any]]:
-    """Rows of what, found, and whether it is well; `remedy` says what to do where it is not."""
+    """Look at compiler, cores, cache, packages and GPU; return a row for each: `what`, `found`, `ok`, and a
+    `remedy` where something is not well."""
     rows: list[dict[str, Any]] = []
 
     def row(what: str, version: str, ok: bool = True, remedy: str = "") -> None:

@@ -1,5 +1,4 @@
-"""Numbers that are infinite or not a number, found before they pass for results: which variable, and since
-when."""
+"""`check_finite`: numbers that are infinite or not a number end a command, before they pass for results."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def findings_text(findings: Findings) -> None:
 
 
 def gait_text(g: Gait) -> None:
-    """One gait as tables."""
+    """Print one gait as tables."""
     article, residual = "an" if g.kind == "unstable" else "a", max(g.residual, RESIDUAL_FLOOR)
     out.print(f"[bold]{g.system.name}[/bold]: {article} {g.kind} gait, found to {residual:.1e}\n")
     if g.neutral:
@@ -217,7 +217,7 @@ def gait_text(g: Gait) -> None:
 
 
 def branch_text(branch: Branch, doubled: Sequence[Branch] = ()) -> None:
-    """A branch as tables. doubled: those of more steps that begin on it."""
+    """Print a branch as tables. doubled: the branches of more steps that begin on it."""
     v = branch.parameter
     listed_rows = np.unique(np.linspace(0, len(v) - 1, LISTED_GAITS).astype(int))
     rows = [
@@ -263,7 +263,7 @@ def branch_data(branch: Branch) -> dict[str, Any]:
 
 
 def _range(system: System, text: str) -> tuple[str, float, float]:
-    """NAME=A:B, with units."""
+    """Parse NAME=A:B, with units; returns name, A and B. Raises what `System.using` raises for A and B."""
     name, equals, ends = text.partition("=")
     low, colon, high = ends.partition(":")
     if not equals or not colon:
@@ -318,7 +318,7 @@ def basin_csv(cells: Basin) -> str:
 
 
 def doubled_branches(branch: Branch) -> list[Branch]:
-    """The gaits of twice as many steps, from where the branch doubles to where it ends."""
+    """Follow the gaits of twice as many steps, from where a branch doubles to where it ends."""
     end = float(branch.parameter[-1])
     branches = []
     for b in branch.bifurcations:
@@ -329,7 +329,8 @@ def doubled_branches(branch: Branch) -> list[Branch]:
 
 
 def command_line(model: str, settings: list[str], options: dict[str, Any]) -> str:
-    """The command as it was typed, without what is the default and where it wrote."""
+    """Return the command as it was typed, without defaults and without where it wrote. options: by name, what
+    was asked and the default."""
     words = ["strut", "gait", model, *(word for setting in settings for word in ("--set", setting))]
     for name, (value, default) in options.items():
         if value != default:

@@ -92,8 +92,8 @@ def view(
 
 
 def page_of(file: Path, output: Path | None, film: bool) -> Written:
-    """What to open for a file, written first where it holds data: beside it, or if that cannot be, in a
-    temporary directory. And a remark, where something is missing."""
+    """Return what to open for a file, written first where it holds data: beside it, or if that cannot be, in
+    a temporary directory. And a remark, where something is missing."""
     if file.is_dir():
         _refuse(output, film, f"the folder {file}", _data_in(file))
         file = _best(file)
@@ -119,7 +119,8 @@ def page_of(file: Path, output: Path | None, film: bool) -> Written:
 
 
 def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> None:
-    """A folder, a page and a picture are opened as they are: nothing is written from them."""
+    """Raise `StorageError` where something is to be written from a folder, a page or a picture, which are
+    opened as they are."""
     if output is None and not film:
         return
     asked = "film" if output is None else f"write '{output.name}' from"
@@ -128,7 +129,7 @@ def _refuse(output: Path | None, film: bool, what: str, instead: list[Path]) -> 
 
 
 def _check_kinds(file: Path, output: Path | None, film: bool) -> None:
-    """Can this be written from that?"""
+    """Raise `StorageError` where `output` cannot be written from `file`."""
     table = file.suffix.lower() == ".csv"
     if film and table:
         raise StorageError(f"cannot film '{file.name}', a table: strut view writes {WRITABLE}")
@@ -175,7 +176,7 @@ def _written_by_view(page: Path) -> bool:
 
 
 def _page_writer(file: Path, film: bool) -> Callable[[Path], Written]:
-    """Reads a file, and returns what writes it as a page or a film."""
+    """Read a file, and return a function that writes it as a page or a film."""
     if file.suffix.lower() == ".csv":
         report = strut.view.table_report(file)
         return lambda path: (report.save(path), "")

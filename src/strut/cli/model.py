@@ -33,15 +33,19 @@ class Reading:
 
 
 def find_model(text: str, how: Reading | None = None) -> System:
-    """A system by its name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a
-    mechanism: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or :planar,
-        :free). What is a mechanism is assembled."""
+    """Return a system by what a user types.
+
+    text: a name in the catalogue; from Python, FILE.py or FILE.py:NAME; a network, FILE.cdn; or a mechanism,
+        which is assembled: FILE.toml (our model files), FILE.xml (MuJoCo's), FILE.urdf or FILE.urdf:fixed (or
+        :planar, :free).
+    Raises UnknownNameError where there is none, and ModelError where a file cannot be read.
+    """
     model = _find(text, how or Reading())
     return mechanism.system(model) if isinstance(model, Mechanism) else model
 
 
 def python_of(text: str, drive: str = "rigid") -> str:
-    """Python that makes a system of the catalogue; nothing for another."""
+    """Return Python that makes a system of the catalogue; an empty text for another."""
     if text not in CATALOGUE:
         return ""
     expression = f"walkers.{CATALOGUE[text].__name__}()"
@@ -49,15 +53,17 @@ def python_of(text: str, drive: str = "rigid") -> str:
 
 
 def with_drive(system: System, drive: str) -> System:
-    """The system, its motors acting as a name of `actuator.KINDS` says."""
+    """Return the system with motors that act as a name of `actuator.KINDS` says."""
     return actuator.driven(system, drive)
 
 
 def find_runnable(
     text: str, how: Reading, step: float | None, watch: Sequence[str] = ()
 ) -> tuple[System, dict[str, Any]]:
-    """A system, and how it asks to be integrated: networks say so. `step` is the one the user wants [s]; what
-    is to be watched becomes an output of networks too large to show everything."""
+    """Return a system, and how it asks to be integrated: networks say so.
+
+    step: the one the user wants [s]. watch: what becomes an output of networks too large to show everything.
+    """
     if not text.endswith(".cdn"):
         return find_model(text, how), {}
     net = find_network(text, how.roots)
@@ -72,15 +78,15 @@ def find_runnable(
 
 
 def end_of(model: str, system: System, times: Times) -> float:
-    """When a run ends: that of a network with a clock, just after its last row, so that what the clock does
-    there is in it."""
+    """Return when a run ends [s]: that of a network with a clock, just after its last row, so that what the
+    clock does there is in it."""
     if times.step is None or not model.endswith(".cdn") or not system.samples:
         return times.end
     return times.end + 1e-9 * times.step
 
 
 def find_mechanism(text: str, how: Reading | None = None) -> Mechanism:
-    """A mechanism, found as `find_model` finds systems."""
+    """Return a mechanism, found as `find_model` finds systems; raise ModelError for what is a system."""
     model = _find(text, how or Reading())
     if isinstance(model, System):
         raise ModelError(
@@ -136,7 +142,7 @@ def _find(text: str, how: Reading) -> System | Mechanism:
 
 
 def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
-    """A network from a file; says what was left out."""
+    """Read a network from a file, and print what it says and warns of."""
     net = network.load(path, roots=roots)
     for line in net.said:
         notes.print(escape(line), soft_wrap=True)
@@ -145,7 +151,7 @@ def find_network(path: str, roots: Sequence[Path] = ()) -> network.Network:
 
 
 def lower_network(net: network.Network) -> System:
-    """The system of a network; says what that left out."""
+    """Lower a network to a system, and print what that warns of."""
     count = len(net.warnings)
     system = net.system()
     _warn(net.warnings[count:])
@@ -158,8 +164,8 @@ def _warn(problems: Iterable[object]) -> None:
 
 
 def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanism:
-    """A mechanism from a file of others; says so where something in it is doubtful, or where joint limits are
-    not kept."""
+    """Load a mechanism from a file of others; print where something in it is doubtful, or where joint limits
+    are not kept."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loaded = load()
@@ -177,7 +183,7 @@ def _load_with_warnings(load: Callable[[], Mechanism], how: Reading) -> Mechanis
 
 
 def _from_file(path: Path, name: str) -> System | Mechanism:
-    """The model that the user's own program defines. This runs the file: it is a program, not a model
+    """Return the model that the user's own program defines. This runs the file: it is a program, not a model
     file."""
     if not path.is_file():
         raise ModelError(f"cannot read {path}: there is no such file")
@@ -218,7 +224,7 @@ def _from_file(path: Path, name: str) -> System | Mechanism:
 
 
 def with_settings(system: System, settings: Iterable[str]) -> System:
-    """The system with NAME=VALUE applied; values may carry units, slope=3deg."""
+    """Return the system with NAME=VALUE applied; values may carry units, slope=3deg."""
     values: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -237,7 +243,7 @@ def with_settings(system: System, settings: Iterable[str]) -> System:
 
 
 def with_parameters(machine: Mechanism, settings: Iterable[str]) -> Mechanism:
-    """The mechanism, its parameters set by NAME=VALUE."""
+    """Set parameters of a mechanism by NAME=VALUE, and return it."""
     settings = list(settings)
     if not settings:
         return machine
@@ -265,7 +271,7 @@ class Times:
 
 
 def parse_times(text: str) -> Times:
-    """'10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end."""
+    """Parse '10', '0:10' or '0:0.01:10': end; begin and end; begin, step and end [s]."""
     parts = [number(part, "s") for part in text.split(":")]
     if len(parts) > 3:
         raise ValueRangeError(f"'{text}' is not a time: write END, BEGIN:END or BEGIN:STEP:END")

@@ -205,7 +205,7 @@ class Session:
 
 
 def format_value(value: np.ndarray) -> str:
-    """A number, or a matrix as the language writes it."""
+    """Write a number, or a matrix, as the language does."""
     m = np.atleast_2d(value)
     if m.size == 1:
         return f"{float(m.reshape(-1)[0]):.10g}"
@@ -213,7 +213,7 @@ def format_value(value: np.ndarray) -> str:
 
 
 def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:
-    """A curve in characters."""
+    """Draw a curve in characters."""
     low, high = float(np.min(y)), float(np.max(y))
     span = high - low or 1.0
     grid = [[" "] * PLOT_WIDTH for _ in range(PLOT_HEIGHT)]
@@ -227,8 +227,8 @@ def text_plot(name: str, t: np.ndarray, y: np.ndarray) -> str:
 
 
 def converse(session: Session, say: Callable[[str], None]) -> None:
-    """Lines from standard input until it ends; in a terminal with a prompt, history and completion (the Tab
-    key)."""
+    """Answer lines from standard input until it ends; in a terminal with a prompt, history and completion
+    (the Tab key)."""
     if not sys.stdin.isatty():
         for reply in session.talk(sys.stdin):
             say(reply)

@@ -19,7 +19,7 @@ RUN_SUFFIXES = (".h5", ".hdf5", ".csv", ".html", *FILM_SUFFIXES)
 
 
 def check_kind(path: Path) -> None:
-    """Before a run, which may take long: can it be written there?"""
+    """Raise `StorageError` for a name that says nothing to write: before a run, which may take long."""
     if path.suffix and path.suffix not in RUN_SUFFIXES and not path.is_dir():
         raise StorageError(
             f"cannot tell what to write from '{path.name}': use .h5 (everything), .csv (a table), .html (a "
@@ -34,7 +34,7 @@ FILE_SUFFIXES = (*RUN_SUFFIXES, ".htm", ".json", ".svg", ".png", ".pdf")
 
 
 def check_directory(path: Path) -> None:
-    """Of commands that write many files: is this the name of a directory?"""
+    """Raise `StorageError` for the name of a file, of commands that write many into a directory."""
     if path.is_file() or (path.suffix.lower() in FILE_SUFFIXES and not path.is_dir()):
         raise StorageError(
             f"'{path}' is the name of a file, but page, data and figures need a directory: write -o "
@@ -49,7 +49,11 @@ def walks(run: Trajectory) -> bool:
 
 
 def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, source: str = "") -> None:
-    """As .html, .csv, .h5, a film, or a directory with page, data and plots."""
+    """Write a run as .html, .csv, .h5, a film, or a directory with page, data and plots.
+
+    grid: times of the rows of a table [s]. asked: the command that was given. source: Python that makes the
+        system.
+    """
     if path.suffix == ".html":
         note_written(view.page(run, path, asked=asked, source=source))
     elif path.suffix in FILM_SUFFIXES:
@@ -64,7 +68,7 @@ def write_run(run: Trajectory, path: Path, grid: np.ndarray | None, asked: str, 
 
 
 def write_page(run: Trajectory, path: Path, asked: str, source: str = "") -> None:
-    """The page that nobody asked for: where it cannot be written, a remark is enough."""
+    """Write the page that nobody asked for: where it cannot be written, print a warning."""
     try:
         note_written(view.page(run, path, asked=asked, source=source))
     except (MissingExtraError, StorageError) as error:

@@ -24,7 +24,7 @@ MAX_PRINTED_STEPS = 8
 
 
 def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) -> dict[str, Any]:
-    """Everything `strut run --json` prints."""
+    """Return everything that `strut run --json` prints."""
     names, raw = trajectory.names, trajectory.raw
     final = dict(zip(names.x, raw.x_end[: len(names.x)], strict=True)) | dict(
         zip(names.z, raw.z_end, strict=True)
@@ -61,7 +61,7 @@ def run_data(trajectory: Trajectory, watch: list[str], grid: np.ndarray | None) 
 
 
 def components(trajectory: Trajectory, name: str) -> list[str]:
-    """What to print for a name: itself, or every component of a vector."""
+    """Return the labels to print for a name: itself, or every component of a vector."""
     if name in trajectory.names.p:
         raise UnknownNameError(f"'{name}' is a parameter and does not change: watch a state or an output")
     trajectory[name]
@@ -72,7 +72,7 @@ def components(trajectory: Trajectory, name: str) -> list[str]:
 def watched_columns(
     trajectory: Trajectory, watch: list[str], grid: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Columns t and the watched names, at all points or on the grid as far as the run went."""
+    """Return columns t and the watched names, at all points or on the grid as far as the run went."""
     if grid is None:
         return {"t": trajectory.t, **{name: trajectory[name] for name in watch}}
     moments = trajectory.at(grid[grid <= trajectory.t1 * (1 + 1e-12)])
@@ -128,7 +128,7 @@ def run_text(trajectory: Trajectory) -> None:
 
 
 def steps_text(trajectory: Trajectory) -> None:
-    """The energy account step by step: the first and the last ones of many."""
+    """Print the energy account step by step: the first and the last ones of many."""
     steps = ledger_table(trajectory, most_columns=4, most_rows=MAX_PRINTED_STEPS)
     rich = Table(
         title=escape(title_with_unit(trajectory, "energy per step", "J")),

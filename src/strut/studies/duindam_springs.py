@@ -91,8 +91,8 @@ class SpringWalk:
         return problem
 
     def softest(self, speed: float, begin: Solution) -> Solution:
-        """Of the machines that walk at a speed by themselves, the one with the softest spring; else the one
-        of least torque."""
+        """Solve for the machine with the softest spring that walks at a speed [m/s] by itself; where none
+        does, for the one of least torque."""
         best: Solution = self.problem(speed, SPRING_BOUNDS).solve(begin, accuracy=1e-7)
         if best.cost > MAX_PASSIVE_EFFORT:
             return best
@@ -107,7 +107,7 @@ class SpringWalk:
     def solve_with_free_masses(
         self, speed: float, free: Mapping[str, tuple[float, float]], nominal: Solution, his: float
     ) -> Solution:
-        """With free masses, the better of two searches: from the nominal ones, and from his."""
+        """Search with free masses from the nominal ones and from his, and return the better solution."""
         begin = nominal.guess()
         theirs = replace(
             begin, parameters={"leg_mass": min(his, 3.4), "hip_mass": TOTAL_MASS - 2 * min(his, 3.4)}
@@ -119,7 +119,8 @@ class SpringWalk:
         return min(good, key=lambda r: r.cost)
 
     def nominal(self, speeds: Sequence[float] = SPEEDS) -> dict[float, Solution]:
-        """As it is, at every speed: from the passive gait to slower and to faster ones."""
+        """Solve for the machine as it is, at every speed [m/s]: from the passive gait to slower and to faster
+        ones."""
         passive = find(self.walker)
         by_speed: dict[float, Solution] = {}
         for wanted in (

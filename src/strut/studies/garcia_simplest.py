@@ -47,7 +47,7 @@ def rows() -> list[Row]:
 
 
 def period_limit(name: str) -> float:
-    """Of the long or the short gait as the slope goes to 0, in units of sqrt(leg / g)."""
+    """Return the period of the long or the short gait as the slope goes to 0, in units of sqrt(leg / g)."""
     if name == "short":
         return math.pi
     t = 3.8
@@ -80,6 +80,7 @@ def _limits(name: str, gaits: list[Gait]) -> list[Row]:
 
 
 def _extrapolate_to_zero(values: list[float]) -> float:
+    """Richardson's extrapolation from two slopes, of an error that falls to a quarter."""
     return (4 * values[1] - values[0]) / 3
 
 

@@ -127,9 +127,9 @@ def problem(
     step_length: tuple[float, float] = STEP_LENGTHS,
     duration: tuple[float, float] = DURATIONS,
 ) -> Problem:
-    """One step that repeats, torques included, as cheap as there is for the distance. Bounds: of the slope
-    [rad], the step [m], its duration [s]. A rigid drive is one with springs beside its motors that are held
-    at zero, so that nothing is compiled twice."""
+    """Pose the search for one step that repeats, torques included, as cheap as there is for the distance.
+    Bounds: of the slope [rad], the step [m], its duration [s]. A rigid drive is one with springs beside its
+    motors that are held at zero, so that nothing is compiled twice."""
     rigid = MODELS[model]()
     system = driven(rigid, drive)
     system = system.using({q.name: 0.0 for q in system.p if q.name.endswith("_series_damping")})
@@ -156,8 +156,8 @@ def problem(
 def begin(
     p: Problem, model: str, step: float, random: np.random.Generator | None = None, springs: bool = False
 ) -> dict[str, Any]:
-    """Legs that swing evenly, and motors with them; `random` moves the ends of all lines, the slope where it
-    is free, and `springs`."""
+    """Return a guess: legs that swing evenly, and motors with them; `random` moves the ends of all lines, the
+    slope where it is free, and `springs`."""
     values = guess(p.system, step, random)
     values["duration"] = sum(values["duration"])
     rigid = MODELS[model]()
@@ -188,10 +188,10 @@ def walk(
     *,
     starts: int = 0,
 ) -> Driven:
-    """The best step that the simulator makes, too: from several guesses, and from those in `first`, on few
-    points; then with as many as accuracy takes. What the problem does not know is that a foot which has
-    passed the other must not touch the ground on its way.
-    bounds: other ones, of `problem`. starts: how many guesses, if not as many as usual."""
+    """Find the best step that the simulator makes, too: from several guesses, and from those in `first`, on
+    few points; then with as many as accuracy takes. What the problem does not know is that a foot which has
+    passed the other must not touch the ground on its way. bounds: other ones, of `problem`. starts: how many
+    guesses, if not as many as usual."""
     asked = problem(model, drive, cost, **bounds)
     longest = bounds.get("step_length", STEP_LENGTHS)
     how: dict[str, Any] = {"control": "cubic", "iterations": 300, "intervals": INTERVALS}

@@ -165,7 +165,8 @@ class SaurelWalk:
 
 
 def repeated_torques(system: System) -> dict[str, str]:
-    """Torques begin a step as those of the other side ended the last: the paper has them repeat, too."""
+    """Return which torque every torque begins a step with: that of the other side at the end of the last, as
+    in the paper."""
     motors = drives(system)
     places = after_event(system, motors, system.event(EVENTS[-1]))
     return {
@@ -180,7 +181,8 @@ def problem(
     torque: float = MAX_TORQUE,
     step_length: tuple[float, float] = STEP_LENGTHS,
 ) -> Problem:
-    """One step of a walker: as short an impact as there is, for the distance."""
+    """Pose the search for one step of a walker: as little lost in the impact as there is, for the
+    distance."""
     section = EVENTS[-1]
     p = walking(system, EVENTS, STEP_TIME, step_length, torque, FRICTION).resuming(repeated_torques(system))
     ahead = sx(system.event(EVENTS[0]).guard)
@@ -209,8 +211,8 @@ def _dear(torque: str) -> float:
 def guess(
     system: System, step: float = 0.5, random: np.random.Generator | None = None, spread: float = 0.1
 ) -> dict[str, Any]:
-    """Legs that swing evenly between the ends of a step, everything else at rest; `random` moves the ends of
-    every line by `spread`."""
+    """Return a guess: legs that swing evenly between the ends of a step, everything else at rest; `random`
+    moves the ends of every line by `spread`."""
     leg = next(float(q.value[0]) for q in system.p if q.name == "stature") * 0.865 / 1.77
     slope = next(float(q.value[0]) for q in system.p if q.name == "slope")
     half = math.asin(step / 2 / leg)
