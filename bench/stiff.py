@@ -95,11 +95,11 @@ def section(title: str, problem: tuple[System, Rate, float], method: str, effort
 
     def theirs(name: str, rate: Rate, jacobian: Rate | None) -> Any:
         options = {} if jacobian is None else {"jac": jacobian}
-        found = scipy.solve_ivp(
+        solution = scipy.solve_ivp(
             rate, (0.0, end), begin, method=METHODS[method], rtol=TOLERANCE, atol=TOLERANCE / 100, **options
         )
-        steps[name] = len(found.t) - 1
-        return found.y[:, -1]
+        steps[name] = len(solution.t) - 1
+        return solution.y[:, -1]
 
     exact = simulate(system, end, method="radau", rtol=1e-11, atol=1e-14, ledger=False).raw.x_end
     rate, jacobian = compiled_functions(system)

@@ -9,7 +9,7 @@ from strut.errors import ModelError
 from strut.mechanism import shapes
 from strut.system.scene import Hinge
 from strut.view.motion import film, flat
-from strut.view.motion import scene_json as staged
+from strut.view.motion import frames as staged
 
 
 def pivots(run):
@@ -107,7 +107,7 @@ def test_joints_survive_a_file_and_names(cart, tmp_path):
 
 
 def test_joints_are_drawn(cart):
-    stage = staged.staged(cart)
+    stage = staged.sample_frames(cart)
     with_joints, without = (flat.frame(stage, 3, flat.Look(joints=on)) for on in (True, False))
     seen = flat.eye(stage)
     new = with_joints[len(flat.machine(stage, 3, seen)) :][: len(with_joints) - len(without)]
@@ -118,6 +118,6 @@ def test_joints_are_drawn(cart):
     for line, pivot in zip(axes, stage.pivots[:2], strict=True):
         drawn, axis = line.points[1] - line.points[0], seen(pivot.axis[3])
         assert abs(drawn[0] * axis[1] - drawn[1] * axis[0]) < 1e-12
-    packed = film.encoded(stage)["pivots"]
+    packed = film.encode_film(stage)["pivots"]
     assert [p["kind"] for p in packed] == ["prismatic", "revolute", "ball"]
     np.testing.assert_allclose(film.rows(packed[1]["at"]), stage.pivots[1].at, atol=1e-6)

@@ -15,7 +15,7 @@ from strut.codegen.native import Native
 from strut.codegen.translation_unit import runtime_sources, unit_text
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
-from strut.gc_pause import paused
+from strut.gc_pause import pause_gc
 from strut.system import System
 
 BACKENDS = ("auto", "native", "virtual")
@@ -37,7 +37,7 @@ def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Low
     """The functions of a system, made once per system."""
     key = f"lowered-{jacobians}-{stiff}"
     if key not in system.cache:
-        with paused():
+        with pause_gc():
             system.cache[key] = lower(system, jacobians, stiff)
     made: Lowered = system.cache[key]
     return made
@@ -106,7 +106,7 @@ def _make(low: Lowered, backend: str) -> Native | Virtual:
     key = key_of(low.digest() + generator, cc)
 
     def sources() -> dict[str, str]:
-        with paused():
+        with pause_gc():
             return {**runtime, "model.c": unit_text(low)}
 
     return Native(build(key, sources, "model.c", cc, low.name), low)

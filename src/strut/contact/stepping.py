@@ -10,6 +10,7 @@ sideways changes sign at every step.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
@@ -397,6 +398,7 @@ class _Stepping:
             [Arrow("stance_foot", spot(tree, self.stance, self.ground).point, push)],
             self.ground.floor(),
         )
+        scene = replace(scene, points=assembly.points)
         all_of_it = Together()
         rates, happening = (
             all_of_it.add(flow),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.checks import checked, is_number, shown
+from strut.checks import checked, is_number, short_repr
 from strut.codegen import NativeOptions as NativeOptions
 from strut.errors import ModelError, ValueRangeError, did_you_mean
 from strut.system import System
@@ -61,7 +61,7 @@ class Options:
             if value is None and label == "step":
                 continue
             if not is_number(value) and value == value:
-                raise ValueRangeError(f"{label} is {shown(value)}: a positive number is needed")
+                raise ValueRangeError(f"{label} is {short_repr(value)}: a positive number is needed")
             if not value > 0 or (label in ("step", "rtol", "atol", "zeno") and math.isinf(value)):
                 raise ValueRangeError(f"{label} is {value}: it must be positive and finite")
 
@@ -105,7 +105,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
         except OverflowError:  # an integer beyond all floating-point numbers
             plain[name] = math.inf
         except (TypeError, ValueError) as error:
-            raise ValueRangeError(f"option '{name}' is {shown(value)}: a number is needed") from error
+            raise ValueRangeError(f"option '{name}' is {short_repr(value)}: a number is needed") from error
     return plain
 
 

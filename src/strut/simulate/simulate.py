@@ -161,6 +161,7 @@ def _names(system: System) -> Names:
         scales=system.scales,
         feet=() if system.walk is None else system.walk.feet,
         step_events=() if system.walk is None else system.walk.step_events,
+        points=system.scene.points,
     )
 
 

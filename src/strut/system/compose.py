@@ -206,6 +206,7 @@ def _scene(parts: tuple[System, ...], rename: Callable[[str], str], follow: Rewr
         tuple(h for scene in found for h in scene.hinges),
         next((scene.com for scene in found if scene.com is not None), None),
         {name: e for scene in found for name, e in scene.feet.items()},
+        {name: outputs for scene in found for name, outputs in scene.points.items()},
     )
 
 

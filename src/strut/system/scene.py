@@ -98,7 +98,9 @@ class Scene(Packed):
     """All that is drawn of a system. `planar`: seen from the side.
 
     com: the centre of mass, whose path is drawn. feet: places of feet that leave footprints where they stand
-    still, of machines without arrows for the forces on them.
+    still, of machines without arrows for the forces on them. points: places that outputs tell, by name: the
+    outputs that are their x and z, or x, y and z [m]; a scene without parts is drawn by them, joined in their
+    order.
     """
 
     parts: tuple[Part, ...] = ()
@@ -108,6 +110,7 @@ class Scene(Packed):
     hinges: tuple[Hinge, ...] = ()
     com: ca.SX | None = None
     feet: Mapping[str, ca.SX] = field(default_factory=dict)
+    points: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def columns(self) -> dict[str, ca.SX]:
         """Every moving number of the scene under its own name: 'leg/start', 'foot>force', ..."""
@@ -150,7 +153,17 @@ class Scene(Packed):
             None if self.com is None else f(self.com),
             {rename(name): f(e) for name, e in self.feet.items()},
         )
-        return replace(self, parts=parts, arrows=arrows, floor=floor, hinges=hinges, com=com, feet=feet)
+        points = {rename(name): tuple(map(rename, outputs)) for name, outputs in self.points.items()}
+        return replace(
+            self,
+            parts=parts,
+            arrows=arrows,
+            floor=floor,
+            hinges=hinges,
+            com=com,
+            feet=feet,
+            points=points,
+        )
 
 
 @checked

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import checked, shown
+from strut.checks import checked, short_repr
 from strut.errors import ModelError, UnknownNameError, did_you_mean
 from strut.html import card
 from strut.system.event import Event, Sample
@@ -278,11 +278,16 @@ class System(Packed):
     @checked
     def replace(self, **changes: Any) -> System:
         """A variant with other fields, checked anew. Other outputs take their units along where their names
-        stay."""
+        stay, and points of the scene stay where their outputs do."""
         if isinstance(changes.get("outputs"), Mapping) and "output_units" not in changes:
             changes["output_units"] = {
                 n: unit for n, unit in self.output_units.items() if n in changes["outputs"]
             }
+        if isinstance(changes.get("outputs"), Mapping) and "scene" not in changes:
+            points = {
+                n: labels for n, labels in self.scene.points.items() if set(labels) <= set(changes["outputs"])
+            }
+            changes["scene"] = replace(self.scene, points=points)
         return replace(self, **changes)
 
 
@@ -303,5 +308,5 @@ def _with_value(q: Quantity, value: Any) -> Quantity:
     except (TypeError, ValueError, OverflowError) as error:
         from strut.errors import ShapeError
 
-        raise ShapeError(f"{q.kind} '{q.name}' is {shown(value)}: {q.size} number(s) needed") from error
+        raise ShapeError(f"{q.kind} '{q.name}' is {short_repr(value)}: {q.size} number(s) needed") from error
     return q.copy_with(value=q.check(array))

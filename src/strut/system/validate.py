@@ -152,7 +152,7 @@ def checked_fields(system: SystemFields) -> dict[str, Any]:
         "scales": _checked_scales(system),
         "ledger": ledger,
         "walk": check_walk(system.walk, system.name, of_walk, events, weight),
-        "scene": _checked_scene(system.scene, scope, merge),
+        "scene": _checked_scene(system.scene, scope, merge, list(outputs)),
         "implied": _checked_implied(system, scope, states, merge),
         "symmetry": {
             n: scope.allow(
@@ -344,7 +344,19 @@ def _checked_sample(sample: Sample, scope: SymbolScope, sizes: Mapping[str, int]
     )
 
 
-def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable) -> Scene:
+def _checked_scene(scene: Scene, scope: SymbolScope, merge: Callable, outputs: list[str]) -> Scene:
+    for point, labels in scene.points.items():
+        for label in labels:
+            if label not in outputs:
+                raise UnknownNameError(
+                    f"the point '{point}' of the scene is at '{label}', which is no output: "
+                    f"{did_you_mean(label, outputs)}"
+                )
+        if len(labels) not in (2, 3):
+            raise ModelError(
+                f"the point '{point}' of the scene has {len(labels)} coordinates: give the outputs of x and "
+                f"z, or of x, y and z"
+            )
     for name, expression in scene.columns().items():
         column = merge(expression)
         scope.allow(

@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from strut.checks import shown
+from strut.checks import short_repr
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
-from strut.gc_pause import paused
+from strut.gc_pause import pause_gc
 from strut.system.quantity import sx
 from strut.system.system import System
 
@@ -34,7 +34,7 @@ def start(
 ) -> Start:
     """The vectors to begin from. Each argument is a mapping from names to numbers, or a whole vector. With
     `runs`, numbers may be arrays with one entry per run, and vectors matrices with one row per run."""
-    with paused():
+    with pause_gc():
         pv = _vector(system, "p", p, runs)
         uv = _vector(system, "u", u, runs)
         xv = _vector(system, "x", x0, runs, pv)
@@ -74,7 +74,7 @@ def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what} is {shown(value)}: a number is needed") from error
+        raise ModelError(f"{what} is {short_repr(value)}: a number is needed") from error
 
 
 def _vector(
