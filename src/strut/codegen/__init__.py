@@ -9,7 +9,16 @@ from strut.codegen.instructions import Dialect, arithmetic, straight_line
 from strut.codegen.lower import Lowered, column
 from strut.codegen.native import CONTROLLER, Control, Many, Native, NativeOptions, Record, address, byref
 from strut.codegen.private_folder import check_private_directory, make_private
-from strut.codegen.runtime.tableau import BASIS, DOP853, DOPRI5, Tableau
+from strut.codegen.runtime.integrators import (
+    INTEGRATORS,
+    Integrator,
+    StepKind,
+    integrator_number,
+    names_of_kind,
+)
+from strut.codegen.runtime.layout import DEFAULTS, JUMP_FIELDS, STEP_FIELDS, Field
+from strut.codegen.runtime.status import STATUS_WORDS, Advance, RecordingEnd, RunCounter, RunStatus
+from strut.codegen.runtime.tableau import BASIS, RK4, Tableau
 from strut.codegen.split_casadi_c import chopped
 from strut.codegen.translation_unit import Code, generate, runtime_sources
 from strut.codegen.virtual import Virtual
@@ -17,16 +26,27 @@ from strut.codegen.virtual import Virtual
 __all__ = [
     "BASIS",
     "CONTROLLER",
-    "DOP853",
-    "DOPRI5",
+    "DEFAULTS",
+    "INTEGRATORS",
+    "JUMP_FIELDS",
+    "RK4",
+    "STATUS_WORDS",
+    "STEP_FIELDS",
+    "Advance",
     "Code",
     "Control",
     "Dialect",
+    "Field",
+    "Integrator",
     "Lowered",
     "Many",
     "Native",
     "NativeOptions",
     "Record",
+    "RecordingEnd",
+    "RunCounter",
+    "RunStatus",
+    "StepKind",
     "Tableau",
     "Virtual",
     "address",
@@ -41,10 +61,12 @@ __all__ = [
     "compiler",
     "emit",
     "generate",
+    "integrator_number",
     "key_of",
     "literal",
     "lowered",
     "make_private",
+    "names_of_kind",
     "runtime_sources",
     "straight_line",
 ]

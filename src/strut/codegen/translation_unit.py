@@ -12,7 +12,7 @@ from strut.codegen.c import emit, nothing
 from strut.codegen.c_sums import loop_text
 from strut.codegen.lower import GIVES, JACOBIANS, LOSS, RESET, SIGNATURES, Lowered
 from strut.codegen.prepare import Prepared
-from strut.codegen.runtime.tableau import DOP853, DOPRI5, c_text
+from strut.codegen.runtime.contract_c import generated_headers
 
 RUNTIME = Path(__file__).parent / "runtime"
 
@@ -20,7 +20,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 def runtime_sources() -> dict[str, str]:
     """Our C files by name, those written from tables included."""
     files = {path.name: path.read_text() for path in sorted(RUNTIME.glob("*.h"))}
-    return files | {f"strut_{m.name}.h": c_text(m) for m in (DOPRI5, DOP853)}
+    return files | generated_headers()
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Code:
     def forget_text(self) -> str:
         """Undefine what sizes and templates defined, so that headers of two models can be included
         together."""
-        names = ["PREFIX", *self.sizes, "N", "STAGES", "DEGREE", "PASTE_", "PASTE", ""]
+        names = ["PREFIX", *self.sizes, "N", "PASTE_", "PASTE", ""]
         return "\n".join(f"#undef STRUT_{name}" for name in names) + "\n"
 
 

@@ -11,14 +11,25 @@ from pathlib import Path
 import casadi as ca
 
 from strut.checks import checked
-from strut.codegen import Code, Lowered, column, emit, generate, literal, lowered, runtime_sources
+from strut.codegen import (
+    INTEGRATORS,
+    Code,
+    Lowered,
+    StepKind,
+    column,
+    emit,
+    generate,
+    literal,
+    lowered,
+    runtime_sources,
+)
 from strut.errors import StorageError, ValueRangeError, did_you_mean
 from strut.export.identifiers import comment, identifier, identifiers
 from strut.files import put
 from strut.system import Entry, Quantity, System, initial_values, operation_count, start
 from strut.version import VERSION
 
-NOT_EXPORTED = ("strut_host.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
+NOT_EXPORTED = ("strut_host.h", "strut_host_types.h", "strut_stiff.h", "strut_bdf.h", "strut_radau.h")
 """Files of the runtime that an exported model never includes: recording, and implicit methods."""
 
 FOR_CPP = """#ifdef __cplusplus
@@ -34,14 +45,9 @@ HISTORY_ROWS = 4096
 LONGEST_PREFIX = 40  # leaves room for the names of functions within MATLAB's 63 letters
 
 METHODS = {
-    "euler": "STRUT_EULER",
-    "rk4": "STRUT_RK4",
-    "leapfrog": "STRUT_LEAPFROG",
-    "predictor-corrector": "STRUT_ABM4",
-    "dopri5": "STRUT_DOPRI5",
-    "dop853": "STRUT_DOP853",
+    name: method.c_constant for name, method in INTEGRATORS.items() if method.kind is not StepKind.IMPLICIT
 }
-"""Methods by their names in `simulate`, and in the runtime."""
+"""Methods by their names in `simulate`, and in the runtime; an exported model has the explicit ones."""
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from strut.codegen import BASIS, DOP853, DOPRI5, Tableau
+from strut.codegen import BASIS, INTEGRATORS, RK4, Tableau
 from strut.extras import optional_module
 from strut.simulate.options import Options
 
@@ -37,6 +38,12 @@ def hermite(h: float, x0: np.ndarray, dx0: np.ndarray, x1: np.ndarray, dx1: np.n
 
 def _line(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
     return np.array([x0, x1 - x0, np.zeros_like(x0), np.zeros_like(x0)])
+
+
+def weighted_sum(weights: Sequence[float], rates: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum of rates times weights, from the first to the last, leaving out weights that are zero."""
+    terms = [weight * rate for weight, rate in zip(weights, rates, strict=True) if weight]
+    return functools.reduce(np.add, terms)
 
 
 def first_step(
@@ -77,30 +84,30 @@ class Stepper:
         self.velocity = np.array(velocity_of, dtype=int)
         self.past: list[np.ndarray] = []
         self.h_past = 0.0
-        self.tableau = {"dopri5": DOPRI5, "dop853": DOP853}.get(options.method)
+        self.integrator = INTEGRATORS[options.method]
+        self.tableau = self.integrator.tableau
 
     @property
     def adaptive(self) -> bool:
-        return self.tableau is not None
+        return self.tableau is not None and self.tableau.adaptive
 
     def trial(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> Trial:
-        if self.tableau is not None:
+        if self.tableau is None:
+            new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
+        elif self.tableau.adaptive:
             return self._embedded(self.tableau, t, x, dx, h)
-        new = getattr(self, "_" + self.options.method.replace("-", "_"))(t, x, dx, h)
+        else:
+            new = self._runge_kutta(self.tableau, t, x, dx, h)
         end = self.rate(t + h, new)
-        straight = (
-            self.options.method == "euler"
-        )  # its step is a straight line: anything else would put events where it never is
+        straight = self.integrator.straight
         return Trial(h, new, end, 0.0, lambda: _line(x, new) if straight else hermite(h, x, dx, new, end))
 
-    def _euler(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        return x + h * dx
-
-    def _rk4(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
-        k2 = self.rate(t + h / 2, x + h / 2 * dx)
-        k3 = self.rate(t + h / 2, x + h / 2 * k2)
-        k4 = self.rate(t + h, x + h * k3)
-        return x + h / 6 * (dx + 2 * k2 + 2 * k3 + k4)
+    def _runge_kutta(self, m: Tableau, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
+        """The end of a fixed step, with sums in the order of the C."""
+        k = [dx]
+        for c, row in zip(m.c[1:], m.a, strict=True):
+            k.append(self.rate(t + c * h, x + h * weighted_sum(row, k)))
+        return x + h / m.divisor * weighted_sum(m.b, k)
 
     def _leapfrog(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
         paired = np.flatnonzero(self.velocity >= 0)
@@ -113,7 +120,7 @@ class Stepper:
 
     def _predictor_corrector(self, t: float, x: np.ndarray, dx: np.ndarray, h: float) -> np.ndarray:
         if len(self.past) < 3 or abs(h - self.h_past) > 1e3 * EPS * h:
-            return self._rk4(t, x, dx, h)
+            return self._runge_kutta(RK4, t, x, dx, h)
         f1, f2, f3 = self.past
         k = self.rate(t + h, x + h / 24 * (55 * dx - 59 * f1 + 37 * f2 - 9 * f3))
         return x + h / 24 * (9 * k + 19 * dx - 5 * f1 + f2)

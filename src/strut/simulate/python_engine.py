@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from strut.codegen import Lowered
+from strut.codegen import INTEGRATORS, Lowered, RunStatus
 from strut.simulate.accumulation import Accumulation
 from strut.simulate.delay_history import DelayHistory
 from strut.simulate.event_location import LOST, GuardReading, crossing
@@ -25,7 +25,7 @@ from strut.simulate.record import Raw, kind_of, shapes
 from strut.system import Start
 
 EPS = float(np.finfo(float).eps)
-RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS = range(7)
+RUNNING, DONE, TERMINAL, ZENO, NOT_FINITE, TOO_SMALL, MAX_STEPS, _ = RunStatus  # no history is ever full here
 JUMPS_AT_ONCE = 256
 TINY = float(np.finfo(float).tiny)
 """The smallest ordinary number."""
@@ -287,8 +287,8 @@ class Engine:
                         self.status = TOO_SMALL
             return trial
         room = target - self.t
-        order = 5 if self.options.method == "dopri5" else 8
-        damping = 0.04 if self.options.method == "dopri5" else 0.02
+        method = INTEGRATORS[self.options.method]
+        order, damping = method.order, method.damping
         longest = min(self.options.max_step, *self.delay) if len(self.delay) else self.options.max_step
         if self.h == 0.0:
             self.h = self.options.step or first_step(
@@ -437,7 +437,7 @@ class Engine:
             x_end=self.x,
             z_end=self.z,
             u_end=self.u,
-            status=self.status,
+            status=int(self.status),
             cause=self.cause,
             culprit=self.culprit,
             interrupted=interrupted,

@@ -6,21 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-STATUS = (
-    "running",
-    "done",
-    "terminal",
-    "zeno",
-    "not finite",
-    "step too small",
-    "too many steps",
-    "history full",
-)
+from strut import codegen
+from strut.codegen import STATUS_WORDS
+
+STATUS = STATUS_WORDS
 """By the runtime's number. A run that a terminal event ended carries the event's name instead of
 'terminal'."""
 
-STEP_FIELDS = ("t", "h", "poly", "z", "u")
-JUMP_FIELDS = ("jump_t", "x_before", "z_before", "x_after", "z_after", "loss", "jump", "jump_after")
+STEP_FIELDS = tuple(field.name for field in codegen.STEP_FIELDS)
+JUMP_FIELDS = tuple(field.name for field in codegen.JUMP_FIELDS)
 
 
 @dataclass
