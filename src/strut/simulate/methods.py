@@ -145,6 +145,8 @@ class Stepper:
     def _dense(
         self, m: Tableau, t: float, x: np.ndarray, h: float, new: np.ndarray, k: list[np.ndarray]
     ) -> np.ndarray:
+        if not m.dense:
+            return hermite(h, x, k[0], new, k[-1])
         if not m.extra_a:
             return np.vstack([x, h * np.dot(m.dense, k)])
         stages = list(k)

@@ -103,5 +103,5 @@ EVALUATED = {
     "guards": "NG",
     "signals": "ND",
 }
-"""The functions of a model that `strut_eval` evaluates, each with the size of what it gives; their numbers are
-their places."""
+"""The functions of a model that `strut_eval` evaluates, each with the size of what it gives; their numbers
+are their places."""
