@@ -129,7 +129,7 @@ class Stepper:
         k = [dx]
         for c, row in zip(m.c[1:], m.a, strict=True):
             k.append(self.rate(t + c * h, x + h * np.dot(row, k)))
-        new = x + h * np.dot(m.b, k)
+        new = x + h / m.divisor * np.dot(m.b, k)
         k.append(self.rate(t + h, new))
         n = slice(0, self.nx)
         scale = self.options.atol + self.options.rtol * np.maximum(np.abs(x[n]), np.abs(new[n]))
