@@ -16,7 +16,7 @@ from strut.codegen.translation_unit import runtime_sources, unit_text
 from strut.codegen.virtual import Virtual
 from strut.errors import CompileError, ModelError
 from strut.gc_pause import paused
-from strut.system import System
+from strut.system import System, memo
 
 BACKENDS = ("auto", "native", "virtual")
 GENERATOR = (
@@ -35,12 +35,12 @@ GENERATOR = (
 
 def lowered(system: System, jacobians: bool = False, stiff: bool = False) -> Lowered:
     """The functions of a system, made once per system."""
-    key = f"lowered-{jacobians}-{stiff}"
-    if key not in system.cache:
-        with paused():
-            system.cache[key] = lower(system, jacobians, stiff)
-    made: Lowered = system.cache[key]
-    return made
+    return memo(system, _lower, jacobians, stiff)
+
+
+def _lower(system: System, jacobians: bool, stiff: bool) -> Lowered:
+    with paused():
+        return lower(system, jacobians, stiff)
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def _warn_once() -> None:
             f"times slower; "
             "install gcc or clang, or set CC",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
 
 
@@ -82,14 +82,13 @@ def compiled(
     backend = backend or os.environ.get("STRUT_BACKEND") or "auto"
     if backend not in BACKENDS:
         raise ModelError(f"backend '{backend}' is unknown: allowed are {', '.join(BACKENDS)}")
-    key = f"compiled-{backend}-{jacobians}-{stiff}"
-    if key not in system.cache:
-        if backend == "auto" and compiler() is not None:
-            system.cache[key] = compiled(system, jacobians, "native", stiff)
-        else:
-            system.cache[key] = _make(lowered(system, jacobians, stiff), backend)
-    made: Native | Virtual = system.cache[key]
-    return made
+    return memo(system, _compile, jacobians, backend, stiff)
+
+
+def _compile(system: System, jacobians: bool, backend: str, stiff: bool) -> Native | Virtual:
+    if backend == "auto" and compiler() is not None:
+        return memo(system, _compile, jacobians, "native", stiff)
+    return _make(lowered(system, jacobians, stiff), backend)
 
 
 def _make(low: Lowered, backend: str) -> Native | Virtual:

@@ -16,6 +16,7 @@ from strut.html import card
 from strut.system.event import Event, Sample
 from strut.system.implied import Implied
 from strut.system.ledger import Ledger
+from strut.system.memoise import memo
 from strut.system.pickling import Packed
 from strut.system.quantity import (
     Delay,
@@ -101,6 +102,7 @@ class System(Packed):
     # ---- names ----
 
     def quantities(self, groups: Iterable[str] = GROUPS) -> tuple[Quantity, ...]:
+        """The quantities of some groups, one group after the other."""
         return tuple(q for group in groups for q in getattr(self, group))
 
     def vectors(self, groups: Iterable[str] = GROUPS) -> list[ca.SX]:
@@ -123,41 +125,15 @@ class System(Packed):
 
     def labels(self, group: str) -> tuple[str, ...]:
         """Names of the components of one of the vectors 'x', 'z', 'u', 'p', or of 'outputs'."""
-        key = f"labels-{group}"
-        if key not in self.cache:
-            self.cache[key] = tuple(
-                label for name, size in self._sizes(group) for label in component_labels(name, size)
-            )
-        labels: tuple[str, ...] = self.cache[key]
-        return labels
-
-    def _sizes(self, group: str) -> Iterable[tuple[str, int]]:
-        return (
-            sizes(self.outputs).items()
-            if group == "outputs"
-            else [(q.name, q.size) for q in getattr(self, group)]
-        )
+        return memo(self, _labels, group)
 
     def size(self, group: str) -> int:
+        """How many numbers one of the vectors 'x', 'z', 'u', 'p', or 'outputs', has."""
         return len(self.labels(group))
 
     def slices(self, group: str) -> dict[str, slice]:
         """Where each named quantity of a group, or each of its components, lies in the vector."""
-        key = f"slices-{group}"
-        if key not in self.cache:
-            self.cache[key] = self._slices(group)
-        found: dict[str, slice] = self.cache[key]
-        return found
-
-    def _slices(self, group: str) -> dict[str, slice]:
-        found: dict[str, slice] = {}
-        at = 0
-        for name, size in self._sizes(group):
-            found[name] = slice(at, at + size)
-            for i, label in enumerate(component_labels(name, size)):
-                found.setdefault(label, slice(at + i, at + i + 1))
-            at += size
-        return found
+        return memo(self, _slices, group)
 
     def __getitem__(self, name: str) -> ca.SX:
         """The expression of a state, input, parameter or output, for use in further expressions."""
@@ -286,11 +262,34 @@ class System(Packed):
         return replace(self, **changes)
 
 
+def _sizes(system: System, group: str) -> Iterable[tuple[str, int]]:
+    """Name and size of everything in a group."""
+    if group == "outputs":
+        return sizes(system.outputs).items()
+    return [(q.name, q.size) for q in getattr(system, group)]
+
+
+def _labels(system: System, group: str) -> tuple[str, ...]:
+    return tuple(label for name, size in _sizes(system, group) for label in component_labels(name, size))
+
+
+def _slices(system: System, group: str) -> dict[str, slice]:
+    places: dict[str, slice] = {}
+    at = 0
+    for name, size in _sizes(system, group):
+        places[name] = slice(at, at + size)
+        for i, label in enumerate(component_labels(name, size)):
+            places.setdefault(label, slice(at + i, at + i + 1))
+        at += size
+    return places
+
+
 def _shown(value: Any) -> str:
     return ", ".join(f"{v:g}" for v in value) if isinstance(value, np.ndarray) else str(value)
 
 
 def component_labels(name: str, size: int) -> tuple[str, ...]:
+    """The names of the components of a vector: 'q[0]', 'q[1]'; a scalar is its own component."""
     return (name,) if size == 1 else tuple(f"{name}[{i}]" for i in range(size))
 
 

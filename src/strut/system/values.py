@@ -12,6 +12,7 @@ import numpy as np
 from strut.checks import shown
 from strut.errors import ModelError, ShapeError, UnknownNameError, ValueRangeError, a, did_you_mean
 from strut.gc_pause import paused
+from strut.system.memoise import memo
 from strut.system.quantity import sx
 from strut.system.system import System
 
@@ -183,18 +184,23 @@ def _defaults(
 
 
 def _initial(system: System, group: str) -> tuple[ca.Function, dict[str, slice]]:
-    """Initial values that are expressions, and where each stands; made once. Called with matrices, the
-    function maps over their columns."""
-    expressed = [q for q in getattr(system, group) if not isinstance(q.value, np.ndarray)]
-    key = f"initial {group} " + " ".join(q.name for q in expressed)
-    if key not in system.cache:
-        ends = np.cumsum([0, *(q.size for q in expressed)])
-        places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(expressed)}
-        values = ca.densify(ca.vertcat(*[sx(q.value) for q in expressed]))
-        vectors = system.vectors("px")
-        system.cache[key] = ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
-    made: tuple[ca.Function, dict[str, slice]] = system.cache[key]
-    return made
+    """Initial values that are expressions, and where each stands. Called with matrices, the function maps over
+    their columns."""
+    # variants differ in which quantities are still expressions, so their names are part of the key
+    names = tuple(q.name for q in getattr(system, group) if not isinstance(q.value, np.ndarray))
+    return memo(system, _initial_function, group, names)
+
+
+def _initial_function(
+    system: System, group: str, names: tuple[str, ...]
+) -> tuple[ca.Function, dict[str, slice]]:
+    """What `_initial` returns, for the quantities of these names."""
+    quantities = [q for q in getattr(system, group) if q.name in names]
+    ends = np.cumsum([0, *(q.size for q in quantities)])
+    places = {q.name: slice(int(ends[k]), int(ends[k + 1])) for k, q in enumerate(quantities)}
+    values = ca.densify(ca.vertcat(*[sx(q.value) for q in quantities]))
+    vectors = system.vectors("px")
+    return ca.Function("initial", vectors if group == "z" else vectors[:1], [values]), places
 
 
 def initial_values(system: System) -> list[ca.SX]:
